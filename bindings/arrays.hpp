@@ -1,0 +1,88 @@
+// Arrays across the border: what comes in becomes spans, what goes out is a view with its owner.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "graphmount/format.hpp"
+#include "graphmount/mapped_file.hpp"
+
+namespace graphmount::bindings {
+
+namespace nb = nanobind;
+
+/// A one-dimensional C-contiguous NumPy array of one dtype; the Python layer sees to that.
+template <class Item>
+using Column = nb::ndarray<const Item, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+template <class Item>
+std::span<const Item> to_span(const Column<Item>& column) {
+  return {column.data(), column.size()};
+}
+
+/// Paths cross as bytes (os.fsencode), so that any name the system allows gets through.
+inline std::filesystem::path to_path(const nb::bytes& path) {
+  return std::string(path.c_str(), path.size());
+}
+
+inline nb::object to_str(const std::string& path) {
+  return nb::steal(
+      PyUnicode_DecodeFSDefaultAndSize(path.data(), static_cast<Py_ssize_t>(path.size())));
+}
+
+/// A new NumPy array that owns `values`.
+template <class Item>
+auto to_numpy(std::vector<Item> values) {
+  auto* owned = new std::vector<Item>(std::move(values));
+  nb::capsule owner(
+      owned, [](void* pointer) noexcept { delete static_cast<std::vector<Item>*>(pointer); });
+  return nb::ndarray<nb::numpy, Item, nb::ndim<1>>(owned->data(), {owned->size()}, owner);
+}
+
+inline nb::dlpack::dtype to_dlpack(DType dtype) {
+  using Code = nb::dlpack::dtype_code;
+  Code code = Code::Int;
+  switch (dtype) {
+    case DType::kFloat32:
+    case DType::kFloat64:
+    case DType::kFloat16:
+      code = Code::Float;
+      break;
+    case DType::kBFloat16:
+      code = Code::Bfloat;
+      break;
+    case DType::kUInt8:
+      code = Code::UInt;
+      break;
+    case DType::kBool:
+      code = Code::Bool;
+      break;
+    default:
+      break;
+  }
+  return {static_cast<std::uint8_t>(code),
+          static_cast<std::uint8_t>(traits_of(dtype).item_bytes * 8), 1};
+}
+
+/// A view of a section as an array of the given kind. It keeps `mapping` alive, and nothing else.
+template <class Array>
+Array view_section(std::shared_ptr<const MappedFile> mapping, const Section& section,
+                   std::size_t num_dimensions, nb::dlpack::dtype dtype) {
+  auto* owned = new std::shared_ptr<const MappedFile>(std::move(mapping));
+  nb::capsule owner(owned, [](void* pointer) noexcept {
+    delete static_cast<std::shared_ptr<const MappedFile>*>(pointer);
+  });
+  const std::size_t shape[2] = {static_cast<std::size_t>(section.rows),
+                                static_cast<std::size_t>(section.columns)};
+  return Array((*owned)->data() + section.offset, num_dimensions, shape, owner, nullptr, dtype,
+               nb::device::cpu::value);
+}
+
+}  // namespace graphmount::bindings

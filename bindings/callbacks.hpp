@@ -1,0 +1,21 @@
+// Progress reports on their way to Python.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <optional>
+
+#include "graphmount/progress.hpp"
+
+namespace graphmount::bindings {
+
+/// Calls `callback` with the GIL held, and lets Ctrl-C through even where there is none.
+inline Progress to_progress(const std::optional<nanobind::callable>& callback) {
+  return [&callback](std::uint64_t done, std::uint64_t total) {
+    const nanobind::gil_scoped_acquire acquire;
+    if (PyErr_CheckSignals() != 0) throw nanobind::python_error();
+    if (callback) (*callback)(done, total);
+  };
+}
+
+}  // namespace graphmount::bindings

@@ -1,0 +1,56 @@
+// Translates the core's exceptions into those of graphmount.errors, and failed system calls into
+// the OSError that Python would raise for the same errno.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include <cstring>
+#include <string>
+
+#include "arrays.hpp"
+#include "graphmount/error.hpp"
+
+namespace graphmount::bindings {
+namespace {
+
+void raise(const char* name, const std::exception& error, nb::object path = nb::none()) {
+  const nb::object type = nb::module_::import_("graphmount.errors").attr(name);
+  const nb::object message = nb::steal(PyUnicode_DecodeUTF8(
+      error.what(), static_cast<Py_ssize_t>(std::strlen(error.what())), "surrogateescape"));
+  nb::object instance = type(message);
+  if (!path.is_none()) instance.attr("path") = path;
+  PyErr_SetObject(type.ptr(), instance.ptr());
+}
+
+void raise_os_error(const IoError& error) {
+  const std::string message = std::string(error.what()).substr(error.path().size() + 2);
+  const nb::object type = nb::borrow(PyExc_OSError);
+  // Called with an errno, OSError makes itself the right subclass, such as FileNotFoundError.
+  const nb::object instance = type(error.code(), message, to_str(error.path()));
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(instance.ptr())), instance.ptr());
+}
+
+void translate(const std::exception_ptr& pointer, void*) {
+  try {
+    std::rethrow_exception(pointer);
+  } catch (const FormatError& error) {
+    raise("FormatError", error, to_str(error.path()));
+  } catch (const FileChangedError& error) {
+    raise("FileChangedError", error, to_str(error.path()));
+  } catch (const MissingDataError& error) {
+    raise("MissingDataError", error, to_str(error.path()));
+  } catch (const IoError& error) {
+    raise_os_error(error);
+  } catch (const IdError& error) {
+    raise("IdError", error);
+  } catch (const SourceError& error) {
+    raise("SourceError", error);
+  }
+}
+
+}  // namespace
+
+void bind_errors() {
+  nb::register_exception_translator(translate);
+}
+
+}  // namespace graphmount::bindings

@@ -1,0 +1,66 @@
+// What the bindings of both kinds of mounted file have in common.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "arrays.hpp"
+#include "graphmount/mount.hpp"
+
+namespace graphmount::bindings {
+
+inline Advice to_advice(const std::string& name) {
+  constexpr std::pair<const char*, Advice> kNames[] = {{"normal", Advice::kNormal},
+                                                       {"random", Advice::kRandom},
+                                                       {"sequential", Advice::kSequential},
+                                                       {"willneed", Advice::kWillNeed},
+                                                       {"populate", Advice::kPopulate}};
+  for (const auto& [known, advice] : kNames)
+    if (name == known) return advice;
+  throw std::invalid_argument(
+      "advice is 'normal', 'random', 'sequential', 'willneed' or 'populate', not '" + name + "'");
+}
+
+using SectionRow = std::tuple<std::string, std::string, std::uint64_t, std::uint64_t, std::uint64_t,
+                              std::uint64_t>;
+
+inline std::vector<SectionRow> section_rows(const Header& header) {
+  std::vector<SectionRow> rows;
+  for (const Section& section : header.sections) {
+    const DTypeTraits* dtype = find_dtype(static_cast<std::uint16_t>(section.dtype));
+    rows.emplace_back(section.name(), dtype == nullptr ? "unknown" : dtype->name, section.offset,
+                      section.bytes, section.rows, section.columns);
+  }
+  return rows;
+}
+
+/// Adds the members that Graph and Features share. `Handle` has a `mount()`.
+template <class Handle>
+void bind_mount(nb::class_<Handle>& cls) {
+  using nb::literals::operator""_a;
+  cls.def_prop_ro("file_bytes", [](const Handle& handle) { return handle.mount().file().size(); })
+      .def_prop_ro("order", [](const Handle& handle) { return handle.mount().header().order; })
+      .def_prop_ro("sections",
+                   [](const Handle& handle) { return section_rows(handle.mount().header()); })
+      .def(
+          "advise",
+          [](const Handle& handle, const std::string& advice) {
+            const Advice parsed = to_advice(advice);
+            const nb::gil_scoped_release release;
+            handle.mount().advise(parsed);
+          },
+          "advice"_a)
+      .def(
+          "resident_bytes", [](const Handle& handle) { return handle.mount().resident_bytes(); },
+          nb::call_guard<nb::gil_scoped_release>());
+}
+
+}  // namespace graphmount::bindings

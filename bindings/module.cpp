@@ -1,0 +1,40 @@
+// The extension module graphmount._core: everything the Python layer needs of the core. It is
+// private; users see the classes and functions of the package.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include <string>
+
+#include "arrays.hpp"
+#include "graphmount/checksum.hpp"
+#include "graphmount/parallel.hpp"
+
+namespace graphmount::bindings {
+
+void bind_errors();
+void bind_features(nb::module_& module);
+void bind_graph(nb::module_& module);
+void bind_verify(nb::module_& module);
+void bind_writers(nb::module_& module);
+
+}  // namespace graphmount::bindings
+
+NB_MODULE(_core, module) {
+  using namespace graphmount;
+  using nanobind::literals::operator""_a;
+  bindings::bind_errors();
+  bindings::bind_features(module);
+  bindings::bind_graph(module);
+  bindings::bind_verify(module);
+  bindings::bind_writers(module);
+  module.def("num_threads", &num_threads);
+  module.def("set_num_threads", &set_num_threads, "count"_a);
+  module.def(
+      "xxh64",
+      [](const bindings::Column<std::uint8_t>& bytes) {
+        return xxh64(std::as_bytes(bindings::to_span(bytes)));
+      },
+      "bytes"_a);
+  module.attr("format_version") =
+      std::to_string(kMajorVersion) + "." + std::to_string(kMinorVersion);
+}

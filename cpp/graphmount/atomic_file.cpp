@@ -1,0 +1,111 @@
+#include "graphmount/atomic_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+
+#include "graphmount/error.hpp"
+
+namespace graphmount {
+namespace {
+
+// Unique within the process by the count, among processes by the pid.
+std::string temporary_name(const std::filesystem::path& path) {
+  static std::atomic<unsigned> count = 0;
+  return "." + path.filename().string() + "." + std::to_string(getpid()) + "." +
+         std::to_string(count++) + ".tmp";
+}
+
+std::filesystem::path folder_of(const std::filesystem::path& path) {
+  return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+}
+
+}  // namespace
+
+AtomicFile::AtomicFile(const std::filesystem::path& path, std::uint64_t bytes)
+    : path_(path), temporary_(folder_of(path) / temporary_name(path)) {
+  if (std::filesystem::is_directory(path_)) throw IoError(path_.string(), "cannot write", EISDIR);
+  open_temporary();
+  try {
+    reserve(bytes);
+  } catch (...) {
+    if (has_name_) unlink(temporary_.c_str());
+    close(descriptor_);
+    throw;
+  }
+}
+
+AtomicFile::~AtomicFile() {
+  if (descriptor_ < 0) return;
+  if (has_name_) unlink(temporary_.c_str());
+  close(descriptor_);
+}
+
+void AtomicFile::open_temporary() {
+#ifdef O_TMPFILE
+  // Without a name until commit, which gives it one through /proc.
+  if (access("/proc/self/fd", X_OK) == 0) {
+    descriptor_ = open(folder_of(path_).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+    if (descriptor_ >= 0) return;
+    if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)
+      throw IoError(path_.string(), "cannot write", errno);
+  }
+#endif
+  descriptor_ = open(temporary_.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0666);
+  if (descriptor_ < 0) throw IoError(path_.string(), "cannot write", errno);
+  has_name_ = true;
+}
+
+void AtomicFile::reserve(std::uint64_t bytes) const {
+  const auto length = static_cast<off_t>(bytes);
+#ifdef __linux__
+  int result = 0;
+  do {
+    result = fallocate(descriptor_, 0, 0, length);
+  } while (result != 0 && errno == EINTR);
+  if (result == 0) return;
+  if (errno != EOPNOTSUPP && errno != ENOSYS)
+    throw IoError(path_.string(), "cannot reserve " + std::to_string(bytes) + " bytes", errno);
+#endif
+  if (ftruncate(descriptor_, length) != 0)
+    throw IoError(path_.string(), "cannot reserve " + std::to_string(bytes) + " bytes", errno);
+}
+
+void AtomicFile::write_at(std::uint64_t offset, std::span<const std::byte> data) const {
+  while (!data.empty()) {
+    const ssize_t written =
+        pwrite(descriptor_, data.data(), data.size(), static_cast<off_t>(offset));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) throw IoError(path_.string(), "cannot write", errno);
+    data = data.subspan(static_cast<std::size_t>(written));
+    offset += static_cast<std::uint64_t>(written);
+  }
+}
+
+void AtomicFile::commit() {
+  if (fsync(descriptor_) != 0) throw IoError(path_.string(), "cannot sync", errno);
+  if (!has_name_) {
+    const std::string link = "/proc/self/fd/" + std::to_string(descriptor_);
+    if (linkat(AT_FDCWD, link.c_str(), AT_FDCWD, temporary_.c_str(), AT_SYMLINK_FOLLOW) != 0)
+      throw IoError(path_.string(), "cannot name the finished file", errno);
+    has_name_ = true;
+  }
+  if (rename(temporary_.c_str(), path_.c_str()) != 0)
+    throw IoError(path_.string(), "cannot rename the finished file", errno);
+  has_name_ = false;
+  close(descriptor_);
+  descriptor_ = -1;
+  // The rename itself must survive a power cut too. The data is safe already, so a file system
+  // that cannot sync folders is no reason to fail.
+  const int folder = open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder >= 0) {
+    static_cast<void>(fsync(folder));
+    close(folder);
+  }
+}
+
+}  // namespace graphmount

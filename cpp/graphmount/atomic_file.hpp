@@ -1,0 +1,38 @@
+// A new file that appears under its name complete or not at all.
+//
+// The bytes go to a temporary file in the same folder (where the system can, one without a name, so
+// that even a killed process leaves nothing behind); `commit` syncs it to disk and renames it over
+// the path. Until then, and after any error, whatever was at the path before is untouched.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+
+namespace graphmount {
+
+class AtomicFile {
+ public:
+  /// Reserves the space, so that a full disk is an error here rather than later.
+  AtomicFile(const std::filesystem::path& path, std::uint64_t bytes);
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  /// May be called by several threads at once.
+  void write_at(std::uint64_t offset, std::span<const std::byte> data) const;
+  void commit();
+
+ private:
+  void open_temporary();
+  void reserve(std::uint64_t bytes) const;
+
+  std::filesystem::path path_;
+  std::filesystem::path temporary_;
+  int descriptor_ = -1;
+  bool has_name_ = false;  // whether temporary_ exists in the folder
+};
+
+}  // namespace graphmount

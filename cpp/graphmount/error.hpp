@@ -1,0 +1,62 @@
+// What the core throws. Each type names one kind of trouble, and becomes one Python exception in
+// bindings/errors.cpp; plain std::invalid_argument stands for a bad argument (ValueError).
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+namespace graphmount {
+
+/// Base of the errors that concern one file.
+class FileError : public std::runtime_error {
+ public:
+  FileError(std::string path, const std::string& problem)
+      : std::runtime_error(path + ": " + problem), path_(std::move(path)) {}
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+/// The file is not a well-formed graphmount file, or its content breaks a rule of the format.
+class FormatError : public FileError {
+ public:
+  using FileError::FileError;
+};
+
+/// The file changed under its mapping: truncated, or no longer readable.
+class FileChangedError : public FileError {
+ public:
+  using FileError::FileError;
+};
+
+/// The file does not hold what the call needs, such as neighbors in the direction asked for.
+class MissingDataError : public FileError {
+ public:
+  using FileError::FileError;
+};
+
+/// A system call failed. `code` is an errno value, also on Windows.
+class IoError : public FileError {
+ public:
+  IoError(std::string path, const std::string& operation, int code);
+  int code() const { return code_; }
+
+ private:
+  int code_;
+};
+
+/// A node id, row or key that does not exist.
+class IdError : public std::out_of_range {
+ public:
+  using std::out_of_range::out_of_range;
+};
+
+/// The data given to a writer is wrong; says which entry and why.
+class SourceError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace graphmount

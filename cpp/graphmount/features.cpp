@@ -1,0 +1,34 @@
+#include "graphmount/features.hpp"
+
+#include <vector>
+
+#include "graphmount/error.hpp"
+#include "graphmount/ids.hpp"
+#include "graphmount/prefetch.hpp"
+
+namespace graphmount {
+
+FeatureMatrix::FeatureMatrix(const std::filesystem::path& path)
+    : mount_(path, FileKind::kFeatures), matrix_(mount_.header().find(SectionKind::kMatrix)) {
+  const Header& header = mount_.header();
+  const std::string& name = mount_.file().path();
+  if (matrix_ == nullptr) throw FormatError(name, "there is no section with a matrix");
+  if (matrix_->rows != header.num_rows || matrix_->columns != header.num_columns)
+    throw FormatError(name, "the header and the section table disagree about the shape");
+  if (is_one_dimensional() && matrix_->columns != 1)
+    throw FormatError(
+        name, "a one-dimensional table has " + std::to_string(matrix_->columns) + " columns");
+}
+
+std::uint64_t FeatureMatrix::prefetch(std::span<const std::int64_t> rows) const {
+  require_ids(rows, num_rows(), "row");
+  std::vector<ByteRange> ranges;
+  ranges.reserve(rows.size());
+  for (const std::int64_t row : rows) {
+    const std::uint64_t begin = matrix_->offset + static_cast<std::uint64_t>(row) * row_bytes();
+    ranges.push_back({begin, begin + row_bytes()});
+  }
+  return prefetch_ranges(mount_.file(), std::move(ranges));
+}
+
+}  // namespace graphmount

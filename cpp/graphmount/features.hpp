@@ -1,0 +1,34 @@
+// A mounted feature matrix (.gd).
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+
+#include "graphmount/mount.hpp"
+
+namespace graphmount {
+
+class FeatureMatrix {
+ public:
+  /// Checks that the sections are those of a matrix. Throws FormatError, IoError.
+  explicit FeatureMatrix(const std::filesystem::path& path);
+
+  const Mount& mount() const { return mount_; }
+  const Section& matrix() const { return *matrix_; }
+  std::uint64_t num_rows() const { return matrix_->rows; }
+  std::uint64_t row_bytes() const {
+    return matrix_->columns * traits_of(matrix_->dtype).item_bytes;
+  }
+  bool is_one_dimensional() const { return mount_.header().has(kFlagOneDimensional); }
+
+  /// Asks the system to read these rows ahead; returns at once, with the bytes asked for. Throws
+  /// IdError for a row that does not exist.
+  std::uint64_t prefetch(std::span<const std::int64_t> rows) const;
+
+ private:
+  Mount mount_;
+  const Section* matrix_;
+};
+
+}  // namespace graphmount

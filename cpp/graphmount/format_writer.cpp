@@ -1,0 +1,47 @@
+#include "graphmount/format_writer.hpp"
+
+#include <algorithm>
+
+#include "graphmount/checksum.hpp"
+#include "graphmount/parallel.hpp"
+
+namespace graphmount {
+namespace {
+
+Header with_places(Header header) {
+  header.sections.push_back({.kind = SectionKind::kChecksums, .dtype = DType::kInt64});
+  lay_out(header);
+  return header;
+}
+
+}  // namespace
+
+FormatWriter::FormatWriter(const std::filesystem::path& path, Header header)
+    : header_(with_places(std::move(header))),
+      file_(path, header_.file_bytes),
+      checksums_(header_.sections.back().rows) {}
+
+void FormatWriter::write(std::size_t index, std::uint64_t offset, std::span<const std::byte> data) {
+  const Section& section = header_.sections[index];
+  const std::uint64_t first_chunk = section.first_chunk + offset / kChunkBytes;
+  const auto chunks = static_cast<std::int64_t>((data.size() + kChunkBytes - 1) / kChunkBytes);
+  parallel_for(chunks, 4, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      const std::uint64_t at = static_cast<std::uint64_t>(i) * kChunkBytes;
+      const auto chunk = data.subspan(at, std::min<std::size_t>(kChunkBytes, data.size() - at));
+      checksums_[first_chunk + static_cast<std::uint64_t>(i)] = xxh64(chunk);
+      file_.write_at(section.offset + offset + at, chunk);
+    }
+  });
+}
+
+void FormatWriter::finish() {
+  Section& section = header_.sections.back();
+  const auto checksums = std::as_bytes(std::span(checksums_));
+  section.digest = xxh64(checksums);
+  file_.write_at(section.offset, checksums);
+  file_.write_at(0, encode_header(header_));
+  file_.commit();
+}
+
+}  // namespace graphmount

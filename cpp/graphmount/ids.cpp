@@ -1,0 +1,22 @@
+#include "graphmount/ids.hpp"
+
+#include <algorithm>
+
+#include "graphmount/error.hpp"
+
+namespace graphmount {
+
+void require_ids(std::span<const std::int64_t> ids, std::uint64_t count, const std::string& what) {
+  // Negative ids are huge as unsigned ones, so one comparison does.
+  const auto bad = std::find_if(ids.begin(), ids.end(), [&](std::int64_t id) {
+    return static_cast<std::uint64_t>(id) >= count;
+  });
+  if (bad == ids.end()) return;
+  const std::string range = count == 0
+                                ? "there are no " + what + "s"
+                                : what + "s are numbered from 0 to " + std::to_string(count - 1);
+  throw IdError(what + " " + std::to_string(*bad) + " (at position " +
+                std::to_string(bad - ids.begin()) + ") does not exist: " + range);
+}
+
+}  // namespace graphmount

@@ -1,0 +1,193 @@
+// MappedFile over mmap, with cachestat(2) for residency where the kernel has it (Linux 6.5).
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <vector>
+
+#ifdef __linux__
+#include <sys/syscall.h>
+#endif
+
+#include "graphmount/error.hpp"
+#include "graphmount/mapped_file.hpp"
+#include "graphmount/page_guard.hpp"
+
+namespace graphmount {
+
+struct MappedFile::OpenFile {
+  std::string path;
+  int descriptor = -1;
+  std::uint64_t size = 0;
+
+  OpenFile() = default;
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+  ~OpenFile() {
+    if (descriptor >= 0) close(descriptor);
+  }
+};
+
+std::shared_ptr<MappedFile> MappedFile::open(const std::filesystem::path& path) {
+  auto file = std::make_shared<OpenFile>();
+  file->path = path.string();
+  // O_NONBLOCK: opening a named pipe must fail below, not wait for a writer.
+  file->descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file->descriptor < 0) throw IoError(file->path, "cannot open", errno);
+  struct stat status{};
+  if (fstat(file->descriptor, &status) != 0) throw IoError(file->path, "cannot stat", errno);
+  if (S_ISDIR(status.st_mode)) throw IoError(file->path, "cannot map", EISDIR);
+  if (!S_ISREG(status.st_mode)) throw IoError(file->path, "cannot map a special file", EINVAL);
+  file->size = static_cast<std::uint64_t>(status.st_size);
+  return std::shared_ptr<MappedFile>(new MappedFile(std::move(file), MapMode::kGuarded));
+}
+
+std::shared_ptr<MappedFile> MappedFile::map_again(MapMode mode) const {
+  return std::shared_ptr<MappedFile>(new MappedFile(file_, mode));
+}
+
+MappedFile::MappedFile(std::shared_ptr<const OpenFile> file, MapMode mode)
+    : file_(std::move(file)), size_(file_->size), mode_(mode) {
+  if (size_ == 0) return;  // mmap refuses empty files, and an empty span is all there is to show
+  void* address = MAP_FAILED;
+  if (mode == MapMode::kPrivate) {
+    int flags = MAP_PRIVATE;
+#ifdef MAP_NORESERVE
+    flags |= MAP_NORESERVE;  // else the kernel charges the whole file as if it were to be written
+#endif
+    address = mmap(nullptr, size_, PROT_READ | PROT_WRITE, flags, file_->descriptor, 0);
+    writable_ = address != MAP_FAILED;
+  }
+  if (address == MAP_FAILED)
+    address = mmap(nullptr, size_, PROT_READ, MAP_SHARED, file_->descriptor, 0);
+  if (address == MAP_FAILED) throw IoError(file_->path, "cannot map", errno);
+  data_ = static_cast<std::byte*>(address);
+  if (mode == MapMode::kGuarded) watch_pages(data_, size_, &page_lost_);
+}
+
+MappedFile::~MappedFile() {
+  if (data_ == nullptr) return;
+  if (mode_ == MapMode::kGuarded) unwatch_pages(data_);
+  munmap(data_, size_);
+}
+
+const std::string& MappedFile::path() const {
+  return file_->path;
+}
+
+void MappedFile::before_read() const {
+  ensure_page_guard();
+  if (page_lost_) require_intact();
+}
+
+void MappedFile::require_intact() const {
+  struct stat status{};
+  const bool known = fstat(file_->descriptor, &status) == 0;
+  const std::uint64_t size = known ? static_cast<std::uint64_t>(status.st_size) : size_;
+  if (size < size_) {
+    throw FileChangedError(path(), "was truncated from " + std::to_string(size_) + " to " +
+                                       std::to_string(size) +
+                                       " bytes while mounted; restore the file and mount it again");
+  }
+  if (page_lost_) {
+    throw FileChangedError(path(),
+                           "a page could not be read while mounted (the file was truncated for a "
+                           "while, or the disk failed); check the disk and mount the file again");
+  }
+}
+
+void MappedFile::advise(Advice advice, std::uint64_t offset, std::uint64_t bytes) const {
+  if (offset >= size_ || bytes == 0) return;
+  const auto page_bytes = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  const std::uint64_t begin = offset / page_bytes * page_bytes;
+  const std::uint64_t end = std::min(size_, offset + std::min(bytes, size_ - offset));
+  int code = MADV_NORMAL;
+  switch (advice) {
+    case Advice::kNormal:
+      break;
+    case Advice::kRandom:
+      code = MADV_RANDOM;
+      break;
+    case Advice::kSequential:
+      code = MADV_SEQUENTIAL;
+      break;
+    case Advice::kWillNeed:
+      code = MADV_WILLNEED;
+      break;
+    case Advice::kPopulate:
+#ifdef MADV_POPULATE_READ
+      if (madvise(data_ + begin, end - begin, MADV_POPULATE_READ) == 0) return;
+      if (errno == EFAULT || errno == EIO || errno == EHWPOISON) return require_intact();
+#endif
+      // An older kernel, or another system: ask for the pages, then touch each of them.
+      madvise(data_ + begin, end - begin, MADV_WILLNEED);
+      for (std::uint64_t at = begin; at < end; at += page_bytes)
+        static_cast<void>(*static_cast<const volatile std::byte*>(data_ + at));
+      return;
+  }
+  if (madvise(data_ + begin, end - begin, code) != 0)
+    throw IoError(path(), "cannot advise the system about the mapping", errno);
+}
+
+namespace {
+
+#if defined(__linux__)
+// cachestat(2), by number: the C library has no wrapper for it yet.
+std::optional<std::uint64_t> cached_pages(int descriptor, std::uint64_t offset,
+                                          std::uint64_t bytes) {
+  constexpr long kCachestat = 451;
+  struct {
+    std::uint64_t offset, bytes;
+  } range{offset, bytes};
+  struct {
+    std::uint64_t cached, dirty, writeback, evicted, recently_evicted;
+  } counts{};
+  if (syscall(kCachestat, descriptor, &range, &counts, 0U) != 0) return std::nullopt;
+  return counts.cached;
+}
+
+// One byte of each page, read only if that needs no waiting.
+std::uint64_t probe_pages(int descriptor, std::uint64_t begin, std::uint64_t end,
+                          std::uint64_t page_bytes) {
+  std::uint64_t cached = 0;
+  for (std::uint64_t at = begin; at < end; at += page_bytes) {
+    std::byte byte;
+    iovec vector{&byte, 1};
+    cached += preadv2(descriptor, &vector, 1, static_cast<off_t>(at), RWF_NOWAIT) == 1;
+  }
+  return cached;
+}
+#else
+std::optional<std::uint64_t> core_pages(std::byte* begin, std::uint64_t bytes,
+                                        std::uint64_t page_bytes) {
+  std::vector<char> present((bytes + page_bytes - 1) / page_bytes);
+  if (mincore(reinterpret_cast<char*>(begin), bytes, present.data()) != 0) return std::nullopt;
+  return static_cast<std::uint64_t>(
+      std::count_if(present.begin(), present.end(), [](char c) { return (c & 1) != 0; }));
+}
+#endif
+
+}  // namespace
+
+std::optional<std::uint64_t> MappedFile::resident_bytes(std::uint64_t offset,
+                                                        std::uint64_t bytes) const {
+  if (offset >= size_ || bytes == 0) return 0;
+  const auto page_bytes = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  const std::uint64_t begin = offset / page_bytes * page_bytes;
+  const std::uint64_t end = offset + std::min(bytes, size_ - offset);
+#if defined(__linux__)
+  // Not mincore: it says "resident" of every page to those who do not own the file.
+  std::optional<std::uint64_t> pages = cached_pages(file_->descriptor, begin, end - begin);
+  if (!pages) pages = probe_pages(file_->descriptor, begin, end, page_bytes);
+#else
+  const std::optional<std::uint64_t> pages = core_pages(data_ + begin, end - begin, page_bytes);
+#endif
+  if (!pages) return std::nullopt;
+  return std::min(*pages * page_bytes, end - begin);
+}
+
+}  // namespace graphmount

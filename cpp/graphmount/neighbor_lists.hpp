@@ -1,0 +1,52 @@
+// Sorts edges that are in memory into the neighbor lists of one direction.
+//
+// The result does not depend on the number of threads: lists are sorted by neighbor (for temporal
+// graphs by time, then neighbor), equal entries by their row in the source.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "graphmount/types.hpp"
+
+namespace graphmount {
+
+/// Edges as columns; row e is the edge src[e] -> dst[e].
+struct EdgeColumns {
+  std::span<const NodeId> src;
+  std::span<const NodeId> dst;
+  std::optional<std::span<const float>> weights;
+  std::optional<std::span<const std::int64_t>> times;
+
+  std::uint64_t size() const { return src.size(); }
+};
+
+/// What becomes of edges between the same two nodes (at the same time, where edges have times).
+enum class Dedup { kKeepAll, kKeepFirst, kSumWeights };
+
+struct ListOptions {
+  std::uint64_t num_nodes = 0;
+  bool undirected = false;
+  Dedup dedup = Dedup::kKeepAll;
+  bool drop_self_loops = false;
+};
+
+struct NeighborLists {
+  std::vector<std::int64_t> indptr;
+  std::vector<NodeId> neighbors;
+  std::vector<std::int64_t> rows;   // the source row each entry came from
+  std::vector<float> weights;       // empty without weights
+  std::vector<std::int64_t> times;  // empty without times
+};
+
+/// Throws SourceError, naming the row, if an id is negative or not below num_nodes, or a weight is
+/// negative or not finite.
+void check_edges(const EdgeColumns& edges, std::uint64_t num_nodes);
+
+/// The edges must have passed `check_edges`.
+NeighborLists build_lists(const EdgeColumns& edges, Direction direction,
+                          const ListOptions& options);
+
+}  // namespace graphmount

@@ -1,0 +1,170 @@
+#include "graphmount/parallel.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <cstdlib>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#ifndef _WIN32
+#include <pthread.h>
+#endif
+
+namespace graphmount {
+namespace {
+
+// One call of parallel_for. Threads take ranges off `next` until none is left.
+struct Job {
+  Job(const std::function<void(std::int64_t, std::int64_t)>& job_body, std::int64_t job_count,
+      std::int64_t job_grain)
+      : body(job_body), count(job_count), grain(job_grain) {}
+
+  const std::function<void(std::int64_t, std::int64_t)>& body;
+  std::int64_t count;
+  std::int64_t grain;
+  std::atomic<std::int64_t> next = 0;
+  std::mutex mutex;
+  std::condition_variable left;
+  int helpers = 0;             // pool threads at work on this job
+  std::exception_ptr failure;  // the first one
+
+  void run() {
+    for (;;) {
+      const std::int64_t begin = next.fetch_add(grain);
+      if (begin >= count) return;
+      try {
+        body(begin, std::min(begin + grain, count));
+      } catch (...) {
+        next = count;
+        const std::lock_guard lock(mutex);
+        if (!failure) failure = std::current_exception();
+      }
+    }
+  }
+};
+
+thread_local bool t_inside = false;
+
+class Pool {
+ public:
+  void run(const std::shared_ptr<Job>& job, int helpers_wanted) {
+    {
+      const std::lock_guard lock(mutex_);
+      start_threads(helpers_wanted);
+      for (int i = 0; i < helpers_wanted; ++i) queue_.push_back(job);
+    }
+    wake_.notify_all();
+    t_inside = true;
+    job->run();
+    t_inside = false;
+    {
+      // Requests nobody has taken up are not needed any more.
+      const std::lock_guard lock(mutex_);
+      std::erase(queue_, job);
+    }
+    std::unique_lock lock(job->mutex);
+    job->left.wait(lock, [&] { return job->helpers == 0; });
+  }
+
+ private:
+  void start_threads(int wanted) {
+    try {
+      while (static_cast<int>(threads_.size()) < wanted) threads_.emplace_back([this] { serve(); });
+    } catch (const std::system_error&) {
+      // The system has no more threads for us. The caller alone gets the work done too.
+    }
+  }
+
+  void serve() {
+    t_inside = true;
+    for (;;) {
+      std::shared_ptr<Job> job;
+      {
+        std::unique_lock lock(mutex_);
+        wake_.wait(lock, [&] { return !queue_.empty(); });
+        job = std::move(queue_.front());
+        queue_.pop_front();
+        // Under the pool's mutex, so that the caller cannot miss a helper that is about to start.
+        const std::lock_guard job_lock(job->mutex);
+        ++job->helpers;
+      }
+      job->run();
+      const std::lock_guard lock(job->mutex);
+      if (--job->helpers == 0) job->left.notify_all();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<std::shared_ptr<Job>> queue_;
+  std::vector<std::thread> threads_;
+};
+
+// Never destroyed: its threads wait for ever, at exit as well. After fork the child has none of the
+// threads, so it forgets the pool and makes a new one when it needs one.
+std::atomic<Pool*> g_pool = nullptr;
+
+Pool& pool() {
+#ifndef _WIN32
+  [[maybe_unused]] static const int registered =
+      pthread_atfork(nullptr, nullptr, [] { g_pool = nullptr; });
+#endif
+  Pool* current = g_pool;
+  if (current != nullptr) return *current;
+  auto* fresh = new Pool;
+  if (g_pool.compare_exchange_strong(current, fresh)) return *fresh;
+  delete fresh;  // another thread was first; this one has started no threads
+  return *current;
+}
+
+int default_num_threads() {
+  if (const char* text = std::getenv("OMP_NUM_THREADS")) {
+    const int count = std::atoi(text);  // "4,2" gives the outer level, as OpenMP means it
+    if (count >= 1) return count;
+  }
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+std::atomic<int>& thread_count() {
+  static std::atomic<int> count = default_num_threads();
+  return count;
+}
+
+}  // namespace
+
+int num_threads() {
+  return thread_count();
+}
+
+void set_num_threads(int count) {
+  if (count < 1)
+    throw std::invalid_argument("the number of threads must be at least 1, not " +
+                                std::to_string(count));
+  thread_count() = count;
+}
+
+void parallel_for(std::int64_t count, std::int64_t grain,
+                  const std::function<void(std::int64_t, std::int64_t)>& body) {
+  if (count <= 0) return;
+  grain = std::max<std::int64_t>(grain, 1);
+  const std::int64_t ranges = (count + grain - 1) / grain;
+  const int threads = static_cast<int>(std::min<std::int64_t>(ranges, num_threads()));
+  if (threads == 1 || t_inside) {
+    for (std::int64_t begin = 0; begin < count; begin += grain)
+      body(begin, std::min(begin + grain, count));
+    return;
+  }
+  const auto job = std::make_shared<Job>(body, count, grain);
+  pool().run(job, threads - 1);
+  if (job->failure) std::rethrow_exception(job->failure);
+}
+
+}  // namespace graphmount

@@ -1,0 +1,30 @@
+// parallel_for: the only way the core uses more than one thread.
+//
+// A pool of threads of our own rather than OpenMP: it survives fork (the child starts a fresh
+// pool), does not quarrel with torch's OpenMP runtime, and builds the same everywhere. The number
+// of threads is OMP_NUM_THREADS, else what the machine allows this process, until
+// `set_num_threads`.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+
+namespace graphmount {
+
+int num_threads();
+/// Throws std::invalid_argument unless count is at least 1.
+void set_num_threads(int count);
+
+/// Calls body(begin, end) for disjoint ranges of at most `grain` that together cover [0, count), on
+/// the calling thread and the pool. Returns when all have run. The first exception of a body stops
+/// the handing out of ranges and is thrown here. Calls made inside a body run on its own thread.
+void parallel_for(std::int64_t count, std::int64_t grain,
+                  const std::function<void(std::int64_t, std::int64_t)>& body);
+
+/// A grain that gives every thread several ranges to take, but none smaller than `least`.
+inline std::int64_t balanced_grain(std::int64_t count, std::int64_t least) {
+  return std::max(least, count / (8 * static_cast<std::int64_t>(num_threads())) + 1);
+}
+
+}  // namespace graphmount

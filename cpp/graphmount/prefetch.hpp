@@ -1,0 +1,20 @@
+// Read-ahead for scattered pieces of a file: sorts and merges them so that pages are asked for
+// once, in disk order, with few system calls.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "graphmount/mapped_file.hpp"
+
+namespace graphmount {
+
+struct ByteRange {
+  std::uint64_t begin;
+  std::uint64_t end;
+};
+
+/// Starts reading the pages of `ranges` and returns how many bytes they come to.
+std::uint64_t prefetch_ranges(const MappedFile& file, std::vector<ByteRange> ranges);
+
+}  // namespace graphmount

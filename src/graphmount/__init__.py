@@ -1,0 +1,53 @@
+"""Mount your graph, don't load it.
+
+graphmount keeps graphs and feature tables in files that are mapped, not read: opening one takes no
+time and no memory, whatever its size, and NumPy and PyTorch see the file as their own array.
+
+    import graphmount as gm
+
+    gm.compile_graph((src, dst), "papers.gl")       # once
+    gm.compile_features(x, "papers.gd", dtype="float16")
+
+    g = gm.Graph("papers.gl")
+    x = gm.FeatureStore("papers.gd")
+    g.neighbors(42), x.numpy()[42], x.tensor()[42]
+"""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+
+from graphmount import errors
+from graphmount.feature_compiler import CompiledFeatures, compile_features
+from graphmount.features import FeatureStore
+from graphmount.graph import DegreeSummary, Graph, NeighborLists
+from graphmount.graph_compiler import CompiledGraph, compile_graph
+from graphmount.memory import FileMemory, MemoryReport, memory
+from graphmount.order import check_order
+from graphmount.sections import Section
+from graphmount.threads import num_threads, set_num_threads
+from graphmount.verification import Problem, Verification, verify
+
+__all__ = [
+    "CompiledFeatures",
+    "CompiledGraph",
+    "DegreeSummary",
+    "FeatureStore",
+    "FileMemory",
+    "Graph",
+    "MemoryReport",
+    "NeighborLists",
+    "Problem",
+    "Section",
+    "Verification",
+    "check_order",
+    "compile_features",
+    "compile_graph",
+    "errors",
+    "memory",
+    "num_threads",
+    "set_num_threads",
+    "verify",
+]
+
+__version__ = version("graphmount")

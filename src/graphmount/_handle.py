@@ -1,0 +1,159 @@
+"""What every handle on a mounted file can do: close, pickle by path, give advice, account."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeVar
+
+from graphmount import _core
+from graphmount.errors import ClosedError
+from graphmount.memory import MemoryReport, memory
+from graphmount.sections import Section
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import TracebackType
+
+__all__ = ["Advice", "Handle"]
+
+#: How a mapping will be used; see `Handle.advise`.
+Advice = Literal["normal", "random", "sequential", "willneed", "populate"]
+
+CoreT = TypeVar("CoreT", _core.Graph, _core.FeatureMatrix)
+
+
+HandleT = TypeVar("HandleT", bound="Handle[Any]")
+
+
+def _reopen(cls: Callable[..., HandleT], path: str, advice: Advice) -> HandleT:
+    """How handles unpickle: as what they are on the machine and at the time they arrive."""
+    return cls(path, advice=advice)
+
+
+class Handle(Generic[CoreT]):
+    """A mounted file. Use `Graph` or `FeatureStore`; this is what they have in common.
+
+    Handles may be used by many threads at once, survive `fork`, and pickle as their path. Views
+    made from a handle stay valid when it is closed or gone.
+    """
+
+    _core: CoreT | None
+
+    def __init__(self, path: str | os.PathLike[str], core: CoreT, advice: Advice) -> None:
+        self._path = os.path.abspath(os.fspath(path))
+        self._advice: Advice = advice
+        self._core = core
+        if advice != "normal":
+            core.advise(advice)
+
+    def _open(self) -> CoreT:
+        """The core's handle. A caller that has it can go on even if another thread closes this."""
+        core = self._core
+        if core is None:
+            raise ClosedError(f"{self._path}: this {type(self).__name__} has been closed")
+        return core
+
+    @property
+    def path(self) -> str:
+        """Absolute path of the file, also after closing."""
+        return self._path
+
+    @property
+    def closed(self) -> bool:
+        """Whether `close` has been called."""
+        return self._core is None
+
+    @property
+    def file_bytes(self) -> int:
+        """Size of the file in bytes."""
+        return self._open().file_bytes
+
+    @property
+    def order(self) -> int:
+        """Fingerprint of the order of the nodes; 0 is the order of the source.
+
+        Files go together only if theirs are equal: see `check_order`.
+        """
+        return self._open().order
+
+    @property
+    def sections(self) -> tuple[Section, ...]:
+        """The sections of the file, in the order of its header."""
+        return tuple(
+            Section(name, dtype, offset, num_bytes, (rows, columns))
+            for name, dtype, offset, num_bytes, rows, columns in self._open().sections
+        )
+
+    def close(self) -> None:
+        """Lets go of the file. Views made before stay valid; closing twice is fine."""
+        self._core = None
+
+    def __enter__(self) -> Self:
+        self._open()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __reduce__(self) -> tuple[Callable[..., Self], tuple[type[Self], str, Advice]]:
+        self._open()
+        return _reopen, (type(self), self._path, self._advice)
+
+    def advise(self, advice: Advice) -> None:
+        """Tells the system how the file will be used, as `madvise` does.
+
+        Args:
+            advice: "normal" reads some pages around each that is touched; "random" only the page
+                itself, best for scattered rows of a file larger than memory; "sequential" reads far
+                ahead. These three hold for all views, also later ones. "willneed" starts reading
+                the whole file and returns; "populate" returns when it has been read.
+
+        Raises:
+            ValueError: `advice` is none of these.
+            FileChangedError: The file was truncated.
+
+        Example:
+            >>> import graphmount as gm
+            >>> _ = gm.compile_features([[1.0], [2.0]], "x.gd")
+            >>> x = gm.FeatureStore("x.gd")
+            >>> x.advise("populate")
+            >>> x.resident_bytes() in (x.file_bytes, None)
+            True
+        """
+        self._open().advise(advice)
+        if advice in ("normal", "random", "sequential"):
+            self._advice = advice
+
+    def resident_bytes(self) -> int | None:
+        """How much of the file the page cache holds, whoever read it.
+
+        On Linux this asks `cachestat`, or tries to read without waiting; never `mincore`, which
+        answers "all of it" to those who do not own the file.
+
+        Returns:
+            Bytes, or None where the system cannot tell.
+
+        Example:
+            >>> import graphmount as gm
+            >>> _ = gm.compile_features([[1.0], [2.0]], "x.gd")
+            >>> resident = gm.FeatureStore("x.gd").resident_bytes()
+            >>> resident is None or 0 <= resident <= 196608
+            True
+        """
+        return self._open().resident_bytes()
+
+    def memory(self) -> MemoryReport:
+        """Process memory, page cache and disk reads, with this file's share: see `memory`.
+
+        Example:
+            >>> import graphmount as gm
+            >>> _ = gm.compile_features([[1.0], [2.0]], "x.gd")
+            >>> gm.FeatureStore("x.gd").memory().files[0].file_bytes
+            196608
+        """
+        return memory(self)

@@ -1,0 +1,191 @@
+"""`graphmount info FILE…`: what is in a file, as a table or as JSON."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import TYPE_CHECKING, Any
+
+import graphmount as gm
+from graphmount._sizes import format_bytes
+
+if TYPE_CHECKING:
+    import argparse
+
+    from rich.console import Console
+
+_BAR_CHARACTERS = 32
+
+
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Adds the command to the parser."""
+    parser = commands.add_parser(
+        "info",
+        help="show what is in a file",
+        description="Shows counts, dtypes, sections, sizes and the distribution of degrees.",
+    )
+    parser.add_argument("files", nargs="+", metavar="FILE", help="a .gl or .gd file")
+    parser.add_argument("--json", action="store_true", help="print the facts as JSON")
+    parser.set_defaults(run=_run)
+
+
+def _run(options: argparse.Namespace) -> int:
+    facts = [_facts(path) for path in options.files]
+    if options.json:
+        print(json.dumps(facts, indent=2))
+        return 0
+    from rich.console import Console  # not needed for --json
+
+    console = Console(highlight=False)
+    for number, file in enumerate(facts):
+        if number:
+            console.print()
+        _show(file, console)
+    return 0
+
+
+def _facts(path: str) -> dict[str, Any]:
+    try:
+        return _graph_facts(gm.Graph(path))
+    except gm.errors.FormatError as error:
+        if "FeatureStore" not in str(error):
+            raise
+        return _feature_facts(gm.FeatureStore(path))
+
+
+def _file_facts(handle: gm.Graph | gm.FeatureStore) -> dict[str, Any]:
+    return {
+        "path": handle.path,
+        "file_bytes": handle.file_bytes,
+        "resident_bytes": handle.resident_bytes(),
+        "order": handle.order,
+        "sections": [dataclasses.asdict(section) for section in handle.sections],
+    }
+
+
+def _graph_facts(graph: gm.Graph) -> dict[str, Any]:
+    node_id_type = graph.node_id_type
+    # An undirected graph has the same degrees in both directions.
+    directions = graph.directions if graph.directed else graph.directions[:1]
+    return {
+        "kind": "graph",
+        "num_nodes": graph.num_nodes,
+        "num_edges": graph.num_edges,
+        "directed": graph.directed,
+        "directions": graph.directions,
+        "has_weights": graph.has_weights,
+        "has_timestamps": graph.has_timestamps,
+        "node_ids": None if node_id_type is None else node_id_type.__name__,
+        "bytes_per_edge": graph.file_bytes / graph.num_edges if graph.num_edges else None,
+        "degrees": {
+            direction: dataclasses.asdict(graph.degree_summary(direction=direction))
+            for direction in directions
+        },
+    } | _file_facts(graph)
+
+
+def _feature_facts(store: gm.FeatureStore) -> dict[str, Any]:
+    data_bytes = store.sections[0].num_bytes
+    return {
+        "kind": "features",
+        "shape": store.shape,
+        "dtype": str(store.dtype),
+        "row_bytes": data_bytes // len(store) if len(store) else 0,
+    } | _file_facts(store)
+
+
+def _show(facts: dict[str, Any], console: Console) -> None:
+    console.print(f"[bold]{facts['path']}[/bold]", soft_wrap=True)
+    rows = _graph_rows(facts) if facts["kind"] == "graph" else _feature_rows(facts)
+    resident = facts["resident_bytes"]
+    size = format_bytes(facts["file_bytes"])
+    if resident is not None:
+        size += f", {format_bytes(resident)} of it in the page cache"
+    rows.append(("size", size))
+    rows.append(("order", f"{facts['order']:#x}" if facts["order"] else "that of the source"))
+    console.print(_table(rows, header=None, right=()))
+    for direction, degrees in facts.get("degrees", {}).items():
+        _show_degrees(direction if facts["directed"] else None, degrees, console)
+    console.print()
+    sections = [
+        (
+            section["name"],
+            section["dtype"],
+            f"{section['shape'][0]:,}"
+            + (f" x {section['shape'][1]:,}" if section["shape"][1] != 1 else ""),
+            format_bytes(section["num_bytes"]),
+            f"{section['offset']:,}",
+        )
+        for section in facts["sections"]
+    ]
+    header = ("section", "dtype", "items", "size", "at byte")
+    console.print(_table(sections, header=header, right=(2, 3, 4)))
+
+
+def _graph_rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
+    lists = (
+        "one copy for both directions" if not facts["directed"] else "+".join(facts["directions"])
+    )
+    rows = [
+        ("graph", f"{'directed' if facts['directed'] else 'undirected'}, neighbor lists: {lists}"),
+        ("nodes", f"{facts['num_nodes']:,}"),
+        ("edges", f"{facts['num_edges']:,}"),
+    ]
+    if facts["bytes_per_edge"] is not None:
+        rows.append(("bytes per edge", f"{facts['bytes_per_edge']:.2f}"))
+    extras = [
+        name
+        for name, there in (
+            ("weights", facts["has_weights"]),
+            ("timestamps", facts["has_timestamps"]),
+            (f"external node ids ({facts['node_ids']})", facts["node_ids"]),
+        )
+        if there
+    ]
+    return [*rows, ("with", ", ".join(extras))] if extras else rows
+
+
+def _feature_rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
+    kind = "matrix" if len(facts["shape"]) == 2 else "vector"
+    shape = " x ".join(f"{size:,}" for size in facts["shape"])
+    return [
+        ("features", f"{kind} of {shape}, {facts['dtype']}"),
+        ("bytes per row", f"{facts['row_bytes']:,}"),
+    ]
+
+
+def _show_degrees(direction: str | None, degrees: dict[str, Any], console: Console) -> None:
+    name = "degrees" if direction is None else f"{direction}-degrees"
+    console.print(
+        f"\n{name}: mean {degrees['mean']:.2f}, median {degrees['median']:,}, "
+        f"90 % up to {degrees['ninety_percent']:,}, 99 % up to "
+        f"{degrees['ninety_nine_percent']:,}, largest {degrees['largest']:,}, "
+        f"{degrees['isolated']:,} isolated nodes",
+        soft_wrap=True,
+    )
+    most = max((count for _, _, count in degrees["histogram"]), default=0)
+    rows = [
+        (
+            f"{low:,}" if low == high else f"{low:,} - {high:,}",
+            f"{count:,}",
+            # Rounded up, so that no degree that occurs looks as if it did not.
+            "█" * -(-count * _BAR_CHARACTERS // most) if most else "",
+        )
+        for low, high, count in degrees["histogram"]
+    ]
+    console.print(_table(rows, header=("degree", "nodes", ""), right=(0, 1)))
+
+
+def _table(rows: list[Any], *, header: tuple[str, ...] | None, right: tuple[int, ...]) -> Any:  # noqa: ANN401  (a rich table; rich is imported only when a table is shown)
+    from rich.table import Table
+
+    table = Table(box=None, show_header=header is not None, padding=(0, 2, 0, 0))
+    for column in range(len(rows[0]) if rows else 0):
+        table.add_column(
+            header[column] if header else "",
+            justify="right" if column in right else "left",
+            no_wrap=True,
+        )
+    for row in rows:
+        table.add_row(*row)
+    return table

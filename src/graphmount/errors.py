@@ -1,0 +1,168 @@
+"""What graphmount raises.
+
+Every error is a `GraphmountError`, and also the built-in exception one would look for, so code that
+knows nothing of graphmount catches what it expects::
+
+    GraphmountError
+    ├── FormatError       (ValueError)  a file is not a graphmount file, or is damaged
+    ├── MissingDataError  (LookupError) a file lacks what the call needs, such as a direction
+    ├── OrderError        (ValueError)  files whose nodes are numbered differently, put together
+    ├── SourceError       (ValueError)  the data to compile is wrong
+    ├── BudgetError       (MemoryError) the work does not fit into the memory it was given
+    ├── IdError           (IndexError)  a node, row or key that does not exist
+    ├── ClosedError       (ValueError)  a handle is used after it was closed
+    └── FileChangedError  (OSError)     a file was truncated while it was mounted
+
+A failing system call raises the `OSError` that Python raises for it (`FileNotFoundError`,
+`PermissionError`, …), with the path as its `filename`. A wrong argument raises `ValueError` or
+`TypeError`.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "BudgetError",
+    "ClosedError",
+    "FileChangedError",
+    "FormatError",
+    "GraphmountError",
+    "IdError",
+    "MissingDataError",
+    "OrderError",
+    "SourceError",
+]
+
+
+class GraphmountError(Exception):
+    """Base of all errors of graphmount.
+
+    Attributes:
+        path: The file the error is about, where there is one.
+
+    Example:
+        >>> import graphmount as gm
+        >>> try:
+        ...     gm.compile_graph(([0, -1], [1, 2]), "bad.gl")
+        ... except gm.errors.GraphmountError as error:
+        ...     print(error)
+        edge 1: node id -1 is negative
+    """
+
+    path: str | None = None
+
+
+class FormatError(GraphmountError, ValueError):
+    """A file is not a graphmount file, is of another version, or is damaged.
+
+    Example:
+        >>> import pathlib
+        >>> import graphmount as gm
+        >>> _ = pathlib.Path("edges.csv").write_text("0,1")
+        >>> try:
+        ...     gm.Graph("edges.csv")
+        ... except gm.errors.FormatError as error:
+        ...     print("it looks like text" in str(error))
+        True
+    """
+
+
+class MissingDataError(GraphmountError, LookupError):
+    """A file does not hold what a call needs, such as neighbors in the direction asked for.
+
+    Example:
+        >>> import graphmount as gm
+        >>> _ = gm.compile_graph(([0, 1], [1, 2]), "in.gl", neighbors="in")
+        >>> try:
+        ...     gm.Graph("in.gl").degree([0], direction="out")
+        ... except gm.errors.MissingDataError as error:
+        ...     print("neighbors='both'" in str(error))
+        True
+    """
+
+
+class OrderError(GraphmountError, ValueError):
+    """Files whose nodes are numbered differently were put together.
+
+    Example:
+        >>> import graphmount as gm
+        >>> _ = gm.compile_graph(([0, 1], [1, 0]), "ordered.gl", node_ids=[70, 30])
+        >>> _ = gm.compile_features([[1.0], [2.0]], "plain.gd")
+        >>> try:
+        ...     gm.check_order(gm.Graph("ordered.gl"), gm.FeatureStore("plain.gd"))
+        ... except gm.errors.OrderError:
+        ...     print("not the same order")
+        not the same order
+    """
+
+
+class SourceError(GraphmountError, ValueError):
+    """The data to compile is wrong; the message says where and why.
+
+    Example:
+        >>> import graphmount as gm
+        >>> try:
+        ...     gm.compile_graph(([0], [1]), "bad.gl", weights=[float("nan")])
+        ... except gm.errors.SourceError as error:
+        ...     print(error)
+        edge 0: weight nan is not a finite number of at least 0
+    """
+
+
+class BudgetError(GraphmountError, MemoryError):
+    """The work needs more memory than `memory=` allows.
+
+    Example:
+        >>> import graphmount as gm
+        >>> try:
+        ...     gm.compile_graph(([0], [10**9]), "big.gl", memory="1GiB")
+        ... except gm.errors.BudgetError:
+        ...     print("a graph of a billion nodes needs more than 1 GiB")
+        a graph of a billion nodes needs more than 1 GiB
+    """
+
+
+class IdError(GraphmountError, IndexError):
+    """A node id, a row or an external key that does not exist.
+
+    Example:
+        >>> import graphmount as gm
+        >>> _ = gm.compile_graph(([0, 1], [1, 2]), "small.gl")
+        >>> try:
+        ...     gm.Graph("small.gl").degree([0, 7])
+        ... except gm.errors.IdError as error:
+        ...     print(error)
+        node 7 (at position 1) does not exist: nodes are numbered from 0 to 2
+    """
+
+
+class ClosedError(GraphmountError, ValueError):
+    """A handle is used after it was closed. Views made before live on.
+
+    Example:
+        >>> import graphmount as gm
+        >>> _ = gm.compile_features([[1.0], [2.0]], "x.gd")
+        >>> x = gm.FeatureStore("x.gd")
+        >>> x.close()
+        >>> try:
+        ...     x.numpy()
+        ... except gm.errors.ClosedError:
+        ...     print("closed")
+        closed
+    """
+
+
+class FileChangedError(GraphmountError, OSError):
+    """A file was truncated, or became unreadable, while it was mounted.
+
+    Example:
+        >>> import os
+        >>> import graphmount as gm
+        >>> _ = gm.compile_graph(([0, 1], [1, 2]), "shrinking.gl")
+        >>> g = gm.Graph("shrinking.gl")
+        >>> os.truncate("shrinking.gl", 5000)
+        >>> try:
+        ...     g.degree([0])
+        ... except gm.errors.FileChangedError as error:
+        ...     print("truncated from" in str(error))
+        True
+    """

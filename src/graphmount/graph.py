@@ -1,0 +1,380 @@
+"""Mounted graphs: neighbor lists as they lie in a `.gl` file."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from graphmount import _core
+from graphmount._arrays import as_ids, as_native
+from graphmount._handle import Advice, Handle
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["DegreeSummary", "Direction", "Graph", "NeighborLists"]
+
+#: Along which edges to look: "in" sees the sources of a node's incoming edges.
+Direction = Literal["in", "out"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class NeighborLists:
+    """The neighbor lists of one direction, as read-only views of the file.
+
+    The neighbors of node v are `indices[indptr[v]:indptr[v + 1]]`; the other arrays run parallel to
+    `indices`. The views keep the file mapped, also after the graph is closed.
+
+    Attributes:
+        indptr: int64, one more than there are nodes.
+        indices: int32 or int64, the neighbors, sorted within each list (by time first, where the
+            graph has timestamps).
+        weights: float32, or None if the graph has none.
+        timestamps: int64, or None if the graph has none.
+        edge_ids: The id of each entry's edge. An edge's id is its position in the incoming lists
+            (in the outgoing ones if the file has no others), so for those this is None: position
+            and id are the same.
+        source_rows: The row each edge had in the source, by edge id; None unless it was kept.
+
+    Example:
+        >>> import graphmount as gm
+        >>> _ = gm.compile_graph(([0, 2], [1, 1]), "g.gl")
+        >>> lists = gm.Graph("g.gl").neighbor_lists("in")
+        >>> lists.indices[lists.indptr[1] : lists.indptr[2]]
+        array([0, 2], dtype=int32)
+    """
+
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.int32] | NDArray[np.int64]
+    weights: NDArray[np.float32] | None
+    timestamps: NDArray[np.int64] | None
+    edge_ids: NDArray[np.int32] | NDArray[np.int64] | None
+    source_rows: NDArray[np.int32] | NDArray[np.int64] | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DegreeSummary:
+    """How the degrees of a graph are distributed.
+
+    Attributes:
+        smallest: The smallest degree.
+        median: Half of the nodes have at most this degree.
+        ninety_percent: 90 % of the nodes have at most this degree.
+        ninety_nine_percent: 99 % of the nodes have at most this degree. Percentiles above 65,536
+            are rounded down to a power of two.
+        largest: The largest degree.
+        mean: Edges per node.
+        isolated: Nodes of degree 0.
+        histogram: (lowest degree, highest degree, nodes) for 0, 1, 2-3, 4-7, 8-15, …
+
+    Example:
+        >>> import graphmount as gm
+        >>> _ = gm.compile_graph(([0, 2], [1, 1]), "g.gl")
+        >>> gm.Graph("g.gl").degree_summary(direction="in").histogram
+        ((0, 0, 2), (1, 1, 0), (2, 3, 1))
+    """
+
+    smallest: int
+    median: int
+    ninety_percent: int
+    ninety_nine_percent: int
+    largest: int
+    mean: float
+    isolated: int
+    histogram: tuple[tuple[int, int, int], ...]
+
+
+class Graph(Handle[_core.Graph]):
+    """A mounted `.gl` file.
+
+    Mounting maps the file and checks its header: it takes the same fraction of a millisecond for a
+    graph of any size, and no memory for the data. Pages come from the disk as they are touched.
+
+    Args:
+        path: The file.
+        advice: How the file will be used; see `advise`.
+
+    Raises:
+        FileNotFoundError, PermissionError, OSError: The file cannot be opened.
+        FormatError: It is not a graph file, is damaged, or of another version.
+
+    Example:
+        >>> import graphmount as gm
+        >>> _ = gm.compile_graph(([0, 1, 2], [1, 2, 0]), "ring.gl")
+        >>> with gm.Graph("ring.gl") as g:
+        ...     print(g.num_nodes, g.num_edges, g.neighbors(0))
+        3 3 [2]
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, advice: Advice = "normal") -> None:
+        super().__init__(path, _core.Graph(os.fsencode(path)), advice)
+
+    def __repr__(self) -> str:
+        if self.closed:
+            return f"<Graph {self.path!r}, closed>"
+        return (
+            f"<Graph {self.path!r}: {self.num_nodes:,} nodes, {self.num_edges:,} edges, "
+            f"{'directed' if self.directed else 'undirected'}>"
+        )
+
+    @property
+    def num_nodes(self) -> int:
+        """Number of nodes."""
+        return self._open().num_nodes
+
+    @property
+    def num_edges(self) -> int:
+        """Number of list entries of one direction: an undirected edge counts twice, a loop once."""
+        return self._open().num_edges
+
+    @property
+    def directed(self) -> bool:
+        """False if every edge runs both ways and one copy of the lists serves both directions."""
+        return not self._open().is_undirected
+
+    @property
+    def directions(self) -> tuple[Direction, ...]:
+        """The directions in which the file can be asked for neighbors."""
+        core = self._open()
+        both: tuple[Direction, ...] = ("in", "out")
+        return tuple(way for way in both if core.is_undirected or core.has_lists(way))
+
+    @property
+    def has_weights(self) -> bool:
+        """Whether edges have weights."""
+        return self._section("weights", self.directions[0]) is not None
+
+    @property
+    def has_timestamps(self) -> bool:
+        """Whether edges have timestamps; lists are then sorted by (time, neighbor)."""
+        return self._open().is_sorted_by_time
+
+    @property
+    def indptr(self) -> NDArray[np.int64]:
+        """Read-only view of the offsets of the incoming lists: see `neighbor_lists`."""
+        return self.neighbor_lists().indptr
+
+    @property
+    def indices(self) -> NDArray[np.int32] | NDArray[np.int64]:
+        """Read-only view of the neighbors in the incoming lists: see `neighbor_lists`."""
+        return self.neighbor_lists().indices
+
+    @property
+    def weights(self) -> NDArray[np.float32] | None:
+        """Read-only view of the weights in the incoming lists, or None."""
+        return self.neighbor_lists().weights
+
+    def _section(self, name: str, direction: Direction) -> NDArray[Any] | None:
+        section = self._open().list_section(name, direction)
+        return None if section is None else as_native(section)
+
+    def neighbor_lists(self, direction: Direction = "in") -> NeighborLists:
+        """All neighbor lists of one direction, as read-only views of the file.
+
+        Args:
+            direction: "in" for the sources of incoming edges, "out" for the targets of outgoing.
+
+        Raises:
+            MissingDataError: The file was compiled without this direction.
+
+        Example:
+            >>> import graphmount as gm
+            >>> _ = gm.compile_graph(([0, 0], [1, 2]), "g.gl")
+            >>> gm.Graph("g.gl").neighbor_lists("out").indptr
+            array([0, 2, 2, 2])
+        """
+        indptr = self._section("indptr", direction)
+        indices = self._section("indices", direction)
+        assert indptr is not None  # noqa: S101  (the core has checked that lists are complete)
+        assert indices is not None  # noqa: S101
+        return NeighborLists(
+            indptr=indptr,
+            indices=indices,
+            weights=self._section("weights", direction),
+            timestamps=self._section("timestamps", direction),
+            edge_ids=self._section("edge ids", direction),
+            source_rows=self._section("source rows", direction),
+        )
+
+    def degree(
+        self, ids: ArrayLike | None = None, *, direction: Direction = "in"
+    ) -> NDArray[np.int64]:
+        """Degrees of some nodes, or of all.
+
+        Args:
+            ids: The nodes; all of them if None.
+            direction: Which edges to count.
+
+        Returns:
+            int64, one for each id.
+
+        Raises:
+            IdError: A node does not exist.
+            MissingDataError: The file was compiled without this direction.
+            FormatError: The file is damaged where these nodes are.
+
+        Example:
+            >>> import graphmount as gm
+            >>> _ = gm.compile_graph(([0, 0], [1, 2]), "g.gl")
+            >>> gm.Graph("g.gl").degree([0, 1], direction="out")
+            array([2, 0])
+        """
+        core = self._open()
+        if ids is None:
+            return as_native(core.all_degrees(direction))
+        return as_native(core.degrees(as_ids(ids, "ids"), direction))
+
+    def neighbors(
+        self,
+        id: int,  # noqa: A002  (the word everyone looks for)
+        *,
+        direction: Direction = "in",
+    ) -> NDArray[np.int32] | NDArray[np.int64]:
+        """The neighbors of one node, as a read-only view of the file.
+
+        Args:
+            id: The node.
+            direction: "in" for the sources of its incoming edges, "out" for the targets.
+
+        Raises:
+            IdError: The node does not exist.
+            MissingDataError: The file was compiled without this direction.
+            FormatError: The file is damaged in this list.
+
+        Example:
+            >>> import graphmount as gm
+            >>> _ = gm.compile_graph(([0, 0], [1, 2]), "g.gl")
+            >>> gm.Graph("g.gl").neighbors(0, direction="out")
+            array([1, 2], dtype=int32)
+        """
+        node = int(as_ids([id], "id")[0])
+        begin, end = self._open().neighbor_range(node, direction)
+        indices = self._section("indices", direction)
+        assert indices is not None  # noqa: S101  (checked by the core)
+        return indices[begin:end]
+
+    def prefetch(self, ids: ArrayLike, *, direction: Direction = "in") -> int:
+        """Asks the system to read the lists of these nodes, and returns without waiting for them.
+
+        Args:
+            ids: The nodes.
+            direction: Whose lists.
+
+        Returns:
+            How many bytes were asked for, in whole pages.
+
+        Raises:
+            IdError: A node does not exist.
+            MissingDataError: The file was compiled without this direction.
+
+        Example:
+            >>> import graphmount as gm
+            >>> _ = gm.compile_graph(([0, 0], [1, 2]), "g.gl")
+            >>> gm.Graph("g.gl").prefetch([1, 2])
+            8192
+        """
+        return self._open().prefetch(as_ids(ids, "ids"), direction)
+
+    def degree_summary(self, *, direction: Direction = "in") -> DegreeSummary:
+        """How the degrees are distributed, in one pass over the offsets.
+
+        Args:
+            direction: Which edges to count.
+
+        Raises:
+            MissingDataError: The file was compiled without this direction.
+            FormatError: The offsets are damaged.
+
+        Example:
+            >>> import graphmount as gm
+            >>> _ = gm.compile_graph(([0, 0], [1, 2]), "g.gl")
+            >>> gm.Graph("g.gl").degree_summary(direction="out").largest
+            2
+        """
+        summary = self._open().degree_summary(direction)
+        counts = summary.histogram
+        while len(counts) > 1 and counts[-1] == 0:
+            counts.pop()
+        lowest = [0, *(1 << power for power in range(len(counts)))]
+        histogram = tuple(
+            (lowest[i], max(0, lowest[i + 1] - 1), count) for i, count in enumerate(counts)
+        )
+        return DegreeSummary(
+            smallest=summary.smallest,
+            median=summary.median,
+            ninety_percent=summary.ninety_percent,
+            ninety_nine_percent=summary.ninety_nine_percent,
+            largest=summary.largest,
+            mean=summary.mean,
+            isolated=counts[0],
+            histogram=histogram,
+        )
+
+    @property
+    def node_id_type(self) -> type[int | str] | None:
+        """Type of the external node ids: int, str, or None if the graph has none."""
+        return {"int": int, "str": str, "none": None}[self._open().node_id_kind]
+
+    def to_external(self, ids: ArrayLike) -> NDArray[np.int64] | list[str]:
+        """The ids by which the source knows these nodes.
+
+        Args:
+            ids: Nodes of this graph.
+
+        Returns:
+            An int64 array or a list of str, as they were given to `compile_graph`.
+
+        Raises:
+            IdError: A node does not exist.
+            MissingDataError: The graph has no external ids.
+
+        Example:
+            >>> import graphmount as gm
+            >>> _ = gm.compile_graph(([0], [1]), "g.gl", node_ids=["ann", "bob"])
+            >>> gm.Graph("g.gl").to_external([1, 0])
+            ['bob', 'ann']
+        """
+        core = self._open()
+        names = _core.NodeIds(core)
+        if self.node_id_type is str:
+            return names.to_external_names(as_ids(ids, "ids"))
+        return as_native(names.to_external(as_ids(ids, "ids")))
+
+    def to_internal(self, keys: ArrayLike | Sequence[str]) -> NDArray[np.int64]:
+        """The nodes that the source knows by these ids.
+
+        Args:
+            keys: External ids, integers or strings as the graph has them.
+
+        Returns:
+            int64 node ids, one for each key.
+
+        Raises:
+            IdError: No node has this external id; the message says which.
+            MissingDataError: The graph has no external ids.
+            TypeError: The keys are of the wrong type.
+
+        Example:
+            >>> import graphmount as gm
+            >>> _ = gm.compile_graph(([0], [1]), "g.gl", node_ids=[700, 300])
+            >>> gm.Graph("g.gl").to_internal([300])
+            array([1])
+        """
+        core = self._open()
+        external = _core.NodeIds(core)
+        if self.node_id_type is not str:
+            return as_native(external.to_internal(as_ids(keys, "keys")))
+        names = np.asarray(keys, dtype=object)
+        if names.ndim != 1:
+            raise ValueError(f"keys must be one-dimensional, not of shape {names.shape}")
+        for place, name in enumerate(names):
+            if not isinstance(name, str):
+                raise TypeError(
+                    f"keys[{place}] is {name!r}, but the external ids of this graph are strings"
+                )
+        return as_native(external.names_to_internal([str(name) for name in names]))

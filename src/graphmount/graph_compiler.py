@@ -1,0 +1,238 @@
+"""Writing `.gl` files from edges in memory."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from graphmount import _core
+from graphmount._arrays import as_ids
+from graphmount._progress import ProgressOption, reporting
+from graphmount._sizes import format_bytes, parse_bytes
+from graphmount.errors import BudgetError, SourceError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["CompiledGraph", "compile_graph"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompiledGraph:
+    """What `compile_graph` wrote.
+
+    Attributes:
+        path: The file.
+        num_nodes: Nodes of the graph.
+        num_edges: List entries of one direction, after dropping what was to be dropped; an
+            undirected edge has two.
+        file_bytes: Its size.
+        seconds: How long it took.
+
+    Example:
+        >>> import graphmount as gm
+        >>> gm.compile_graph(([0, 0, 2], [1, 1, 2]), "g.gl", dedup=True).num_edges
+        2
+    """
+
+    path: str
+    num_nodes: int
+    num_edges: int
+    file_bytes: int
+    seconds: float
+
+
+def compile_graph(
+    source: tuple[ArrayLike, ArrayLike] | ArrayLike,
+    out: str | os.PathLike[str],
+    *,
+    directed: bool = True,
+    neighbors: Literal["both", "in", "out"] = "both",
+    weights: ArrayLike | None = None,
+    timestamps: ArrayLike | None = None,
+    node_ids: ArrayLike | Sequence[str] | None = None,
+    num_nodes: int | None = None,
+    dedup: bool | Literal["first", "sum"] = False,
+    self_loops: Literal["keep", "drop"] = "keep",
+    index_dtype: Literal["int32", "int64"] | None = None,
+    source_rows: bool = False,
+    memory: int | str = "2GiB",
+    progress: ProgressOption = None,
+) -> CompiledGraph:
+    """Writes edges to a `.gl` file, as neighbor lists sorted by node.
+
+    The file appears complete or not at all, and replaces one that is there; who has mounted the old
+    one keeps it.
+
+    Args:
+        source: The edges: a pair (sources, destinations) of integer arrays, or one array of shape
+            (2, edges), as PyG's `edge_index`.
+        out: The file to write.
+        directed: If False, every edge runs both ways; one copy of the lists serves both directions.
+        neighbors: Which lists to keep: "in" (what sampling reads), "out" (what walks read) or both.
+        weights: One number of at least 0 for each edge; stored as float32, with tables that make
+            weighted picks take constant time.
+        timestamps: One int64 for each edge. Lists are then sorted by (time, neighbor).
+        node_ids: External ids of the nodes, integers or strings, all different: `node_ids[i]` is
+            what the source calls node i. They define the order of the nodes.
+        num_nodes: Number of nodes; by default the largest id plus one.
+        dedup: True or "first" keeps the first of several edges between the same nodes (at the same
+            time, where there are timestamps); "sum" adds up their weights.
+        self_loops: Whether to keep or drop edges from a node to itself.
+        index_dtype: "int64" for libraries that want neighbors and offsets in one dtype; by default
+            int32 up to 2**31 nodes.
+        source_rows: Keep the row that each edge had in the source.
+        memory: How much memory to use besides the source.
+        progress: A callback of (steps done, steps in all); True or False for a bar or none.
+
+    Returns:
+        A `CompiledGraph`.
+
+    Raises:
+        SourceError: An id or weight is not allowed; the message says which.
+        BudgetError: The graph needs more memory to compile than `memory`.
+        ValueError, TypeError: The source is not made of integers, or an option is wrong.
+        OSError: The file cannot be written.
+
+    Example:
+        >>> import graphmount as gm
+        >>> gm.compile_graph(([0, 1, 1], [1, 2, 0]), "g.gl", weights=[0.5, 1.0, 2.0]).num_nodes
+        3
+    """
+    start = time.monotonic()
+    _require_choice("neighbors", neighbors, ("both", "in", "out"))
+    _require_choice("self_loops", self_loops, ("keep", "drop"))
+    _require_choice("dedup", dedup, (False, True, "first", "sum"))
+    _require_choice("index_dtype", index_dtype, (None, "int32", "int64"))
+    src, dst = _as_edges(source)
+    numbers, names = _as_node_ids(node_ids)
+    if node_ids is not None:
+        num_nodes = _agreed_num_nodes(num_nodes, numbers, names)
+    elif num_nodes is None:
+        num_nodes = max(int(src.max(initial=-1)), int(dst.max(initial=-1))) + 1
+    elif isinstance(num_nodes, bool) or num_nodes < 0:
+        raise ValueError(f"num_nodes={num_nodes} is not a number of nodes")
+    if index_dtype == "int32" and num_nodes > 2**31:
+        raise ValueError(f"index_dtype='int32' cannot hold the ids of {num_nodes} nodes")
+    edge_weights = None if weights is None else _as_weights(weights)
+    times = None if timestamps is None else as_ids(timestamps, "timestamps")
+    _require_budget(memory, num_nodes, len(src), directed=directed, has_weights=weights is not None)
+    path = os.path.realpath(os.fspath(out))
+    with reporting(progress, f"writing {os.path.basename(path)}", in_bytes=False) as report:
+        num_nodes, num_edges, file_bytes = _core.write_graph(
+            os.fsencode(path),
+            src,
+            dst,
+            weights=edge_weights,
+            timestamps=times,
+            node_numbers=numbers,
+            node_names=names,
+            num_nodes=num_nodes,
+            in_lists=neighbors != "out",
+            out_lists=neighbors != "in",
+            undirected=not directed,
+            dedup=("first" if dedup else "keep") if isinstance(dedup, bool) else dedup,
+            drop_self_loops=self_loops == "drop",
+            wide_indices=index_dtype == "int64",
+            keep_source_rows=source_rows,
+            progress=report,
+        )
+    return CompiledGraph(
+        path=path,
+        num_nodes=num_nodes,
+        num_edges=num_edges,
+        file_bytes=file_bytes,
+        seconds=time.monotonic() - start,
+    )
+
+
+def _require_choice(name: str, value: object, choices: tuple[object, ...]) -> None:
+    # By type as well: 1 is not True here.
+    if not any(type(value) is type(choice) and value == choice for choice in choices):
+        raise ValueError(f"{name}={value!r}; choose one of {', '.join(map(repr, choices))}")
+
+
+def _as_edges(source: object) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    if isinstance(source, str | os.PathLike):
+        raise TypeError(
+            f"compile_graph takes arrays of edges, and {os.fspath(source)!r} is a path; load it "
+            "first, and pass (sources, destinations)"
+        )
+    if not isinstance(source, tuple):
+        source = np.asarray(source)
+        if source.ndim != 2 or source.shape[0] != 2:
+            raise ValueError(
+                f"an array of edges has shape (2, edges), not {source.shape}; pass its transpose, "
+                "or a pair (sources, destinations)"
+            )
+    if len(source) != 2:
+        raise ValueError(f"edges are a pair (sources, destinations), not {len(source)} arrays")
+    return as_ids(source[0], "sources"), as_ids(source[1], "destinations")
+
+
+def _as_weights(weights: ArrayLike) -> NDArray[np.float32]:
+    array = np.asarray(weights)
+    if array.size == 0 and not isinstance(weights, np.ndarray):
+        array = array.astype(np.float32)
+    if array.dtype.kind not in "fiu":
+        raise TypeError(f"weights must be numbers, not {array.dtype}")
+    if array.ndim != 1:
+        raise ValueError(f"weights must be one-dimensional, not of shape {array.shape}")
+    with np.errstate(over="ignore"):
+        narrow = np.ascontiguousarray(array, dtype=np.float32)
+    too_large = np.isinf(narrow) & np.isfinite(array)
+    if too_large.any():
+        edge = int(np.argmax(too_large))
+        raise SourceError(f"edge {edge}: weight {array[edge]} is too large for float32")
+    return narrow
+
+
+def _as_node_ids(
+    node_ids: ArrayLike | Sequence[str] | None,
+) -> tuple[NDArray[np.int64] | None, list[str] | None]:
+    """External ids as integers or as strings; the other of the two is None."""
+    if node_ids is None:
+        return None, None
+    array: NDArray[Any] = np.asarray(node_ids)
+    if array.dtype.kind not in "OUT":
+        return as_ids(node_ids, "node_ids"), None
+    names = array.tolist()
+    for place, name in enumerate(names):
+        if not isinstance(name, str):
+            raise TypeError(f"node_ids[{place}] is {name!r}; ids are all integers or all strings")
+        try:
+            name.encode()
+        except UnicodeEncodeError as error:
+            raise SourceError(f"node_ids[{place}] is not valid text: {error}") from None
+    return None, names
+
+
+def _agreed_num_nodes(
+    num_nodes: int | None, numbers: NDArray[np.int64] | None, names: list[str] | None
+) -> int:
+    count = len(numbers) if numbers is not None else len(names or ())
+    if num_nodes is not None and num_nodes != count:
+        raise ValueError(f"num_nodes={num_nodes}, but there are {count} node_ids")
+    return count
+
+
+def _require_budget(
+    memory: int | str, num_nodes: int, num_rows: int, *, directed: bool, has_weights: bool
+) -> None:
+    """Raises BudgetError if the core's arrays for one direction would exceed the budget."""
+    entries = num_rows * (1 if directed else 2)
+    # Neighbors, rows, ids of rows, and the narrow copy being written; offsets and lengths.
+    needed = entries * (8 + 8 + 8 + 8 + (4 + 8 if has_weights else 0)) + num_nodes * 24
+    budget = parse_bytes(memory, "memory")
+    if needed > budget:
+        raise BudgetError(
+            f"compiling {num_rows} edges between {num_nodes} nodes needs about "
+            f"{format_bytes(needed)}, more than memory={format_bytes(budget)}; pass a larger "
+            "memory="
+        )

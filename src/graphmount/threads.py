@@ -1,0 +1,40 @@
+"""How many threads the core may use."""
+
+from __future__ import annotations
+
+from graphmount import _core
+
+__all__ = ["num_threads", "set_num_threads"]
+
+
+def num_threads() -> int:
+    """How many threads a call may use.
+
+    To begin with this is OMP_NUM_THREADS, or as many as the machine has cores for this process.
+
+    Example:
+        >>> import graphmount as gm
+        >>> gm.num_threads() >= 1
+        True
+    """
+    return _core.num_threads()
+
+
+def set_num_threads(count: int) -> None:
+    """Sets how many threads a call may use, here and in forked children. Results do not change.
+
+    Args:
+        count: At least 1.
+
+    Raises:
+        ValueError: `count` is less than 1.
+
+    Example:
+        >>> import graphmount as gm
+        >>> before = gm.num_threads()
+        >>> gm.set_num_threads(1)
+        >>> gm.num_threads()
+        1
+        >>> gm.set_num_threads(before)
+    """
+    _core.set_num_threads(count)

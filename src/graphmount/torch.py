@@ -1,0 +1,76 @@
+"""graphmount for PyTorch. Only this module (and `graphmount.pyg`, when it exists) imports torch."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+try:
+    import torch
+except ImportError as error:
+    raise ImportError(
+        "this needs PyTorch; install it with: pip install 'graphmount[torch]'"
+    ) from error
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from graphmount.features import FeatureStore
+
+__all__ = ["as_tensor", "to_numpy"]
+
+
+def as_tensor(store: FeatureStore) -> torch.Tensor:
+    """The matrix of a mounted file as a tensor over its pages; `FeatureStore.tensor` in full.
+
+    Args:
+        store: The mounted file. It may be closed afterwards; the tensor keeps the mapping.
+
+    Returns:
+        A CPU tensor of the file's shape and dtype. Writes to it stay in this process.
+
+    Example:
+        >>> import graphmount as gm
+        >>> import graphmount.torch
+        >>> _ = gm.compile_features([[1.0, 2.0], [3.0, 4.0]], "x.gd", dtype="bfloat16")
+        >>> gm.torch.as_tensor(gm.FeatureStore("x.gd")).dtype
+        torch.bfloat16
+    """
+    array, is_writable = store._private_view()  # noqa: SLF001  (the other half of this function)
+    if not is_writable:
+        warnings.warn(
+            f"{store.path}: the system does not allow a private mapping of this size (see "
+            "vm.overcommit_memory and the data limit of this process), so the tensor is read-only "
+            "memory: writing to it would end the process. Use tensor().clone() for what you write.",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+    if store.dtype == "bfloat16":
+        return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)
+    return torch.from_numpy(array)
+
+
+def to_numpy(tensor: torch.Tensor) -> tuple[NDArray[np.generic], str]:
+    """A tensor of any device as a NumPy array and the name of its dtype; bfloat16 as its bits.
+
+    This is how `compile_features` takes tensors, without importing torch itself.
+
+    Args:
+        tensor: On any device; it is detached and, if need be, moved to memory.
+
+    Returns:
+        The array (zero-copy for tensors in memory), and "float32", "bfloat16", …
+
+    Example:
+        >>> import torch
+        >>> import graphmount.torch
+        >>> graphmount.torch.to_numpy(torch.tensor([1.0], dtype=torch.bfloat16))
+        (array([16256], dtype=uint16), 'bfloat16')
+    """
+    tensor = tensor.detach().cpu()
+    if tensor.dtype == torch.bfloat16:
+        return tensor.contiguous().view(torch.int16).numpy().view(np.uint16), "bfloat16"
+    array = tensor.numpy()
+    return array, array.dtype.name

@@ -27,17 +27,22 @@ nb::ndarray<nb::numpy, nb::ro> shared_view(const FeatureMatrix& features) {
 // The array, and whether writing to it is safe: false where the system refused a private mapping.
 std::tuple<nb::ndarray<nb::numpy>, bool> private_view(const FeatureMatrix& features) {
   auto mapping = features.mount().map_for_view(MapMode::kPrivate);
-  const bool is_writable = mapping->is_writable() || mapping->size() == 0;
+  const bool is_writable = mapping->is_writable();
   return {view_section<nb::ndarray<nb::numpy>>(std::move(mapping), features.matrix(),
                                                num_dimensions(features), numpy_dtype(features)),
           is_writable};
 }
 
-// For the DLPack protocol, with the true dtype, bfloat16 included.
-nb::ndarray<nb::array_api> dlpack_view(const FeatureMatrix& features) {
-  return view_section<nb::ndarray<nb::array_api>>(features.mount().map_for_view(MapMode::kPrivate),
-                                                  features.matrix(), num_dimensions(features),
-                                                  to_dlpack(features.matrix().dtype));
+// For the DLPack protocol, with the true dtype, bfloat16 included; marked as read-only where the
+// system refused a private mapping.
+nb::object dlpack_view(const FeatureMatrix& features) {
+  auto mapping = features.mount().map_for_view(MapMode::kPrivate);
+  const auto dtype = to_dlpack(features.matrix().dtype);
+  if (mapping->is_writable())
+    return nb::cast(view_section<nb::ndarray<nb::array_api>>(std::move(mapping), features.matrix(),
+                                                             num_dimensions(features), dtype));
+  return nb::cast(view_section<nb::ndarray<nb::array_api, nb::ro>>(
+      std::move(mapping), features.matrix(), num_dimensions(features), dtype));
 }
 
 }  // namespace

@@ -5,19 +5,20 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
+#include <random>
+#include <system_error>
 
 #include "graphmount/error.hpp"
 
 namespace graphmount {
 namespace {
 
-// Unique within the process by the count, among processes by the pid.
-std::string temporary_name(const std::filesystem::path& path) {
-  static std::atomic<unsigned> count = 0;
-  return "." + path.filename().string() + "." + std::to_string(getpid()) + "." +
-         std::to_string(count++) + ".tmp";
+// Random, so that neither another machine writing to the same folder nor what a killed process left
+// behind is in the way (pids repeat, in containers above all); short, so that any name has room.
+std::string temporary_name() {
+  std::random_device random;
+  return ".graphmount-" + std::to_string(random()) + "-" + std::to_string(random()) + ".tmp";
 }
 
 std::filesystem::path folder_of(const std::filesystem::path& path) {
@@ -27,8 +28,10 @@ std::filesystem::path folder_of(const std::filesystem::path& path) {
 }  // namespace
 
 AtomicFile::AtomicFile(const std::filesystem::path& path, std::uint64_t bytes)
-    : path_(path), temporary_(folder_of(path) / temporary_name(path)) {
-  if (std::filesystem::is_directory(path_)) throw IoError(path_.string(), "cannot write", EISDIR);
+    : path_(path), temporary_(folder_of(path) / temporary_name()) {
+  std::error_code ignored;  // whatever it is, opening the temporary file says it better
+  if (std::filesystem::is_directory(path_, ignored))
+    throw IoError(path_.string(), "cannot write", EISDIR);
   open_temporary();
   try {
     reserve(bytes);

@@ -13,6 +13,13 @@ FeatureMatrix::FeatureMatrix(const std::filesystem::path& path)
   const Header& header = mount_.header();
   const std::string& name = mount_.file().path();
   if (matrix_ == nullptr) throw FormatError(name, "there is no section with a matrix");
+  if (header.has(kFlagUndirected | kFlagSortedByTime))
+    throw FormatError(name, "a matrix is marked as a graph");
+  for (const Section& section : header.sections) {
+    if (section.direction != Direction::kNone &&
+        static_cast<std::uint16_t>(section.kind) < kFirstOptionalKind)
+      throw FormatError(name, "section " + section.name() + " does not belong into a matrix");
+  }
   if (matrix_->rows != header.num_rows || matrix_->columns != header.num_columns)
     throw FormatError(name, "the header and the section table disagree about the shape");
   if (is_one_dimensional() && matrix_->columns != 1)

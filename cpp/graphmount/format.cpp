@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <tuple>
 
 #include "graphmount/checksum.hpp"
 #include "graphmount/error.hpp"
@@ -153,8 +154,7 @@ void check_table(const std::string& path, const Header& header) {
     }
     by_offset.push_back(&section);
   }
-  std::sort(by_offset.begin(), by_offset.end(),
-            [](const Section* a, const Section* b) { return a->offset < b->offset; });
+  sort_by_place(by_offset);
   for (std::size_t i = 1; i < by_offset.size(); ++i) {
     const Section &before = *by_offset[i - 1], &after = *by_offset[i];
     if (before.offset + before.bytes > after.offset)
@@ -188,6 +188,12 @@ std::string Section::name() const {
   std::string text(section_name(kind));
   if (direction != Direction::kNone) text += " (" + std::string(direction_name(direction)) + ")";
   return text;
+}
+
+void sort_by_place(std::vector<const Section*>& sections) {
+  std::sort(sections.begin(), sections.end(), [](const Section* a, const Section* b) {
+    return std::tie(a->offset, a->bytes) < std::tie(b->offset, b->bytes);
+  });
 }
 
 const Section* Header::find(SectionKind kind_wanted, Direction direction) const {

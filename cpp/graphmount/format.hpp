@@ -68,6 +68,9 @@ struct Section {
   std::string name() const;
 };
 
+/// By offset; an empty section comes before the one it shares its place with.
+void sort_by_place(std::vector<const Section*>& sections);
+
 struct Header {
   FileKind kind = FileKind::kGraph;
   std::uint64_t flags = 0;

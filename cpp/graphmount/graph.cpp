@@ -64,6 +64,12 @@ void Graph::check_sections() const {
   }
   for (const Direction direction : {Direction::kIn, Direction::kOut})
     if (has_lists(direction)) check_lists(direction);
+  if (has_lists(Direction::kIn) && has_lists(Direction::kOut)) {
+    for (const SectionKind kind : {SectionKind::kWeights, SectionKind::kTimestamps})
+      if ((header.find(kind, Direction::kIn) == nullptr) !=
+          (header.find(kind, Direction::kOut) == nullptr))
+        throw FormatError(path, "only one direction has " + std::string(section_name(kind)));
+  }
   check_node_ids();
 }
 

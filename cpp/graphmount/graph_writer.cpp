@@ -14,6 +14,7 @@ namespace graphmount {
 namespace {
 
 constexpr std::uint64_t kInt32Range = std::uint64_t{1} << 31;
+constexpr std::uint64_t kMaxNodes = std::uint64_t{1} << 58;  // whose offsets take 2^61 bytes
 
 DType integer_dtype(std::uint64_t values_below, bool wide = false) {
   return values_below <= kInt32Range && !wide ? DType::kInt32 : DType::kInt64;
@@ -42,6 +43,9 @@ class GraphWriter {
               const ExternalIds& node_ids, const GraphOptions& options, const Progress& progress)
       : path_(path), edges_(edges), node_ids_(node_ids), options_(options), progress_(progress) {
     lists_.num_nodes = find_num_nodes(edges, node_ids, options);
+    if (lists_.num_nodes > kMaxNodes)
+      throw std::invalid_argument(std::to_string(lists_.num_nodes) +
+                                  " nodes are too many for any file");
     lists_.undirected = options.undirected;
     lists_.dedup = options.dedup;
     lists_.drop_self_loops = options.drop_self_loops;

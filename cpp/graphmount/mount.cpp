@@ -1,5 +1,7 @@
 #include "graphmount/mount.hpp"
 
+#include "graphmount/fork_safe_mutex.hpp"
+
 namespace graphmount {
 
 Mount::Mount(const std::filesystem::path& path, FileKind kind)
@@ -7,7 +9,7 @@ Mount::Mount(const std::filesystem::path& path, FileKind kind)
       header_(file_->read_guarded([&] { return read_header(*file_, kind); })) {}
 
 std::shared_ptr<const MappedFile> Mount::map_for_view(MapMode mode) const {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(fork_safe_mutex<Mount>());
   auto& slot = mode == MapMode::kPrivate ? private_view_ : shared_view_;
   std::shared_ptr<const MappedFile> view = slot.lock();
   if (view) return view;
@@ -18,12 +20,18 @@ std::shared_ptr<const MappedFile> Mount::map_for_view(MapMode mode) const {
 }
 
 void Mount::advise(Advice advice) const {
-  const std::lock_guard lock(mutex_);
-  if (advice != Advice::kWillNeed && advice != Advice::kPopulate) lasting_advice_ = advice;
+  std::shared_ptr<const MappedFile> views[2];
+  {
+    const std::lock_guard lock(fork_safe_mutex<Mount>());
+    if (advice != Advice::kWillNeed && advice != Advice::kPopulate) lasting_advice_ = advice;
+    views[0] = shared_view_.lock();
+    views[1] = private_view_.lock();
+  }
+  // Not under the mutex: populating takes as long as the disk does.
   file_->read_guarded([&] {
     file_->advise(advice, 0, file_->size());
-    for (const auto& slot : {shared_view_, private_view_})
-      if (const auto view = slot.lock()) view->advise(advice, 0, view->size());
+    for (const auto& view : views)
+      if (view) view->advise(advice, 0, view->size());
   });
 }
 

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <mutex>
 #include <optional>
 
 #include "graphmount/format.hpp"
@@ -39,7 +38,6 @@ class Mount {
  private:
   std::shared_ptr<MappedFile> file_;
   Header header_;
-  mutable std::mutex mutex_;
   mutable std::weak_ptr<const MappedFile> shared_view_;
   mutable std::weak_ptr<const MappedFile> private_view_;
   mutable Advice lasting_advice_ = Advice::kNormal;

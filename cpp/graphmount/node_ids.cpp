@@ -65,6 +65,14 @@ NodeIds::NodeIds(std::shared_ptr<const Graph> graph)
                            "numbers (compile_graph takes node_ids=)");
 }
 
+void NodeIds::require_kind(Kind kind) const {
+  if (kind_ != kind)
+    throw MissingDataError(graph_->mount().file().path(),
+                           kind_ == Kind::kNames
+                               ? "the external node ids are strings, not integers"
+                               : "the external node ids are integers, not strings");
+}
+
 NodeId NodeIds::node_at(std::uint64_t place) const {
   const Mount& mount = graph_->mount();
   const Section& order = *mount.header().find(SectionKind::kNodeIdOrder);
@@ -97,6 +105,7 @@ std::string_view NodeIds::name_of(NodeId node) const {
 }
 
 void NodeIds::to_external(std::span<const NodeId> nodes, std::span<std::int64_t> out) const {
+  require_kind(Kind::kNumbers);
   require_ids(nodes, graph_->num_nodes(), "node");
   graph_->mount().file().read_guarded([&] {
     parallel_for(
@@ -108,6 +117,7 @@ void NodeIds::to_external(std::span<const NodeId> nodes, std::span<std::int64_t>
 }
 
 std::vector<std::string> NodeIds::to_external_names(std::span<const NodeId> nodes) const {
+  require_kind(Kind::kNames);
   require_ids(nodes, graph_->num_nodes(), "node");
   return graph_->mount().file().read_guarded([&] {
     std::vector<std::string> names;
@@ -148,10 +158,12 @@ void NodeIds::find_all(std::span<const Key> keys, std::span<NodeId> out,
 }
 
 void NodeIds::to_internal(std::span<const std::int64_t> keys, std::span<NodeId> out) const {
+  require_kind(Kind::kNumbers);
   find_all(keys, out, [&](NodeId node) { return number_of(node); });
 }
 
 void NodeIds::to_internal(std::span<const std::string> keys, std::span<NodeId> out) const {
+  require_kind(Kind::kNames);
   find_all(keys, out, [&](NodeId node) { return name_of(node); });
 }
 

@@ -37,13 +37,15 @@ class NodeIds {
   static Kind kind_of(const Graph& graph);
 
   Kind kind() const { return kind_; }
-  /// Both throw IdError for an id or key that does not exist.
+  /// These throw IdError for an id or key that does not exist, and MissingDataError if the ids are
+  /// of the other kind.
   void to_external(std::span<const NodeId> nodes, std::span<std::int64_t> out) const;
   std::vector<std::string> to_external_names(std::span<const NodeId> nodes) const;
   void to_internal(std::span<const std::int64_t> keys, std::span<NodeId> out) const;
   void to_internal(std::span<const std::string> keys, std::span<NodeId> out) const;
 
  private:
+  void require_kind(Kind kind) const;
   NodeId node_at(std::uint64_t place) const;
   std::int64_t number_of(NodeId node) const;
   std::string_view name_of(NodeId node) const;

@@ -1,6 +1,5 @@
 #include "graphmount/page_guard.hpp"
 
-#include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -8,6 +7,8 @@
 #include <cerrno>
 #include <cstdint>
 #include <mutex>
+
+#include "graphmount/fork_safe_mutex.hpp"
 
 namespace graphmount {
 namespace {
@@ -23,7 +24,6 @@ struct Region {
 };
 
 std::atomic<Region*> g_regions{nullptr};
-std::mutex g_change_mutex;
 struct sigaction g_previous{};
 std::atomic<bool> g_passed_on{false};
 
@@ -58,6 +58,7 @@ bool cover_lost_page(std::uintptr_t address) {
 }
 
 void pass_on(int signal_number, siginfo_t* info, void* context) {
+  if (g_previous.sa_handler == SIG_IGN && info->si_code <= 0) return;
   // A handler that restores ours and raises again (faulthandler does) must not come round twice.
   if (g_passed_on.exchange(true) || g_previous.sa_handler == SIG_DFL ||
       g_previous.sa_handler == SIG_IGN) {
@@ -85,7 +86,7 @@ void ensure_page_guard() {
   struct sigaction current{};
   sigaction(SIGBUS, nullptr, &current);
   if ((current.sa_flags & SA_SIGINFO) != 0 && current.sa_sigaction == on_bus_error) return;
-  const std::lock_guard lock(g_change_mutex);
+  const std::lock_guard lock(fork_safe_mutex<Region>());
   struct sigaction ours{};
   ours.sa_sigaction = on_bus_error;
   ours.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
@@ -98,13 +99,9 @@ void ensure_page_guard() {
 }
 
 void watch_pages(const std::byte* begin, std::size_t bytes, std::atomic<bool>* lost) {
-  // A child of fork must not inherit a mutex that some other thread of the parent held.
-  [[maybe_unused]] static const int registered =
-      pthread_atfork([] { g_change_mutex.lock(); }, [] { g_change_mutex.unlock(); },
-                     [] { g_change_mutex.unlock(); });
   ensure_page_guard();
   const auto address = reinterpret_cast<std::uintptr_t>(begin);
-  const std::lock_guard lock(g_change_mutex);
+  const std::lock_guard lock(fork_safe_mutex<Region>());
   for (Region* region = g_regions; region != nullptr; region = region->next)
     if (region->begin == 0) return assign(*region, address, address + bytes, lost);
   auto* region = new Region;  // never freed: the handler may be looking at it
@@ -114,7 +111,7 @@ void watch_pages(const std::byte* begin, std::size_t bytes, std::atomic<bool>* l
 }
 
 void unwatch_pages(const std::byte* begin) {
-  const std::lock_guard lock(g_change_mutex);
+  const std::lock_guard lock(fork_safe_mutex<Region>());
   for (Region* region = g_regions; region != nullptr; region = region->next)
     if (region->begin == reinterpret_cast<std::uintptr_t>(begin))
       return assign(*region, 0, 0, nullptr);

@@ -93,8 +93,7 @@ void Verifier::check_section(const Section& section,
 void Verifier::check_padding() {
   std::vector<const Section*> by_offset;
   for (const Section& section : mount_.header().sections) by_offset.push_back(&section);
-  std::sort(by_offset.begin(), by_offset.end(),
-            [](const Section* a, const Section* b) { return a->offset < b->offset; });
+  sort_by_place(by_offset);
   const auto bytes = mount_.file().bytes();
   const auto check_gap = [&](std::uint64_t begin, std::uint64_t end) {
     const auto gap = bytes.subspan(begin, end - begin);

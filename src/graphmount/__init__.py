@@ -22,7 +22,7 @@ from graphmount.feature_compiler import CompiledFeatures, compile_features
 from graphmount.features import FeatureStore
 from graphmount.graph import DegreeSummary, Graph, NeighborLists
 from graphmount.graph_compiler import CompiledGraph, compile_graph
-from graphmount.memory import FileMemory, MemoryReport, memory
+from graphmount.memory_report import FileMemory, MemoryReport, memory
 from graphmount.order import check_order
 from graphmount.sections import Section
 from graphmount.threads import num_threads, set_num_threads

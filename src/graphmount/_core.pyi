@@ -1,5 +1,5 @@
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ class FeatureMatrix:
 
     def private_view(self) -> tuple[NDArray, bool]: ...
 
-    def dlpack_view(self) -> Any: ...
+    def dlpack_view(self) -> object: ...
 
     def prefetch(self, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> int: ...
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeVar
 
 from graphmount import _core
 from graphmount.errors import ClosedError
-from graphmount.memory import MemoryReport, memory
+from graphmount.memory_report import MemoryReport, memory
 from graphmount.sections import Section
 
 if TYPE_CHECKING:
@@ -41,10 +41,10 @@ class Handle(Generic[CoreT]):
 
     def __init__(self, path: str | os.PathLike[str], core: CoreT, advice: Advice) -> None:
         self._path = os.path.abspath(os.fspath(path))
-        self._advice: Advice = advice
+        self._advice: Advice = "normal"
         self._core = core
         if advice != "normal":
-            core.advise(advice)
+            self.advise(advice)
 
     def _open(self) -> CoreT:
         """The core's handle. A caller that has it can go on even if another thread closes this."""
@@ -85,7 +85,17 @@ class Handle(Generic[CoreT]):
         )
 
     def close(self) -> None:
-        """Lets go of the file. Views made before stay valid; closing twice is fine."""
+        """Lets go of the file. Views made before stay valid; closing twice is fine.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> _ = gm.compile_features([[1.0], [2.0]], "x.gd")
+            >>> x = gm.FeatureStore("x.gd")
+            >>> array = x.numpy()
+            >>> x.close()
+            >>> array[1]
+            array([2.])
+        """
         self._core = None
 
     def __enter__(self) -> Self:
@@ -117,7 +127,7 @@ class Handle(Generic[CoreT]):
             ValueError: `advice` is none of these.
             FileChangedError: The file was truncated.
 
-        Example:
+        Examples:
             >>> import graphmount as gm
             >>> _ = gm.compile_features([[1.0], [2.0]], "x.gd")
             >>> x = gm.FeatureStore("x.gd")
@@ -138,7 +148,7 @@ class Handle(Generic[CoreT]):
         Returns:
             Bytes, or None where the system cannot tell.
 
-        Example:
+        Examples:
             >>> import graphmount as gm
             >>> _ = gm.compile_features([[1.0], [2.0]], "x.gd")
             >>> resident = gm.FeatureStore("x.gd").resident_bytes()
@@ -150,7 +160,7 @@ class Handle(Generic[CoreT]):
     def memory(self) -> MemoryReport:
         """Process memory, page cache and disk reads, with this file's share: see `memory`.
 
-        Example:
+        Examples:
             >>> import graphmount as gm
             >>> _ = gm.compile_features([[1.0], [2.0]], "x.gd")
             >>> gm.FeatureStore("x.gd").memory().files[0].file_bytes

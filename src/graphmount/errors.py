@@ -39,7 +39,7 @@ class GraphmountError(Exception):
     Attributes:
         path: The file the error is about, where there is one.
 
-    Example:
+    Examples:
         >>> import graphmount as gm
         >>> try:
         ...     gm.compile_graph(([0, -1], [1, 2]), "bad.gl")
@@ -54,7 +54,7 @@ class GraphmountError(Exception):
 class FormatError(GraphmountError, ValueError):
     """A file is not a graphmount file, is of another version, or is damaged.
 
-    Example:
+    Examples:
         >>> import pathlib
         >>> import graphmount as gm
         >>> _ = pathlib.Path("edges.csv").write_text("0,1")
@@ -69,7 +69,7 @@ class FormatError(GraphmountError, ValueError):
 class MissingDataError(GraphmountError, LookupError):
     """A file does not hold what a call needs, such as neighbors in the direction asked for.
 
-    Example:
+    Examples:
         >>> import graphmount as gm
         >>> _ = gm.compile_graph(([0, 1], [1, 2]), "in.gl", neighbors="in")
         >>> try:
@@ -83,7 +83,7 @@ class MissingDataError(GraphmountError, LookupError):
 class OrderError(GraphmountError, ValueError):
     """Files whose nodes are numbered differently were put together.
 
-    Example:
+    Examples:
         >>> import graphmount as gm
         >>> _ = gm.compile_graph(([0, 1], [1, 0]), "ordered.gl", node_ids=[70, 30])
         >>> _ = gm.compile_features([[1.0], [2.0]], "plain.gd")
@@ -98,7 +98,7 @@ class OrderError(GraphmountError, ValueError):
 class SourceError(GraphmountError, ValueError):
     """The data to compile is wrong; the message says where and why.
 
-    Example:
+    Examples:
         >>> import graphmount as gm
         >>> try:
         ...     gm.compile_graph(([0], [1]), "bad.gl", weights=[float("nan")])
@@ -111,7 +111,7 @@ class SourceError(GraphmountError, ValueError):
 class BudgetError(GraphmountError, MemoryError):
     """The work needs more memory than `memory=` allows.
 
-    Example:
+    Examples:
         >>> import graphmount as gm
         >>> try:
         ...     gm.compile_graph(([0], [10**9]), "big.gl", memory="1GiB")
@@ -124,7 +124,7 @@ class BudgetError(GraphmountError, MemoryError):
 class IdError(GraphmountError, IndexError):
     """A node id, a row or an external key that does not exist.
 
-    Example:
+    Examples:
         >>> import graphmount as gm
         >>> _ = gm.compile_graph(([0, 1], [1, 2]), "small.gl")
         >>> try:
@@ -138,7 +138,7 @@ class IdError(GraphmountError, IndexError):
 class ClosedError(GraphmountError, ValueError):
     """A handle is used after it was closed. Views made before live on.
 
-    Example:
+    Examples:
         >>> import graphmount as gm
         >>> _ = gm.compile_features([[1.0], [2.0]], "x.gd")
         >>> x = gm.FeatureStore("x.gd")
@@ -154,7 +154,7 @@ class ClosedError(GraphmountError, ValueError):
 class FileChangedError(GraphmountError, OSError):
     """A file was truncated, or became unreadable, while it was mounted.
 
-    Example:
+    Examples:
         >>> import os
         >>> import graphmount as gm
         >>> _ = gm.compile_graph(([0, 1], [1, 2]), "shrinking.gl")

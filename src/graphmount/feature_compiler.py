@@ -36,7 +36,7 @@ class CompiledFeatures:
         file_bytes: Its size.
         seconds: How long it took.
 
-    Example:
+    Examples:
         >>> import graphmount as gm
         >>> gm.compile_features([[1.0, 2.0]], "x.gd", dtype="float16").dtype
         'float16'
@@ -86,7 +86,7 @@ def compile_features(
         ValueError, TypeError: The source is not a numeric matrix, or an option is wrong.
         OSError: The file cannot be written.
 
-    Example:
+    Examples:
         >>> import numpy as np
         >>> import graphmount as gm
         >>> x = np.arange(6, dtype=np.float32).reshape(3, 2)

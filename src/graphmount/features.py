@@ -32,7 +32,7 @@ class FeatureStore(Handle[_core.FeatureMatrix]):
         FileNotFoundError, PermissionError, OSError: The file cannot be opened.
         FormatError: It is not a feature file, is damaged, or of another version.
 
-    Example:
+    Examples:
         >>> import graphmount as gm
         >>> _ = gm.compile_features([[1.0, 2.0], [3.0, 4.0]], "x.gd", dtype="float32")
         >>> x = gm.FeatureStore("x.gd")
@@ -72,7 +72,7 @@ class FeatureStore(Handle[_core.FeatureMatrix]):
         A bfloat16 matrix comes as uint16 with the same bits, since NumPy has no such dtype;
         `x.numpy().view(ml_dtypes.bfloat16)` gives it a meaning, and `tensor()` needs no such help.
 
-        Example:
+        Examples:
             >>> import graphmount as gm
             >>> _ = gm.compile_features([[1, 2], [3, 4]], "x.gd", dtype="int8")
             >>> gm.FeatureStore("x.gd").numpy().flags.writeable
@@ -103,15 +103,15 @@ class FeatureStore(Handle[_core.FeatureMatrix]):
         Raises:
             ImportError: torch is not installed.
 
-        Example:
+        Examples:
             >>> import graphmount as gm
             >>> _ = gm.compile_features([[1.0, 2.0], [3.0, 4.0]], "x.gd")
             >>> gm.FeatureStore("x.gd").tensor()[1].sum().item()
             7.0
         """
-        from graphmount.torch import as_tensor  # the base package needs no torch
+        from graphmount.torch import _tensor_over  # the base package needs no torch
 
-        return as_tensor(self)
+        return _tensor_over(self)
 
     def _private_view(self) -> tuple[NDArray[Any], bool]:
         """For `graphmount.torch`: a copy-on-write view, and whether writing to it is safe."""
@@ -121,14 +121,15 @@ class FeatureStore(Handle[_core.FeatureMatrix]):
     def __dlpack__(self, **options: Any) -> Any:  # noqa: ANN401  (a capsule; the standard's names)
         """The matrix for any library that speaks DLPack, zero-copy, writes private as in `tensor`.
 
-        Example:
+        Examples:
             >>> import graphmount as gm
             >>> import numpy as np
             >>> _ = gm.compile_features([[1.0, 2.0], [3.0, 4.0]], "x.gd")
             >>> np.from_dlpack(gm.FeatureStore("x.gd")).shape
             (2, 2)
         """
-        return self._open().dlpack_view().__dlpack__(**options)
+        view: Any = self._open().dlpack_view()
+        return view.__dlpack__(**options)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return (1, 0)  # kDLCPU
@@ -145,7 +146,7 @@ class FeatureStore(Handle[_core.FeatureMatrix]):
         Raises:
             IdError: A row does not exist.
 
-        Example:
+        Examples:
             >>> import graphmount as gm
             >>> _ = gm.compile_features([[1.0, 2.0], [3.0, 4.0]], "x.gd")
             >>> gm.FeatureStore("x.gd").prefetch([0, 1])

@@ -39,9 +39,10 @@ class NeighborLists:
         edge_ids: The id of each entry's edge. An edge's id is its position in the incoming lists
             (in the outgoing ones if the file has no others), so for those this is None: position
             and id are the same.
-        source_rows: The row each edge had in the source, by edge id; None unless it was kept.
+        source_rows: The row each edge had in the source. Kept on request, and once: with the lists
+            that number the edges, so `source_rows[edge_id]` is the row; None in the others.
 
-    Example:
+    Examples:
         >>> import graphmount as gm
         >>> _ = gm.compile_graph(([0, 2], [1, 1]), "g.gl")
         >>> lists = gm.Graph("g.gl").neighbor_lists("in")
@@ -72,7 +73,7 @@ class DegreeSummary:
         isolated: Nodes of degree 0.
         histogram: (lowest degree, highest degree, nodes) for 0, 1, 2-3, 4-7, 8-15, …
 
-    Example:
+    Examples:
         >>> import graphmount as gm
         >>> _ = gm.compile_graph(([0, 2], [1, 1]), "g.gl")
         >>> gm.Graph("g.gl").degree_summary(direction="in").histogram
@@ -103,7 +104,7 @@ class Graph(Handle[_core.Graph]):
         FileNotFoundError, PermissionError, OSError: The file cannot be opened.
         FormatError: It is not a graph file, is damaged, or of another version.
 
-    Example:
+    Examples:
         >>> import graphmount as gm
         >>> _ = gm.compile_graph(([0, 1, 2], [1, 2, 0]), "ring.gl")
         >>> with gm.Graph("ring.gl") as g:
@@ -182,7 +183,7 @@ class Graph(Handle[_core.Graph]):
         Raises:
             MissingDataError: The file was compiled without this direction.
 
-        Example:
+        Examples:
             >>> import graphmount as gm
             >>> _ = gm.compile_graph(([0, 0], [1, 2]), "g.gl")
             >>> gm.Graph("g.gl").neighbor_lists("out").indptr
@@ -218,7 +219,7 @@ class Graph(Handle[_core.Graph]):
             MissingDataError: The file was compiled without this direction.
             FormatError: The file is damaged where these nodes are.
 
-        Example:
+        Examples:
             >>> import graphmount as gm
             >>> _ = gm.compile_graph(([0, 0], [1, 2]), "g.gl")
             >>> gm.Graph("g.gl").degree([0, 1], direction="out")
@@ -246,7 +247,7 @@ class Graph(Handle[_core.Graph]):
             MissingDataError: The file was compiled without this direction.
             FormatError: The file is damaged in this list.
 
-        Example:
+        Examples:
             >>> import graphmount as gm
             >>> _ = gm.compile_graph(([0, 0], [1, 2]), "g.gl")
             >>> gm.Graph("g.gl").neighbors(0, direction="out")
@@ -272,7 +273,7 @@ class Graph(Handle[_core.Graph]):
             IdError: A node does not exist.
             MissingDataError: The file was compiled without this direction.
 
-        Example:
+        Examples:
             >>> import graphmount as gm
             >>> _ = gm.compile_graph(([0, 0], [1, 2]), "g.gl")
             >>> gm.Graph("g.gl").prefetch([1, 2])
@@ -290,7 +291,7 @@ class Graph(Handle[_core.Graph]):
             MissingDataError: The file was compiled without this direction.
             FormatError: The offsets are damaged.
 
-        Example:
+        Examples:
             >>> import graphmount as gm
             >>> _ = gm.compile_graph(([0, 0], [1, 2]), "g.gl")
             >>> gm.Graph("g.gl").degree_summary(direction="out").largest
@@ -333,7 +334,7 @@ class Graph(Handle[_core.Graph]):
             IdError: A node does not exist.
             MissingDataError: The graph has no external ids.
 
-        Example:
+        Examples:
             >>> import graphmount as gm
             >>> _ = gm.compile_graph(([0], [1]), "g.gl", node_ids=["ann", "bob"])
             >>> gm.Graph("g.gl").to_external([1, 0])
@@ -359,7 +360,7 @@ class Graph(Handle[_core.Graph]):
             MissingDataError: The graph has no external ids.
             TypeError: The keys are of the wrong type.
 
-        Example:
+        Examples:
             >>> import graphmount as gm
             >>> _ = gm.compile_graph(([0], [1]), "g.gl", node_ids=[700, 300])
             >>> gm.Graph("g.gl").to_internal([300])

@@ -35,7 +35,7 @@ class CompiledGraph:
         file_bytes: Its size.
         seconds: How long it took.
 
-    Example:
+    Examples:
         >>> import graphmount as gm
         >>> gm.compile_graph(([0, 0, 2], [1, 1, 2]), "g.gl", dedup=True).num_edges
         2
@@ -100,7 +100,7 @@ def compile_graph(
         ValueError, TypeError: The source is not made of integers, or an option is wrong.
         OSError: The file cannot be written.
 
-    Example:
+    Examples:
         >>> import graphmount as gm
         >>> gm.compile_graph(([0, 1, 1], [1, 2, 0]), "g.gl", weights=[0.5, 1.0, 2.0]).num_nodes
         3

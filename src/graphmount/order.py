@@ -26,7 +26,7 @@ def check_order(*handles: Graph | FeatureStore) -> None:
         OrderError: Two files differ; the message names them.
         ClosedError: A handle has been closed.
 
-    Example:
+    Examples:
         >>> import graphmount as gm
         >>> _ = gm.compile_graph(([0, 1], [1, 0]), "g.gl", node_ids=["ann", "bob"])
         >>> g = gm.Graph("g.gl")

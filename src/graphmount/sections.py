@@ -18,7 +18,7 @@ class Section:
         num_bytes: How long it is, without padding.
         shape: Rows and columns.
 
-    Example:
+    Examples:
         >>> import graphmount as gm
         >>> _ = gm.compile_features([[1, 2], [3, 4]], "x.gd", dtype="int8")
         >>> gm.FeatureStore("x.gd").sections[0]

@@ -12,7 +12,7 @@ def num_threads() -> int:
 
     To begin with this is OMP_NUM_THREADS, or as many as the machine has cores for this process.
 
-    Example:
+    Examples:
         >>> import graphmount as gm
         >>> gm.num_threads() >= 1
         True
@@ -29,7 +29,7 @@ def set_num_threads(count: int) -> None:
     Raises:
         ValueError: `count` is less than 1.
 
-    Example:
+    Examples:
         >>> import graphmount as gm
         >>> before = gm.num_threads()
         >>> gm.set_num_threads(1)

@@ -31,13 +31,17 @@ def as_tensor(store: FeatureStore) -> torch.Tensor:
     Returns:
         A CPU tensor of the file's shape and dtype. Writes to it stay in this process.
 
-    Example:
+    Examples:
         >>> import graphmount as gm
         >>> import graphmount.torch
         >>> _ = gm.compile_features([[1.0, 2.0], [3.0, 4.0]], "x.gd", dtype="bfloat16")
         >>> gm.torch.as_tensor(gm.FeatureStore("x.gd")).dtype
         torch.bfloat16
     """
+    return _tensor_over(store)
+
+
+def _tensor_over(store: FeatureStore) -> torch.Tensor:
     array, is_writable = store._private_view()  # noqa: SLF001  (the other half of this function)
     if not is_writable:
         warnings.warn(
@@ -45,7 +49,7 @@ def as_tensor(store: FeatureStore) -> torch.Tensor:
             "vm.overcommit_memory and the data limit of this process), so the tensor is read-only "
             "memory: writing to it would end the process. Use tensor().clone() for what you write.",
             RuntimeWarning,
-            stacklevel=3,
+            stacklevel=3,  # whoever called FeatureStore.tensor or as_tensor
         )
     if store.dtype == "bfloat16":
         return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)
@@ -63,7 +67,7 @@ def to_numpy(tensor: torch.Tensor) -> tuple[NDArray[np.generic], str]:
     Returns:
         The array (zero-copy for tensors in memory), and "float32", "bfloat16", …
 
-    Example:
+    Examples:
         >>> import torch
         >>> import graphmount.torch
         >>> graphmount.torch.to_numpy(torch.tensor([1.0], dtype=torch.bfloat16))

@@ -21,7 +21,7 @@ class Problem:
         offset: The byte of the file.
         message: What.
 
-    Example:
+    Examples:
         >>> import graphmount as gm
         >>> gm.Problem("indptr (in)", 65536, "the first offset is 1 instead of 0").section
         'indptr (in)'
@@ -46,7 +46,7 @@ class Verification:
         num_problems: How many problems there are.
         problems: The first hundred of them, in file order.
 
-    Example:
+    Examples:
         >>> import graphmount as gm
         >>> _ = gm.compile_features([[1.0]], "x.gd")
         >>> gm.verify("x.gd").ok
@@ -81,7 +81,7 @@ def verify(path: str | os.PathLike[str], *, progress: ProgressOption = None) -> 
         FormatError: The file is not a graphmount file at all.
         FileNotFoundError, PermissionError, OSError: The file cannot be read.
 
-    Example:
+    Examples:
         >>> import graphmount as gm
         >>> _ = gm.compile_features([[1.0], [2.0]], "x.gd")
         >>> with open("x.gd", "r+b") as file:

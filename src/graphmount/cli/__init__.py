@@ -24,7 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         0 if all is well, 1 if a file is damaged, 2 if something could not be done.
 
-    Example:
+    Examples:
         >>> from graphmount.cli import main
         >>> import graphmount as gm
         >>> _ = gm.compile_features([[1.0]], "x.gd")

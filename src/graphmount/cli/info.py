@@ -95,7 +95,7 @@ def _feature_facts(store: gm.FeatureStore) -> dict[str, Any]:
 
 
 def _show(facts: dict[str, Any], console: Console) -> None:
-    console.print(f"[bold]{facts['path']}[/bold]", soft_wrap=True)
+    console.print(facts["path"], style="bold", markup=False, soft_wrap=True)
     rows = _graph_rows(facts) if facts["kind"] == "graph" else _feature_rows(facts)
     resident = facts["resident_bytes"]
     size = format_bytes(facts["file_bytes"])

@@ -31,7 +31,7 @@ class FileMemory:
         resident_bytes: What the page cache holds of it, whoever read it; None where the system
             cannot tell. The kernel gives these pages up when it needs the memory.
 
-    Example:
+    Examples:
         >>> import graphmount as gm
         >>> _ = gm.compile_features([[1.0, 2.0]], "x.gd")
         >>> (file,) = gm.memory(gm.FeatureStore("x.gd")).files
@@ -61,7 +61,7 @@ class MemoryReport:
             there is none.
         files: One entry for each handle given to `memory`.
 
-    Example:
+    Examples:
         >>> import graphmount as gm
         >>> report = gm.memory()
         >>> report.peak_bytes > 0
@@ -106,7 +106,7 @@ def memory(*handles: Handle[Any]) -> MemoryReport:
     Raises:
         ClosedError: A handle has been closed.
 
-    Example:
+    Examples:
         >>> import graphmount as gm
         >>> _ = gm.compile_features([[1.0, 2.0], [3.0, 4.0]], "x.gd")
         >>> x = gm.FeatureStore("x.gd")

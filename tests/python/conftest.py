@@ -1,0 +1,61 @@
+"""What all tests share: where campaigns get their length from, and files to work on."""
+
+from __future__ import annotations
+
+import os
+
+import hypothesis
+import numpy as np
+import pytest
+
+import graphmount as gm
+
+IS_LONG = os.environ.get("GRAPHMOUNT_LONG") == "1"
+IS_SANITIZED = os.environ.get("GRAPHMOUNT_SANITIZED") == "1"
+
+hypothesis.settings.register_profile(
+    "graphmount",
+    max_examples=2000 if IS_LONG else 100,
+    deadline=None,  # the machines that run this are noisy
+    suppress_health_check=[
+        hypothesis.HealthCheck.function_scoped_fixture,
+        hypothesis.HealthCheck.too_slow,
+    ],
+)
+hypothesis.settings.load_profile("graphmount")
+
+
+@pytest.fixture
+def campaign():
+    """Scales the length of a campaign: campaign(short, long)."""
+    return lambda short, long: long if IS_LONG else short
+
+
+@pytest.fixture
+def graph_path(tmp_path):
+    """A directed graph of 50 nodes with everything a graph file can have."""
+    generator = np.random.default_rng(0)
+    src, dst = generator.integers(0, 50, (2, 300))
+    path = tmp_path / "graph.gl"
+    gm.compile_graph(
+        (src, dst),
+        path,
+        weights=generator.random(300),
+        timestamps=generator.integers(0, 1000, 300),
+        node_ids=[f"node-{i * 7919 % 50}" for i in range(50)],
+        source_rows=True,
+    )
+    return path
+
+
+@pytest.fixture
+def features_path(tmp_path):
+    """Float32 features of 100 rows and 24 columns; row i is i, i + 0.5, i + 1, …"""
+    path = tmp_path / "features.gd"
+    gm.compile_features(feature_rows(np.arange(100)), path)
+    return path
+
+
+def feature_rows(ids):
+    """The rows of `features_path` as a function of their ids."""
+    return (np.asarray(ids)[:, None] + np.arange(24) / 2).astype(np.float32)

@@ -1,0 +1,156 @@
+"""A file appears complete or not at all: errors, full disks, interrupts, SIGKILL at any moment."""
+
+from __future__ import annotations
+
+import errno
+import os
+import random
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from conftest import IS_SANITIZED
+
+import graphmount as gm
+
+WRITE_FOREVER = """
+import sys
+import numpy as np
+import graphmount as gm
+kind, path = sys.argv[1:]
+generator = np.random.default_rng(0)
+edges = generator.integers(0, 20_000, (2, 200_000))
+print("ready", flush=True)
+while True:
+    number = int(generator.integers(1, 100))
+    if kind == "graph":
+        gm.compile_graph(edges, path, num_nodes=20_000 + number)
+    else:
+        gm.compile_features(np.full((100_000, 8), number, np.float32), path)
+"""
+
+
+@pytest.mark.parametrize("kind", ["graph", "features"])
+def test_killed_at_random_moments(kind, tmp_path, campaign):
+    path = tmp_path / "out"
+    generator = random.Random(kind)
+    for _ in range(campaign(5, 50)):
+        child = subprocess.Popen(
+            [sys.executable, "-c", WRITE_FOREVER, kind, path], stdout=subprocess.PIPE
+        )
+        assert child.stdout is not None
+        child.stdout.readline()
+        time.sleep(generator.random() * 0.3)
+        child.send_signal(signal.SIGKILL)
+        child.wait()
+        child.stdout.close()
+        if path.exists():
+            assert gm.verify(path).ok
+        # At most the new name of a finished file is there besides, if the kill fell between naming
+        # and renaming it.
+        for leftover in set(tmp_path.iterdir()) - {path}:
+            assert gm.verify(leftover).ok
+            leftover.unlink()
+    gm.compile_features([[1.0]], path)  # the next run succeeds
+    assert gm.FeatureStore(path).shape == (1, 1)
+
+
+def test_error_leaves_what_was_there(tmp_path):
+    gm.compile_features([[1.0], [2.0]], tmp_path / "x.gd")
+    before = (tmp_path / "x.gd").read_bytes()
+    with pytest.raises(gm.errors.SourceError):
+        gm.compile_features([[1e300]], tmp_path / "x.gd", dtype="float32")
+    with pytest.raises(gm.errors.SourceError):
+        gm.compile_graph(([-1], [0]), tmp_path / "x.gd")
+    assert (tmp_path / "x.gd").read_bytes() == before
+    assert [path.name for path in tmp_path.iterdir()] == ["x.gd"]
+
+
+def test_missing_folder(tmp_path):
+    with pytest.raises(FileNotFoundError) as caught:
+        gm.compile_features([1], tmp_path / "no" / "x.gd")
+    assert caught.value.filename == str(tmp_path / "no" / "x.gd")
+
+
+def test_folder_in_the_way(tmp_path):
+    with pytest.raises(IsADirectoryError):
+        gm.compile_graph(([0], [1]), tmp_path)
+
+
+def test_link_is_followed(tmp_path):
+    (tmp_path / "far").mkdir()
+    link = tmp_path / "link.gd"
+    link.symlink_to(tmp_path / "far" / "x.gd")
+    report = gm.compile_features([1], link)
+    assert link.is_symlink()
+    assert report.path == str(tmp_path / "far" / "x.gd")
+    assert len(gm.FeatureStore(link)) == 1
+
+
+def test_permissions_follow_the_umask(tmp_path):
+    before = os.umask(0o027)
+    try:
+        gm.compile_features([1], tmp_path / "x.gd")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "x.gd").stat().st_mode) == 0o640
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of 1 MiB, where the test may mount one."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = shutil.which("mount")
+    if mount is None or os.geteuid() != 0:
+        pytest.skip("mounting a small file system needs root")
+    command = [mount, "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)]
+    if subprocess.run(command, capture_output=True, check=False).returncode != 0:
+        pytest.skip("file systems cannot be mounted here")
+    yield folder
+    subprocess.run(["umount", folder], check=True)  # noqa: S607
+
+
+def test_full_disk(small_disk):
+    with pytest.raises(OSError, match="cannot reserve") as caught:
+        gm.compile_features(np.zeros(2_000_000, np.uint8), small_disk / "x.gd")
+    assert caught.value.errno == errno.ENOSPC
+    assert caught.value.filename == str(small_disk / "x.gd")
+    with pytest.raises(OSError, match="No space left on device"):
+        gm.compile_graph(np.zeros((2, 300_000), int), small_disk / "g.gl")
+    assert list(small_disk.iterdir()) == []
+    gm.compile_features([1], small_disk / "x.gd")
+    assert gm.verify(small_disk / "x.gd").ok
+
+
+def test_interrupt(tmp_path):
+    """Ctrl-C during a long compilation ends it, and nothing is left behind."""
+    if IS_SANITIZED:
+        pytest.skip("too slow under a sanitizer")
+    code = """
+import sys
+import numpy as np
+import graphmount as gm
+edges = np.random.default_rng(0).integers(0, 1_000_000, (2, 5_000_000))
+print("ready", flush=True)
+try:
+    while True:
+        gm.compile_graph(edges, sys.argv[1])
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+    child = subprocess.Popen(
+        [sys.executable, "-c", code, tmp_path / "g.gl"], stdout=subprocess.PIPE, text=True
+    )
+    assert child.stdout is not None
+    child.stdout.readline()
+    time.sleep(0.3)
+    child.send_signal(signal.SIGINT)
+    out, _ = child.communicate(timeout=60)
+    assert out == "interrupted\n"
+    assert {path.name for path in tmp_path.iterdir()} <= {"g.gl"}

@@ -1,0 +1,164 @@
+"""compile_features: sources, conversions that keep every value or refuse, options."""
+
+from __future__ import annotations
+
+import re
+
+import ml_dtypes
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from test_round_trip import DTYPES
+
+import graphmount as gm
+
+NUMPY = {name: np.dtype(ml_dtypes.bfloat16 if name == "bfloat16" else name) for name in DTYPES}
+
+
+def stored(path):
+    store = gm.FeatureStore(path)
+    array = store.numpy()
+    return array.view(ml_dtypes.bfloat16) if store.dtype == "bfloat16" else array
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_torch_source(dtype, tmp_path):
+    torch = pytest.importorskip("torch")
+    tensor = (
+        torch.tensor([[0, 1], [1, 0]])
+        .to(getattr(torch, dtype))
+        .requires_grad_(dtype in ("float32", "bfloat16"))
+    )
+    report = gm.compile_features(tensor, tmp_path / "x.gd")
+    assert report.dtype == dtype
+    assert torch.equal(gm.FeatureStore(tmp_path / "x.gd").tensor(), tensor)
+    gm.compile_features(tensor.t(), tmp_path / "t.gd", dtype=torch.float32)
+    assert gm.FeatureStore(tmp_path / "t.gd").tensor().dtype == torch.float32
+
+
+def test_memory_mapped_source(tmp_path):
+    matrix = np.random.default_rng(6).random((1000, 7))
+    np.save(tmp_path / "x.npy", matrix)
+    source = np.load(tmp_path / "x.npy", mmap_mode="r")
+    gm.compile_features(source, tmp_path / "x.gd", dtype="float32", memory="64KiB")
+    assert np.array_equal(stored(tmp_path / "x.gd"), matrix.astype(np.float32))
+
+
+@pytest.mark.parametrize(
+    "source", [np.arange(12.0).reshape(3, 4).T, np.arange(24)[::2].reshape(4, 3), [[1, 2], [3, 4]]]
+)
+def test_any_layout(source, tmp_path):
+    gm.compile_features(source, tmp_path / "x.gd")
+    assert np.array_equal(stored(tmp_path / "x.gd"), source)
+
+
+def test_big_endian_source(tmp_path):
+    gm.compile_features(np.array([[1, 2]], ">i4"), tmp_path / "x.gd")
+    assert stored(tmp_path / "x.gd").tolist() == [[1, 2]]
+
+
+def survives(value, target):
+    """Whether a number can be stored: the plain-Python twin of the range check."""
+    if target == "bool":
+        return value in (0, 1)
+    if target.startswith(("int", "uint")):
+        limits = np.iinfo(target)
+        return (
+            not (isinstance(value, float) and not np.isfinite(value))
+            and value == int(value)
+            and limits.min <= int(value) <= limits.max
+        )
+    if isinstance(value, float) and not np.isfinite(value):
+        return True
+    with np.errstate(over="ignore"):
+        if target == "bfloat16":
+            return bool(np.isfinite(np.float32(value).astype(ml_dtypes.bfloat16)))
+        return bool(np.isfinite(np.array(value).astype(target)))
+
+
+numbers = {
+    "float64": st.floats() | st.sampled_from([0.0, 1.0, 127.0, 128.0, 65504.0, 65520.0, 2.0**63]),
+    "float32": st.floats(width=32) | st.sampled_from([3.3895313892515355e38, 3.4e38]),
+    "int64": st.integers(-(2**63), 2**63 - 1) | st.integers(-300, 300) | st.integers(0, 1),
+    "uint8": st.integers(0, 255),
+}
+
+
+@pytest.mark.parametrize("target", DTYPES)
+@pytest.mark.parametrize("source", list(numbers))
+@given(data=st.data())
+def test_conversions(source, target, data, tmp_path):
+    values = data.draw(st.lists(numbers[source], min_size=1, max_size=6))
+    array = np.array(values, NUMPY[source])
+    path = tmp_path / "x.gd"
+    bad = [place for place, value in enumerate(array.tolist()) if not survives(value, target)]
+    if bad:
+        with pytest.raises(gm.errors.SourceError, match=f"^row {bad[0]}: .*{target}"):
+            gm.compile_features(array, path, dtype=target)
+        return
+    gm.compile_features(array, path, dtype=target)
+    with np.errstate(over="ignore", invalid="ignore"):
+        expected = (
+            array.astype(np.float32).astype(ml_dtypes.bfloat16)
+            if target == "bfloat16"
+            else array.astype(target)
+        )
+    result = stored(path)
+    assert result.dtype == expected.dtype
+    assert np.array_equal(result, expected, equal_nan=target.startswith(("float", "bfloat")))
+
+
+def test_from_bfloat16(tmp_path):
+    source = np.array([1.5, -2.0, 3e38], ml_dtypes.bfloat16)
+    gm.compile_features(source, tmp_path / "x.gd", dtype="float32")
+    assert np.array_equal(stored(tmp_path / "x.gd"), source.astype(np.float32))
+    with pytest.raises(gm.errors.SourceError, match=r"row 2: .* cannot be stored as float16"):
+        gm.compile_features(source, tmp_path / "x.gd", dtype="float16")
+
+
+@pytest.mark.parametrize("dtype", ["float16", np.float16, np.dtype("float16")])
+def test_ways_to_name_a_dtype(dtype, tmp_path):
+    assert gm.compile_features([1.0], tmp_path / "x.gd", dtype=dtype).dtype == "float16"
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "error", "message"),
+    [
+        ([[1.0, 70000.0]], {"dtype": "float16"}, gm.errors.SourceError, "row 0, column 1: 70000"),
+        ([0.5], {"dtype": "int32"}, gm.errors.SourceError, "row 0: 0.5 cannot be stored as int32"),
+        ([np.nan], {"dtype": "int64"}, gm.errors.SourceError, "row 0: nan"),
+        (np.zeros((2, 2, 2)), {}, ValueError, "not shape (2, 2, 2)"),
+        (3.0, {}, ValueError, "one or two dimensions"),
+        (["a"], {}, TypeError, "features must be numbers"),
+        ([1j], {}, TypeError, "features must be numbers"),
+        ([None], {}, TypeError, "features must be numbers"),
+        ([1.0], {"dtype": "complex64"}, ValueError, "'complex64' cannot be stored"),
+        ([1.0], {"dtype": object()}, ValueError, "cannot be stored"),
+        (np.array([1], np.uint32), {}, ValueError, "'uint32' cannot be stored; choose one of"),
+        ([1.0], {"num_nodes": 2}, ValueError, "1 rows, but num_nodes=2"),
+        ([1.0], {"memory": -1}, ValueError, "memory=-1 is not a size"),
+        ("x.npy", {}, TypeError, "numpy.load(path, mmap_mode='r')"),
+    ],
+)
+def test_refusals(source, options, error, message, tmp_path):
+    with pytest.raises(error, match=re.escape(message)):
+        gm.compile_features(source, tmp_path / "x.gd", **options)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_error_names_the_row_in_later_pieces(tmp_path):
+    matrix = np.zeros((100_000, 3))
+    matrix[98_765, 2] = 1e300
+    with pytest.raises(gm.errors.SourceError, match=r"row 98765, column 2: 1e\+300"):
+        gm.compile_features(matrix, tmp_path / "x.gd", dtype="float32", memory="1MiB")
+
+
+def test_progress(tmp_path):
+    calls = []
+    gm.compile_features(
+        np.zeros((1000, 100)), tmp_path / "x.gd", memory="1MiB", progress=lambda *c: calls.append(c)
+    )
+    assert calls[-1] == (800_000, 800_000)
+    assert len(calls) > 3
+    assert [done for done, _ in calls] == sorted(done for done, _ in calls)

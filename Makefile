@@ -4,10 +4,20 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP_INSTALL := install --quiet --disable-pip-version-check -c constraints.txt
 CORE_SOURCES := CMakeLists.txt pyproject.toml $(wildcard cpp/graphmount/*) $(wildcard bindings/*)
-CPP_FILES := $(wildcard cpp/graphmount/*.[ch]pp bindings/*.[ch]pp tests/cpp/*.[ch]pp)
+CPP_FILES := $(wildcard cpp/graphmount/*.[ch]pp bindings/*.[ch]pp tests/cpp/*.[ch]pp fuzz/*.[ch]pp)
 DEMO_FOLDER ?= build/demo
+FUZZ_SECONDS ?= 60
+FUZZ_SEED ?= $(shell date +%s)
+SANITIZE_VENV := .venv-sanitize
+# Aborting, rather than exiting, lets the fuzzer keep the input that did it.
+SANITIZER_OPTIONS := UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1:abort_on_error=1 \
+	ASAN_OPTIONS=abort_on_error=1
+SANITIZER_LIBRARIES = $(foreach name,asan ubsan stdc++,$(shell $(CXX) -print-file-name=lib$(name).so))
+# GCC's ThreadSanitizer does not start where the kernel spreads addresses too far.
+NO_ASLR := $(shell command -v setarch >/dev/null && echo setarch -R)
+comma := ,
 
-.PHONY: help build demo test test-all lint format docs test-cpp test-python sanitize bench clean
+.PHONY: help build demo test test-all lint format docs test-cpp test-python sanitize sanitize-core sanitize-python fuzz bench clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -40,12 +50,49 @@ test-all: lint test-cpp sanitize ## all checks and tests, with long campaigns, a
 test-python: $(VENV)/.built $(VENV)/.tools
 	$(BIN)/python -m pytest
 
-test-cpp: $(VENV)/.tools
-	$(BIN)/cmake -S . -B build/core -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja \
-		-DGRAPHMOUNT_PYTHON=OFF -DGRAPHMOUNT_TESTS=ON -DGRAPHMOUNT_WERROR=ON >build/core.log 2>&1 \
-		|| (cat build/core.log; exit 1)
-	$(BIN)/cmake --build build/core
+# $(call build-core,FOLDER,OPTIONS): the core, its tests and the fuzzer, without Python.
+define build-core
+	@mkdir -p build
+	$(BIN)/cmake -S . -B $(1) -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja \
+		-DGRAPHMOUNT_PYTHON=OFF -DGRAPHMOUNT_TESTS=ON -DGRAPHMOUNT_WERROR=ON $(2) >$(1).log 2>&1 \
+		|| (cat $(1).log; exit 1)
+	$(BIN)/cmake --build $(1)
+endef
+
+test-cpp: $(VENV)/.tools ## tests of the core, without Python
+	$(call build-core,build/core)
 	$(BIN)/ctest --test-dir build/core --output-on-failure
+
+sanitize: sanitize-core sanitize-python ## the tests under Address-, UB- and ThreadSanitizer
+
+sanitize-core: $(VENV)/.tools
+	$(call build-core,build/sanitize-core,-DGRAPHMOUNT_SANITIZE=address$(comma)undefined)
+	$(SANITIZER_OPTIONS) $(BIN)/ctest --test-dir build/sanitize-core --output-on-failure
+	$(call build-core,build/tsan-core,-DGRAPHMOUNT_SANITIZE=thread)
+	TSAN_OPTIONS=halt_on_error=1 $(NO_ASLR) $(BIN)/ctest --test-dir build/tsan-core --output-on-failure
+
+# Its own environment, without torch, which sanitizers do not get along with. Python itself is not
+# built with them, so the libraries have to be there before it starts. GRAPHMOUNT_SANITIZED tells
+# the tests, some of which measure what sanitizers distort.
+sanitize-python: $(SANITIZE_VENV)/.built
+	LD_PRELOAD="$(SANITIZER_LIBRARIES)" $(SANITIZER_OPTIONS):detect_leaks=0 GRAPHMOUNT_SANITIZED=1 \
+		$(SANITIZE_VENV)/bin/python -m pytest tests/python -p no:cacheprovider
+
+$(SANITIZE_VENV)/.made: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(SANITIZE_VENV)
+	$(SANITIZE_VENV)/bin/python -m pip $(PIP_INSTALL) --upgrade pip
+	$(SANITIZE_VENV)/bin/python -m pip $(PIP_INSTALL) --group test
+	touch $@
+
+$(SANITIZE_VENV)/.built: $(SANITIZE_VENV)/.made $(CORE_SOURCES)
+	$(SANITIZE_VENV)/bin/python -m pip $(PIP_INSTALL) -Cbuild-dir=build/sanitize-python \
+		-Ccmake.define.GRAPHMOUNT_SANITIZE=address,undefined --editable .
+	touch $@
+
+fuzz: $(VENV)/.tools ## read damaged files for a minute, under Address- and UBSanitizer
+	$(call build-core,build/sanitize-core,-DGRAPHMOUNT_SANITIZE=address$(comma)undefined)
+	cd build/sanitize-core && $(SANITIZER_OPTIONS) fuzz/fuzz_open --seconds $(FUZZ_SECONDS) \
+		--seed $(FUZZ_SEED)
 
 lint: $(VENV)/.built $(VENV)/.tools ## ruff, mypy, clang-format, codespell, stub drift
 	$(BIN)/ruff check .

@@ -53,7 +53,9 @@ void bind_features(nb::module_& module) {
       .def(
           "__init__",
           [](FeatureMatrix* self, const nb::bytes& path) {
-            new (self) FeatureMatrix(to_path(path));
+            const std::filesystem::path target = to_path(path);
+            const nb::gil_scoped_release release;
+            new (self) FeatureMatrix(target);
           },
           "path"_a)
       .def_prop_ro("dtype",

@@ -16,6 +16,12 @@ using nb::literals::operator""_a;
 using IdColumn = Column<std::int64_t>;
 using SharedGraph = std::shared_ptr<const Graph>;
 
+std::shared_ptr<Graph> open_graph(const nb::bytes& path) {
+  const std::filesystem::path target = to_path(path);
+  const nb::gil_scoped_release release;
+  return std::make_shared<Graph>(target);
+}
+
 Direction to_direction(const std::string& name) {
   if (name == "in") return Direction::kIn;
   if (name == "out") return Direction::kOut;
@@ -151,9 +157,7 @@ void bind_graph(nb::module_& module) {
       });
 
   nb::class_<Graph> graph(module, "Graph");
-  graph
-      .def(nb::new_([](const nb::bytes& path) { return std::make_shared<Graph>(to_path(path)); }),
-           "path"_a)
+  graph.def(nb::new_(&open_graph), "path"_a)
       .def_prop_ro("num_nodes", &Graph::num_nodes)
       .def_prop_ro("num_edges", &Graph::num_edges)
       .def_prop_ro("is_undirected", &Graph::is_undirected)

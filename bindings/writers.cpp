@@ -68,8 +68,10 @@ void bind_writers(nb::module_& module) {
           "__init__",
           [](FeatureWriter* self, const nb::bytes& path, const std::string& dtype,
              std::uint64_t rows, std::uint64_t columns, bool one_dimensional, std::uint64_t order) {
-            new (self) FeatureWriter(to_path(path),
-                                     to_layout(dtype, rows, columns, one_dimensional, order));
+            const FeatureLayout layout = to_layout(dtype, rows, columns, one_dimensional, order);
+            const std::filesystem::path target = to_path(path);
+            const nb::gil_scoped_release release;
+            new (self) FeatureWriter(target, layout);
           },
           "path"_a, nb::kw_only(), "dtype"_a, "rows"_a, "columns"_a, "one_dimensional"_a, "order"_a)
       .def(

@@ -70,6 +70,7 @@ class GraphWriter {
       for (std::size_t edge = 0; edge < lists.rows.size(); ++edge)
         edge_id_of_row[static_cast<std::size_t>(lists.rows[edge])] = static_cast<EdgeId>(edge);
       step();
+      lists = {};  // before the others are built, not after
       lists = build_lists(edges_, Direction::kOut, lists_);
       step();
       for (std::int64_t& row : lists.rows) row = edge_id_of_row[static_cast<std::size_t>(row)];

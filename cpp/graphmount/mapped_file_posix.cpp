@@ -123,8 +123,10 @@ void MappedFile::advise(Advice advice, std::uint64_t offset, std::uint64_t bytes
       if (madvise(data_ + begin, end - begin, MADV_POPULATE_READ) == 0) return;
       if (errno == EFAULT || errno == EIO || errno == EHWPOISON) return require_intact();
 #endif
-      // An older kernel, or another system: ask for the pages, then touch each of them.
+      // An older kernel, or another system: ask for the pages, then touch each of them, where a
+      // page that is gone does no harm.
       madvise(data_ + begin, end - begin, MADV_WILLNEED);
+      if (mode_ != MapMode::kGuarded) return;
       for (std::uint64_t at = begin; at < end; at += page_bytes)
         static_cast<void>(*static_cast<const volatile std::byte*>(data_ + at));
       return;

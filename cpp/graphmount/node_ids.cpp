@@ -1,6 +1,7 @@
 #include "graphmount/node_ids.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <numeric>
 
 #include "graphmount/error.hpp"
@@ -130,31 +131,40 @@ std::vector<std::string> NodeIds::to_external_names(std::span<const NodeId> node
 template <class Key, class KeyOf>
 void NodeIds::find_all(std::span<const Key> keys, std::span<NodeId> out,
                        const KeyOf& key_of) const {
+  // The first key that is not there, whatever the threads do, so that the error is always the same.
+  std::atomic<std::size_t> first_missing = keys.size();
+  const auto find_one = [&](std::size_t i) {
+    std::uint64_t low = 0, high = graph_->num_nodes();
+    while (low < high) {
+      const std::uint64_t middle = low + (high - low) / 2;
+      if (key_of(node_at(middle)) < keys[i])
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    if (low < graph_->num_nodes() && key_of(node_at(low)) == keys[i]) {
+      out[i] = node_at(low);
+      return;
+    }
+    std::size_t known = first_missing;
+    while (i < known && !first_missing.compare_exchange_weak(known, i)) {
+    }
+  };
   graph_->mount().file().read_guarded([&] {
     parallel_for(
         static_cast<std::int64_t>(keys.size()), kGrain, [&](std::int64_t begin, std::int64_t end) {
-          for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
-            std::uint64_t low = 0, high = graph_->num_nodes();
-            while (low < high) {
-              const std::uint64_t middle = low + (high - low) / 2;
-              if (key_of(node_at(middle)) < keys[i])
-                low = middle + 1;
-              else
-                high = middle;
-            }
-            if (low == graph_->num_nodes() || key_of(node_at(low)) != keys[i]) {
-              std::string shown;
-              if constexpr (std::is_same_v<Key, std::int64_t>)
-                shown = show_number(keys[i]);
-              else
-                shown = show_name(keys[i]);
-              throw IdError("no node has the external id " + shown + " (at position " +
-                            std::to_string(i) + ")");
-            }
-            out[i] = node_at(low);
-          }
+          for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i)
+            find_one(i);
         });
   });
+  if (first_missing == keys.size()) return;
+  std::string shown;
+  if constexpr (std::is_same_v<Key, std::int64_t>)
+    shown = show_number(keys[first_missing]);
+  else
+    shown = show_name(keys[first_missing]);
+  throw IdError("no node has the external id " + shown + " (at position " +
+                std::to_string(first_missing) + ")");
 }
 
 void NodeIds::to_internal(std::span<const std::int64_t> keys, std::span<NodeId> out) const {

@@ -122,7 +122,14 @@ def compile_graph(
         raise ValueError(f"index_dtype='int32' cannot hold the ids of {num_nodes} nodes")
     edge_weights = None if weights is None else _as_weights(weights)
     times = None if timestamps is None else as_ids(timestamps, "timestamps")
-    _require_budget(memory, num_nodes, len(src), directed=directed, has_weights=weights is not None)
+    _require_budget(
+        memory,
+        num_nodes,
+        len(src),
+        directed=directed,
+        has_weights=weights is not None,
+        has_times=timestamps is not None,
+    )
     path = os.path.realpath(os.fspath(out))
     with reporting(progress, f"writing {os.path.basename(path)}", in_bytes=False) as report:
         num_nodes, num_edges, file_bytes = _core.write_graph(
@@ -223,12 +230,20 @@ def _agreed_num_nodes(
 
 
 def _require_budget(
-    memory: int | str, num_nodes: int, num_rows: int, *, directed: bool, has_weights: bool
+    memory: int | str,
+    num_nodes: int,
+    num_rows: int,
+    *,
+    directed: bool,
+    has_weights: bool,
+    has_times: bool,
 ) -> None:
     """Raises BudgetError if the core's arrays for one direction would exceed the budget."""
     entries = num_rows * (1 if directed else 2)
-    # Neighbors, rows, ids of rows, and the narrow copy being written; offsets and lengths.
-    needed = entries * (8 + 8 + 8 + 8 + (4 + 8 if has_weights else 0)) + num_nodes * 24
+    # Neighbors, rows and the copy of one of them being written; weights and the alias table; times.
+    of_entries = entries * (8 + 8 + 8 + (4 + 8) * has_weights + 8 * has_times)
+    # Edge ids by row; offsets and lengths; what threads and the parts of a list need.
+    needed = of_entries + num_rows * 8 + num_nodes * 16 + (16 << 20)
     budget = parse_bytes(memory, "memory")
     if needed > budget:
         raise BudgetError(

@@ -144,8 +144,7 @@ def test_missing_edge_ids(graph_path):
 
 def test_weights_in_one_direction_only(graph_path):
     forgery = Forgery(graph_path)
-    for kind in ("weights", "alias"):
-        number = forgery.find(kind, 2)
+    for number in [forgery.find(kind, 2) for kind in ("weights", "alias")]:
         forgery.set_section(number, kind=0x8000 + number)
     assert "only one direction has weights" in open_error(forgery.save())
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
+from conftest import IS_SANITIZED
 
 import graphmount as gm
 
@@ -108,6 +111,40 @@ def test_budget(tmp_path):
     with pytest.raises(MemoryError, match="between 1000000000000 nodes"):
         gm.compile_graph(([0], [10**12 - 1]), tmp_path / "g.gl")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(IS_SANITIZED, reason="sanitizers have memory of their own")
+@pytest.mark.parametrize(
+    "options",
+    [
+        "",
+        "directed=False",
+        "weights=np.ones(2_000_000, np.float32), timestamps=np.arange(2_000_000)",
+        "dedup=True, source_rows=True",
+    ],
+)
+def test_budget_holds(options, tmp_path):
+    """What compiling takes at its peak, besides the source, is within the least budget allowed."""
+    code = f"""
+import re, sys
+import numpy as np
+import graphmount as gm
+edges = np.random.default_rng(0).integers(0, 500_000, (2, 2_000_000))
+options = dict({options})
+try:
+    gm.compile_graph(edges, sys.argv[1], memory=1, **options)
+except gm.errors.BudgetError as error:
+    needed = float(re.search("needs about ([0-9.]+) MiB", str(error))[1])
+before = gm.memory()
+gm.compile_graph(edges, sys.argv[1], memory=f"{{needed + 0.1}}MiB", **options)
+peak = gm.memory().peak_bytes - before.anonymous_bytes - before.mapped_bytes
+print(needed, peak / 2**20)
+"""
+    result = subprocess.run(
+        [sys.executable, "-c", code, tmp_path / "g.gl"], capture_output=True, text=True, check=True
+    )
+    needed, peak = map(float, result.stdout.split())
+    assert needed / 3 < peak < needed
 
 
 def test_wide_indices(tmp_path):

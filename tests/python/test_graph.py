@@ -176,6 +176,10 @@ def test_unknown_external_ids(tmp_path):
     for key in ("", "az", "zoe"):
         with pytest.raises(gm.errors.IdError, match=f"external id '{key}' .at position 0"):
             names.to_internal([key])
+    many = np.full(100_000, 10)
+    many[[90_000, 54_321, 99_999]] = 7
+    with pytest.raises(gm.errors.IdError, match="at position 54321"):
+        numbers.to_internal(many)
     with pytest.raises(TypeError, match="are strings"):
         names.to_internal([3])
     with pytest.raises(TypeError, match="must be integers"):

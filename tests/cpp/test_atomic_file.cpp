@@ -1,0 +1,185 @@
+// Atomic files: all or nothing under the name, and no traces of what failed.
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "check.hpp"
+#include "child_process.hpp"
+#include "forged_file.hpp"
+#include "graphmount/atomic_file.hpp"
+#include "graphmount/error.hpp"
+#include "temporary_folder.hpp"
+
+using namespace graphmount;
+using namespace graphmount::testing;
+
+namespace {
+
+std::span<const std::byte> bytes_of(const std::string& text) {
+  return std::as_bytes(std::span(text));
+}
+
+std::string text_in(const std::filesystem::path& path) {
+  const Bytes bytes = read_bytes(path);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+long count_files(const std::filesystem::path& folder) {
+  return std::distance(std::filesystem::directory_iterator(folder), {});
+}
+
+int write_error(const std::filesystem::path& path, std::uint64_t bytes = 10) {
+  try {
+    AtomicFile file(path, bytes);
+    file.commit();
+  } catch (const IoError& error) {
+    CHECK_EQUAL(error.path(), path.string());
+    return error.code();
+  }
+  return 0;
+}
+
+}  // namespace
+
+TEST(appears_at_commit) {
+  const TemporaryFolder folder;
+  {
+    AtomicFile file(folder / "new", 10);
+    file.write_at(5, bytes_of("world"));
+    file.write_at(0, bytes_of("hello"));
+    CHECK(!std::filesystem::exists(folder / "new"));
+    file.commit();
+    CHECK_EQUAL(text_in(folder / "new"), "helloworld");
+  }
+  CHECK_EQUAL(count_files(folder.path()), 1);
+  CHECK_EQUAL(text_in(folder / "new"), "helloworld");
+}
+
+TEST(what_is_not_written_is_zero) {
+  const TemporaryFolder folder;
+  AtomicFile file(folder / "new", 3);
+  file.write_at(1, bytes_of("x"));
+  file.commit();
+  CHECK_EQUAL(text_in(folder / "new"), std::string("\0x\0", 3));
+}
+
+TEST(leaves_nothing_without_commit) {
+  const TemporaryFolder folder;
+  write_text(folder / "old", "old");
+  for (const char* name : {"old", "new"}) {
+    AtomicFile file(folder / name, 10);
+    file.write_at(0, bytes_of("half"));
+  }
+  CHECK_EQUAL(count_files(folder.path()), 1);
+  CHECK_EQUAL(text_in(folder / "old"), "old");
+}
+
+TEST(leaves_nothing_when_killed) {
+  const TemporaryFolder folder;
+  const int status = run_in_child([&] {
+    AtomicFile file(folder / "new", 10);
+    file.write_at(0, bytes_of("half"));
+    kill(getpid(), SIGKILL);
+  });
+  CHECK(is_death_by(status, SIGKILL));
+  if (count_files(folder.path()) != 0) skip("this file system has no files without a name");
+}
+
+TEST(replaces_what_was_there) {
+  const TemporaryFolder folder;
+  write_text(folder / "file", "something old and longer");
+  AtomicFile file(folder / "file", 3);
+  file.write_at(0, bytes_of("new"));
+  CHECK_EQUAL(text_in(folder / "file"), "something old and longer");
+  file.commit();
+  CHECK_EQUAL(text_in(folder / "file"), "new");
+}
+
+TEST(writes_beside_the_working_folder) {
+  const TemporaryFolder folder;
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(folder.path());
+  AtomicFile file("plain-name", 3);
+  file.write_at(0, bytes_of("new"));
+  file.commit();
+  std::filesystem::current_path(before);
+  CHECK_EQUAL(text_in(folder / "plain-name"), "new");
+}
+
+TEST(names_what_cannot_be_written) {
+  const TemporaryFolder folder;
+  write_text(folder / "file", "x");
+  std::filesystem::create_directory(folder / "folder");
+  CHECK_EQUAL(write_error(folder / "missing" / "new"), ENOENT);
+  CHECK_EQUAL(write_error(folder / "folder"), EISDIR);
+  CHECK_EQUAL(write_error(folder / "file" / "new"), ENOTDIR);
+  CHECK_EQUAL(write_error(folder / std::string(300, 'x')), ENAMETOOLONG);
+  CHECK_EQUAL(write_error("/proc/new"), ENOENT);
+  std::filesystem::create_symlink("loop", folder / "loop");
+  CHECK_EQUAL(write_error(folder / "loop" / "new"), ELOOP);
+  CHECK_EQUAL(count_files(folder.path()), 3);
+}
+
+TEST(takes_any_name_the_system_takes) {
+  const TemporaryFolder folder;
+  for (const std::string& name : {std::string(255, 'x'), std::string("\xFF\n '\""),
+                                  std::string("..."), std::string(".hidden")})
+    CHECK_EQUAL(write_error(folder / name), 0);
+  CHECK_EQUAL(count_files(folder.path()), 4);
+}
+
+TEST(names_a_folder_it_may_not_write_to) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "readable");
+  const int status = run_in_child([&] {
+    CHECK_EQUAL(chmod(folder.path().c_str(), 0755), 0);
+    CHECK_EQUAL(chmod((folder / "readable").c_str(), 0555), 0);
+    std::filesystem::create_directory(folder / "closed");
+    CHECK_EQUAL(chmod((folder / "closed").c_str(), 0), 0);
+    if (getuid() == 0) CHECK_EQUAL(setuid(65534), 0);  // nothing is forbidden to root
+    CHECK_EQUAL(write_error(folder / "readable" / "new"), EACCES);
+    CHECK_EQUAL(write_error(folder / "closed" / "new"), EACCES);
+  });
+  CHECK(is_success(status));
+}
+
+TEST(a_size_beyond_any_disk_is_an_error_at_once) {
+  const TemporaryFolder folder;
+  const int code = write_error(folder / "new", std::uint64_t{1} << 62);
+  CHECK(code == EFBIG || code == ENOSPC);
+  CHECK_EQUAL(count_files(folder.path()), 0);
+}
+
+TEST(a_full_disk_is_an_error_at_once) {
+  const TemporaryFolder folder;
+  if (mount("graphmount", folder.path().c_str(), "tmpfs", 0, "size=1m") != 0)
+    skip("it takes root and leave to mount a file system");
+  const int fits = write_error(folder / "small", 64 * 1024);
+  const int does_not = write_error(folder / "large", 4 * 1024 * 1024);
+  const long files = count_files(folder.path());
+  CHECK_EQUAL(umount(folder.path().c_str()), 0);
+  CHECK_EQUAL(fits, 0);
+  CHECK_EQUAL(does_not, ENOSPC);
+  CHECK_EQUAL(files, 1);
+}
+
+TEST(takes_writes_of_several_threads) {
+  const TemporaryFolder folder;
+  AtomicFile file(folder / "new", 8 * 4096);
+  std::vector<std::thread> threads;
+  for (std::uint64_t i = 0; i < 8; ++i) {
+    threads.emplace_back([&file, i] {
+      file.write_at(i * 4096, bytes_of(std::string(4096, static_cast<char>('a' + i))));
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  file.commit();
+  const std::string text = text_in(folder / "new");
+  for (std::size_t i = 0; i < text.size(); ++i)
+    CHECK_EQUAL(text[i], static_cast<char>('a' + i / 4096));
+}

@@ -1,0 +1,181 @@
+"""The benchmarks run, say where they ran, and check their results. Never timings."""
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+MEMCAP = ROOT / "benchmarks" / "memcap.py"
+UNAVAILABLE = 125
+
+pytestmark = [
+    pytest.mark.skipif(
+        os.environ.get("GRAPHMOUNT_SANITIZED") == "1", reason="sanitizers need memory of their own"
+    ),
+    pytest.mark.skipif(sys.platform != "linux", reason="the benchmarks ask /proc"),
+    pytest.mark.skipif(not MEMCAP.exists(), reason="no benchmarks here (not a clone)"),
+]
+
+
+def run_memcap(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(MEMCAP), *arguments]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    if run.returncode == UNAVAILABLE:
+        assert "control group" in run.stderr or "page cache" in run.stderr
+        pytest.skip(run.stderr.strip())
+    return run
+
+
+def run_benchmark(name: str, tmp_path: Path, *options: str) -> Any:
+    results = tmp_path / "results.json"
+    command = [sys.executable, "-m", f"benchmarks.{name}", "--quick", "--json", str(results)]
+    command += ["--folder", str(tmp_path), *options]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert list(tmp_path.iterdir()) == [results], "the scratch folder is still there"
+    return json.loads(results.read_text())
+
+
+def passed_checks(results: Any) -> list[str]:
+    """The names of the checks of correctness, all of which must have passed."""
+    checks = [check for check in results["checks"] if check["kind"] == "check"]
+    assert all(check["passed"] for check in checks)
+    return [check["what"] for check in checks]
+
+
+def require_capped(results: Any) -> None:
+    if results["skipped"]:
+        pytest.skip(results["skipped"][0]["why"])
+
+
+def is_spread(cell: Any) -> bool:
+    return bool(set(cell) == {"median", "low", "high", "count"} and cell["low"] <= cell["high"])
+
+
+def require_torch() -> None:
+    if importlib.util.find_spec("torch") is None:
+        pytest.skip("torch is not installed")
+
+
+def test_memcap_passes_on_the_status_and_output() -> None:
+    run = run_memcap("64M", "--warm", "--", "/bin/sh", "-c", "echo hello; exit 7")
+    assert (run.returncode, run.stdout) == (7, "hello\n")
+    assert "limit 64.0 MiB" in run.stderr
+    assert "OOM kills 0" in run.stderr
+    assert "warm start" in run.stderr
+
+
+def test_memcap_kills_what_is_too_large() -> None:
+    run = run_memcap("32M", "--warm", "--", sys.executable, "-c", "b'x' * (256 << 20)")
+    assert run.returncode == 137
+    assert "OOM kills 1" in run.stderr
+
+
+def test_memcap_counts_the_page_cache(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(bytes(64 << 20))
+    run = run_memcap("24M", "--", "/bin/cat", str(tmp_path / "file"))
+    assert run.returncode == 0
+    peak = float(run.stderr.split("peak ")[1].split()[0])
+    assert 16 < peak <= 24
+    assert "OOM kills 0" in run.stderr
+
+
+def test_memcap_leaves_no_group_behind() -> None:
+    # A process that outlives the command would keep the group; it goes with it.
+    run = run_memcap("32M", "--warm", "--", "/bin/sh", "-c", "sleep 100 >&- 2>&- & exit 3")
+    assert run.returncode == 3
+    assert "could not remove" not in run.stderr
+    assert not list(Path("/sys/fs/cgroup").glob("**/graphmount-memcap-*"))
+
+
+@pytest.mark.parametrize("limit", ["many", "-1M", "1X"])
+def test_memcap_refuses_odd_limits(limit: str) -> None:
+    command = [sys.executable, str(MEMCAP), "--", limit, "true"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert run.returncode == 2
+    assert limit in run.stderr
+
+
+def test_memcap_says_when_it_cannot() -> None:
+    if os.geteuid() != 0:
+        pytest.skip("needs root to become somebody else")
+    # Imports first: nobody may not be allowed to read the interpreter's own files.
+    code = (
+        "import argparse, contextlib, dataclasses, os, pathlib, re, signal, subprocess, sys\n"
+        "import shutil, threading, typing\n"
+        "text = pathlib.Path(sys.argv[1]).read_text()\n"
+        "sys.argv = ['memcap', '32M', 'true']\n"
+        "os.setgroups([]); os.setgid(65534); os.setuid(65534)\n"
+        "exec(compile(text, 'memcap.py', 'exec'), {'__name__': '__main__'})\n"
+    )
+    command = [sys.executable, "-c", code, str(MEMCAP)]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert run.returncode == UNAVAILABLE
+    assert "run as root" in run.stderr
+
+
+def test_mount(tmp_path: Path) -> None:
+    require_torch()
+    # Under the limit torch alone needs 150 MB; a file four times as large is for the long tests.
+    size = "1G" if os.environ.get("GRAPHMOUNT_LONG") == "1" else "24M"
+    options = ("--small", "256K", "--large", size, "--cap", "256M", "--rounds", "10")
+    results = run_benchmark("bench_mount", tmp_path, *options)
+    facts = results["environment"]
+    for fact in ("date", "cores", "memory", "kernel", "file_system", "graphmount", "git_commit"):
+        assert fact in facts
+    warm, cold, memory = list(results["tables"].values())[:3]
+    for table in (warm, cold):
+        assert [row["way"] for row in table][:2] == ["Graph(path)", "FeatureStore(path)"]
+        assert all(is_spread(row["small"]) and is_spread(row["large"]) for row in table)
+    assert {row["file"] for row in memory} == {"small.gd", "large.gd", "small.gl", "large.gl"}
+    goals = [check["what"] for check in results["checks"] if check["kind"] == "goal"]
+    assert len(goals) == 8
+    require_capped(results)
+    assert len(passed_checks(results)) == 3
+    for row in list(results["tables"].values())[3]:
+        assert row["wrong_rows"]["high"] == 0
+        assert row["oom_kills"]["high"] == 0
+        assert row["rows"]["median"] == 1000
+
+
+def test_verify(tmp_path: Path) -> None:
+    options = ("--size", "2M", "--graph-size", "1M", "--rounds", "2")
+    results = run_benchmark("bench_verify", tmp_path, *options)
+    assert len(passed_checks(results)) == 3
+    assert len(results["tables"]) == 6
+    for table in results["tables"].values():
+        assert table[0]["way"] == "cat > /dev/null"
+        assert all(is_spread(row["GiB/s"]) and row["runs"] == 2 for row in table)
+
+
+def test_compile(tmp_path: Path) -> None:
+    options = ("--size", "2M", "--graph-size", "1M", "--rounds", "2")
+    results = run_benchmark("bench_compile", tmp_path, *options)
+    assert passed_checks(results) == ["compile_features verifies", "compile_graph verifies"]
+    for table in results["tables"].values():
+        assert len(table) == 2
+        assert all(is_spread(row["MiB/s"]) for row in table)
+
+
+def test_advice(tmp_path: Path) -> None:
+    options = ("--size", "8M", "--cap", "128M", "--rounds", "1", "--seconds", "1")
+    results = run_benchmark("bench_advice", tmp_path, *options)
+    require_capped(results)
+    assert len(passed_checks(results)) == 6
+    for table in results["tables"].values():
+        assert [row["advice"] for row in table] == ["normal", "random", "sequential"]
+
+
+def test_too_small_a_disk_is_said_at_once(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "benchmarks.bench_verify", "--size", "1000T"]
+    command += ["--folder", str(tmp_path)]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert run.returncode == 1
+    assert "GiB free" in run.stderr
+    assert "--folder" in run.stderr

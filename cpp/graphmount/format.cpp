@@ -202,31 +202,41 @@ const Section* Header::find(SectionKind kind_wanted, Direction direction) const 
   return nullptr;
 }
 
-FileKind file_kind(const MappedFile& file) {
-  const auto bytes = file.bytes();
-  if (bytes.empty()) throw FormatError(file.path(), "the file is empty");
+namespace {
+
+// The kind of file that begins with these bytes.
+FileKind kind_of(const std::string& path, std::span<const std::byte> start) {
+  if (start.empty()) throw FormatError(path, "the file is empty");
   Magic magic{};
-  std::memcpy(magic.data(), bytes.data(), std::min<std::size_t>(magic.size(), bytes.size()));
+  std::memcpy(magic.data(), start.data(), std::min(magic.size(), start.size()));
   if (magic == kGraphMagic) return FileKind::kGraph;
   if (magic == kFeaturesMagic) return FileKind::kFeatures;
-  throw FormatError(file.path(),
+  throw FormatError(path,
                     "not a graphmount file: " +
-                        describe_stranger(bytes.first(std::min<std::size_t>(bytes.size(), 512))));
+                        describe_stranger(start.first(std::min<std::size_t>(512, start.size()))));
+}
+
+}  // namespace
+
+FileKind file_kind(const MappedFile& file) {
+  std::array<std::byte, 512> start;
+  return kind_of(file.path(), std::span(start).first(file.read_start(start)));
 }
 
 Header read_header(const MappedFile& file, FileKind kind) {
   const std::string& path = file.path();
-  if (file_kind(file) != kind) {
+  RawFile raw;
+  const auto writable_bytes = std::as_writable_bytes(std::span(&raw, 1));
+  const std::size_t size = file.read_start(writable_bytes);
+  if (kind_of(path, writable_bytes.first(size)) != kind) {
     throw FormatError(path, kind == FileKind::kGraph
                                 ? "this is a feature file (.gd), not a graph; open it with "
                                   "FeatureStore"
                                 : "this is a graph file (.gl), not features; open it with Graph");
   }
-  if (file.size() < kHeaderBytes)
-    throw FormatError(path, "truncated: " + std::to_string(file.size()) +
-                                " bytes are less than the header of 4096");
-  RawFile raw;
-  std::memcpy(&raw, file.data(), sizeof raw);
+  if (size < kHeaderBytes)
+    throw FormatError(
+        path, "truncated: " + std::to_string(size) + " bytes are less than the header of 4096");
   const RawHeader& head = raw.header;
   if (head.endian_mark == kSwappedEndianMark)
     throw FormatError(path, "written in big-endian byte order; compile it again on this machine");

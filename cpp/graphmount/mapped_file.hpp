@@ -70,6 +70,10 @@ class MappedFile {
   /// Throws FileChangedError if the file has shrunk or a guarded page could not be read.
   void require_intact() const;
 
+  /// Copies the first bytes of the file, as many as it has of them, without touching the mapping:
+  /// a page fault would read whatever the system thinks is near as well.
+  std::size_t read_start(std::span<std::byte> out) const;
+
   /// Tells the system how a range will be used. Ranges are clipped to the file.
   void advise(Advice advice, std::uint64_t offset, std::uint64_t bytes) const;
 

@@ -100,6 +100,19 @@ void MappedFile::require_intact() const {
   }
 }
 
+std::size_t MappedFile::read_start(std::span<std::byte> out) const {
+  std::size_t done = 0;
+  while (done < out.size()) {
+    const ssize_t got =
+        pread(file_->descriptor, out.data() + done, out.size() - done, static_cast<off_t>(done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw IoError(path(), "cannot read", errno);
+    if (got == 0) break;
+    done += static_cast<std::size_t>(got);
+  }
+  return done;
+}
+
 void MappedFile::advise(Advice advice, std::uint64_t offset, std::uint64_t bytes) const {
   if (offset >= size_ || bytes == 0) return;
   const auto page_bytes = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));

@@ -94,6 +94,15 @@ void MappedFile::before_read() const {}
 
 void MappedFile::require_intact() const {}
 
+std::size_t MappedFile::read_start(std::span<std::byte> out) const {
+  OVERLAPPED position{};  // from the beginning, whatever was read before
+  DWORD got = 0;
+  if (!ReadFile(file_->file, out.data(), static_cast<DWORD>(out.size()), &got, &position) &&
+      GetLastError() != ERROR_HANDLE_EOF)
+    throw IoError(path(), "cannot read", errno_of(GetLastError()));
+  return got;
+}
+
 void MappedFile::advise(Advice advice, std::uint64_t offset, std::uint64_t bytes) const {
   if (offset >= size_ || bytes == 0) return;
   const std::uint64_t length = std::min(bytes, size_ - offset);

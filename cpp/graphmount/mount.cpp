@@ -5,8 +5,7 @@
 namespace graphmount {
 
 Mount::Mount(const std::filesystem::path& path, FileKind kind)
-    : file_(MappedFile::open(path)),
-      header_(file_->read_guarded([&] { return read_header(*file_, kind); })) {}
+    : file_(MappedFile::open(path)), header_(read_header(*file_, kind)) {}
 
 std::shared_ptr<const MappedFile> Mount::map_for_view(MapMode mode) const {
   const std::lock_guard lock(fork_safe_mutex<Mount>());

@@ -1,4 +1,4 @@
-// What the checks of verify.cpp and verify_graph.cpp share: checksums chunk by chunk, the list of
+// What the checks of the verify_… files share: checksums chunk by chunk, the list of
 // problems, progress. Not for use elsewhere.
 #pragma once
 
@@ -52,7 +52,8 @@ class Verifier {
   std::set<std::string> unsound_;  // names of sections with a problem
 };
 
-/// Checks all sections of a graph other than the checksums.
+/// Check the sections of a graph other than the checksums; the second is part of the first.
 void verify_graph(const Graph& graph, Verifier& verifier);
+void verify_node_ids(const Graph& graph, Verifier& verifier);
 
 }  // namespace graphmount

@@ -12,6 +12,7 @@ namespace graphmount {
 namespace {
 
 constexpr std::size_t kListedProblems = 100;
+constexpr std::uint64_t kReadAheadBytes = 16 * kChunkBytes;
 
 void verify_features(const FeatureMatrix& features, Verifier& verifier) {
   const Section& matrix = features.matrix();
@@ -65,6 +66,10 @@ void Verifier::check_chunks(const Section& section, std::uint64_t begin, std::ui
   const std::uint64_t last = std::min(end * item_bytes, section.bytes);
   for (std::uint64_t at = begin * item_bytes; at < last; at += kChunkBytes) {
     const std::uint64_t bytes = std::min(kChunkBytes, section.bytes - at);
+    // The disk reads what comes next while the processor is busy with this chunk.
+    if (section.bytes - at > kReadAheadBytes)
+      mount_.file().advise(Advice::kWillNeed, section.offset + at + kReadAheadBytes,
+                           std::min(kChunkBytes, section.bytes - at - kReadAheadBytes));
     mount_.file().advise(Advice::kPopulate, section.offset + at, bytes);
     const std::uint64_t chunk = at / kChunkBytes;
     const auto data = mount_.file().bytes().subspan(section.offset + at, bytes);
@@ -127,7 +132,7 @@ Verification Verifier::result() {
 
 Verification verify_file(const std::filesystem::path& path, const Progress& progress) {
   const auto probe = MappedFile::open(path);
-  const FileKind kind = probe->read_guarded([&] { return file_kind(*probe); });
+  const FileKind kind = file_kind(*probe);
   const auto verify_mount = [&](const Mount& mount, const auto& verify_content) {
     return mount.file().read_guarded([&] {
       Verifier verifier(mount, progress);

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeVar
 
 from graphmount import _core
 from graphmount.errors import ClosedError
-from graphmount.memory_report import MemoryReport, memory
+from graphmount.memory_report import MemoryReport, memory, usable_bytes
 from graphmount.sections import Section
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["Advice", "Handle"]
 
 #: How a mapping will be used; see `Handle.advise`.
-Advice = Literal["normal", "random", "sequential", "willneed", "populate"]
+Advice = Literal["auto", "normal", "random", "sequential", "willneed", "populate"]
 
 CoreT = TypeVar("CoreT", _core.Graph, _core.FeatureMatrix)
 
@@ -43,8 +43,7 @@ class Handle(Generic[CoreT]):
         self._path = os.path.abspath(os.fspath(path))
         self._advice: Advice = "normal"
         self._core = core
-        if advice != "normal":
-            self.advise(advice)
+        self.advise(advice)
 
     def _open(self) -> CoreT:
         """The core's handle. A caller that has it can go on even if another thread closes this."""
@@ -62,6 +61,11 @@ class Handle(Generic[CoreT]):
     def closed(self) -> bool:
         """Whether `close` has been called."""
         return self._core is None
+
+    @property
+    def advice(self) -> Advice:
+        """The advice in force: "normal", "random" or "sequential"."""
+        return self._advice
 
     @property
     def file_bytes(self) -> int:
@@ -118,10 +122,12 @@ class Handle(Generic[CoreT]):
         """Tells the system how the file will be used, as `madvise` does.
 
         Args:
-            advice: "normal" reads some pages around each that is touched; "random" only the page
+            advice: "normal" reads many pages around each that is touched; "random" only the page
                 itself, best for scattered rows of a file larger than memory; "sequential" reads far
-                ahead. These three hold for all views, also later ones. "willneed" starts reading
-                the whole file and returns; "populate" returns when it has been read.
+                ahead; "auto" is "random" for a file larger than half of the memory that this
+                process may use, else "normal". These hold for all views, also later ones.
+                "willneed" starts reading the whole file and returns; "populate" returns when it
+                has been read.
 
         Raises:
             ValueError: `advice` is none of these.
@@ -135,7 +141,12 @@ class Handle(Generic[CoreT]):
             >>> x.resident_bytes() in (x.file_bytes, None)
             True
         """
-        self._open().advise(advice)
+        core = self._open()
+        if advice == "auto":
+            advice = "random" if core.file_bytes > usable_bytes() // 2 else "normal"
+        if advice == self._advice:
+            return
+        core.advise(advice)
         if advice in ("normal", "random", "sequential"):
             self._advice = advice
 

@@ -26,7 +26,8 @@ class FeatureStore(Handle[_core.FeatureMatrix]):
 
     Args:
         path: The file.
-        advice: How the file will be used; see `advise`.
+        advice: How the file will be used; see `advise`. The default suits scattered reads where the
+            file is large for the machine.
 
     Raises:
         FileNotFoundError, PermissionError, OSError: The file cannot be opened.
@@ -40,7 +41,7 @@ class FeatureStore(Handle[_core.FeatureMatrix]):
         ((2, 2), array([3., 4.], dtype=float32))
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, advice: Advice = "normal") -> None:
+    def __init__(self, path: str | os.PathLike[str], *, advice: Advice = "auto") -> None:
         super().__init__(path, _core.FeatureMatrix(os.fsencode(path)), advice)
 
     def __repr__(self) -> str:

@@ -98,7 +98,8 @@ class Graph(Handle[_core.Graph]):
 
     Args:
         path: The file.
-        advice: How the file will be used; see `advise`.
+        advice: How the file will be used; see `advise`. The default suits scattered reads where the
+            file is large for the machine.
 
     Raises:
         FileNotFoundError, PermissionError, OSError: The file cannot be opened.
@@ -112,7 +113,7 @@ class Graph(Handle[_core.Graph]):
         3 3 [2]
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, advice: Advice = "normal") -> None:
+    def __init__(self, path: str | os.PathLike[str], *, advice: Advice = "auto") -> None:
         super().__init__(path, _core.Graph(os.fsencode(path)), advice)
 
     def __repr__(self) -> str:

@@ -6,6 +6,7 @@ that leaves them out hides what the machine is doing.
 
 from __future__ import annotations
 
+import functools
 import os
 import resource
 import sys
@@ -184,6 +185,15 @@ def _read_limit(path: Path) -> list[int]:
         text = path.read_text().strip()
     except OSError:
         return []
-    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     # "No limit" is the word max in v2 and a number close to 2**63 in v1.
-    return [int(text)] if text.isdigit() and int(text) < total else []
+    return [int(text)] if text.isdigit() and int(text) < _physical_bytes() else []
+
+
+def _physical_bytes() -> int:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+@functools.cache
+def usable_bytes() -> int:
+    """How much memory this process could use at most, as it was when first asked."""
+    return min(_physical_bytes(), _group_limit() or sys.maxsize)

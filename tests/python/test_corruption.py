@@ -13,6 +13,7 @@ import struct
 import subprocess
 import sys
 from contextlib import suppress
+from itertools import chain, islice
 from pathlib import Path
 
 import forge
@@ -162,10 +163,9 @@ def test_no_corruption_crashes(originals, tmp_path, campaign):
     folder.mkdir()
     total, outcomes = 0, {}
     for number, path in enumerate(originals):
-        mutants = list(systematic(path, number)) + list(randomly(path, number, campaign(100, 5000)))
-        # In portions, so that a crash loses little and the disk does not fill up.
-        for begin in range(0, len(mutants), 200):
-            portion = mutants[begin : begin + 200]
+        mutants = chain(systematic(path, number), randomly(path, number, campaign(100, 5000)))
+        # In portions, so that neither memory nor the disk fills up.
+        while portion := list(islice(mutants, 200)):
             names = []
             for index, (_, data) in enumerate(portion):
                 name = folder / f"{index}{path.suffix}"

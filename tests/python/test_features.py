@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import re
 import subprocess
 import sys
@@ -193,6 +194,34 @@ def test_advice(features_path):
         store.advise("fast")
     with pytest.raises(ValueError, match="not 'fast'"):
         gm.FeatureStore(features_path, advice="fast")
+
+
+def test_automatic_advice(features_path, graph_path, monkeypatch):
+    """Large files are read page by page, small ones with what is around."""
+    from graphmount import _handle
+
+    size = features_path.stat().st_size
+    assert gm.FeatureStore(features_path).advice == "normal"
+    monkeypatch.setattr(_handle, "usable_bytes", lambda: 2 * size - 2)
+    store = gm.FeatureStore(features_path)
+    assert store.advice == "random"
+    assert " rr" in vm_flags(store.numpy().ctypes.data)
+    assert pickle.loads(pickle.dumps(store)).advice == "random"  # noqa: S301
+    assert gm.FeatureStore(features_path, advice="normal").advice == "normal"
+    store.advise("willneed")
+    assert store.advice == "random"
+    monkeypatch.setattr(_handle, "usable_bytes", lambda: 2 * size)
+    store.advise("auto")
+    assert store.advice == "normal"
+    assert gm.Graph(graph_path).advice == "random"
+
+
+def test_usable_memory():
+    from graphmount.memory_report import usable_bytes
+
+    limit = gm.memory().limit_bytes
+    assert usable_bytes() <= os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    assert limit is None or usable_bytes() <= limit
 
 
 def vm_flags(address):

@@ -31,7 +31,7 @@ def test_pickle_is_the_path(features_path, graph_path):
         copy = pickle.loads(text)  # noqa: S301
         assert type(copy) is type(handle)
         assert copy.path == handle.path
-        assert copy._advice == handle._advice
+        assert copy.advice == handle.advice
         assert copy.sections == handle.sections
 
 

@@ -6,6 +6,7 @@ PIP_INSTALL := install --quiet --disable-pip-version-check -c constraints.txt
 CORE_SOURCES := CMakeLists.txt pyproject.toml $(wildcard cpp/graphmount/*) $(wildcard bindings/*)
 CPP_FILES := $(wildcard cpp/graphmount/*.[ch]pp bindings/*.[ch]pp tests/cpp/*.[ch]pp fuzz/*.[ch]pp)
 DEMO_FOLDER ?= build/demo
+BENCH_OPTIONS ?= --quick
 FUZZ_SECONDS ?= 60
 FUZZ_SEED ?= $(shell date +%s)
 SANITIZE_VENV := .venv-sanitize
@@ -44,7 +45,7 @@ demo: build ## make a graph, mount it, show what is in it
 	$(BIN)/graphmount verify $(DEMO_FOLDER)/graph.gl $(DEMO_FOLDER)/features.gd
 
 test: lint test-cpp test-python ## all checks and tests, with short campaigns
-test-all: lint test-cpp sanitize ## all checks and tests, with long campaigns, and sanitizers
+test-all: lint test-cpp sanitize fuzz ## all checks and tests, with long campaigns, and sanitizers
 	GRAPHMOUNT_LONG=1 $(BIN)/python -m pytest
 
 test-python: $(VENV)/.built $(VENV)/.tools
@@ -107,6 +108,10 @@ format: $(VENV)/.built $(VENV)/.tools ## apply the formatters and renew the stub
 	$(BIN)/ruff format .
 	$(BIN)/clang-format -i $(CPP_FILES)
 	cp build/cp*/_core.pyi src/graphmount/_core.pyi
+
+bench: $(VENV)/.built $(VENV)/.tools ## the benchmarks, short ones: BENCH_OPTIONS= for the full ones
+	for name in mount verify advice compile; do \
+		$(BIN)/python -m benchmarks.bench_$$name $(BENCH_OPTIONS) || exit 1; done
 
 docs: $(VENV)/.built $(VENV)/.tools ## build the documentation into site/
 	$(BIN)/mkdocs build --strict

@@ -14,7 +14,6 @@ namespace graphmount {
 namespace {
 
 constexpr std::uint64_t kInt32Range = std::uint64_t{1} << 31;
-constexpr std::uint64_t kMaxNodes = std::uint64_t{1} << 58;  // whose offsets take 2^61 bytes
 
 DType integer_dtype(std::uint64_t values_below, bool wide = false) {
   return values_below <= kInt32Range && !wide ? DType::kInt32 : DType::kInt64;
@@ -49,6 +48,7 @@ class GraphWriter {
     lists_.undirected = options.undirected;
     lists_.dedup = options.dedup;
     lists_.drop_self_loops = options.drop_self_loops;
+    lists_.keep_rows = options.keep_source_rows || options.dedup == Dedup::kSumWeights;
   }
 
   GraphSummary run() {
@@ -61,20 +61,15 @@ class GraphWriter {
     const std::vector<NodeId> id_order = sorted_order(node_ids_);
     step();
     NeighborLists lists = build_lists(edges_, first, lists_);
-    const std::uint64_t num_edges = lists.rows.size();
+    const std::uint64_t num_edges = lists.neighbors.size();
     step();
     open(num_edges, first, has_second);
     write_lists(lists, false);
     if (has_second) {
-      std::vector<std::int64_t> edge_id_of_row(edges_.size());
-      for (std::size_t edge = 0; edge < lists.rows.size(); ++edge)
-        edge_id_of_row[static_cast<std::size_t>(lists.rows[edge])] = static_cast<EdgeId>(edge);
       step();
-      lists = {};  // before the others are built, not after
-      lists = build_lists(edges_, Direction::kOut, lists_);
+      lists.rows = {};
+      lists = reverse_lists(lists);  // whose rows are edge ids: positions in the incoming lists
       step();
-      for (std::int64_t& row : lists.rows) row = edge_id_of_row[static_cast<std::size_t>(row)];
-      edge_id_of_row = {};
       write_lists(lists, true);
     }
     step();

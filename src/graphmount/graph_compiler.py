@@ -240,10 +240,11 @@ def _require_budget(
 ) -> None:
     """Raises BudgetError if the core's arrays for one direction would exceed the budget."""
     entries = num_rows * (1 if directed else 2)
-    # Neighbors, rows and the copy of one of them being written; weights and the alias table; times.
-    of_entries = entries * (8 + 8 + 8 + (4 + 8) * has_weights + 8 * has_times)
-    # Edge ids by row; offsets and lengths; what threads and the parts of a list need.
-    needed = of_entries + num_rows * 8 + num_nodes * 16 + (16 << 20)
+    # The incoming neighbors, what is being sorted (16), and the outgoing neighbors with their ids;
+    # weights and times of both directions.
+    of_entries = entries * (8 + 16 + 8 + 8 + 8 * has_weights + 16 * has_times)
+    # Offsets of both directions; what the threads need, and a bucket of a hub.
+    needed = of_entries + num_nodes * 16 + (32 << 20)
     budget = parse_bytes(memory, "memory")
     if needed > budget:
         raise BudgetError(

@@ -101,13 +101,13 @@ lint: $(VENV)/.built $(VENV)/.tools ## ruff, mypy, clang-format, codespell, stub
 	$(BIN)/mypy
 	$(BIN)/clang-format --dry-run --Werror $(CPP_FILES)
 	$(BIN)/codespell
-	diff -u src/graphmount/_core.pyi build/cp*/_core.pyi
+	diff -u src/graphmount/_core.pyi $$(ls -t build/cp*/_core.pyi | head -n 1)
 
 format: $(VENV)/.built $(VENV)/.tools ## apply the formatters and renew the stub
 	$(BIN)/ruff check --fix-only --exit-zero .
 	$(BIN)/ruff format .
 	$(BIN)/clang-format -i $(CPP_FILES)
-	cp build/cp*/_core.pyi src/graphmount/_core.pyi
+	cp $$(ls -t build/cp*/_core.pyi | head -n 1) src/graphmount/_core.pyi
 
 bench: $(VENV)/.built $(VENV)/.tools ## the benchmarks, short ones: BENCH_OPTIONS= for the full ones
 	for name in mount verify advice compile; do \

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,7 +30,11 @@ std::span<const Item> to_span(const Column<Item>& column) {
 
 /// Paths cross as bytes (os.fsencode), so that any name the system allows gets through.
 inline std::filesystem::path to_path(const nb::bytes& path) {
-  return std::string(path.c_str(), path.size());
+  std::string text(path.c_str(), path.size());
+  // The system would stop reading there, and open another file.
+  if (text.find('\0') != std::string::npos)
+    throw std::invalid_argument("the path has a null character in it");
+  return text;
 }
 
 inline nb::object to_str(const std::string& path) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "arrays.hpp"
+#include "callbacks.hpp"
 #include "graphmount/mount.hpp"
 
 namespace graphmount::bindings {
@@ -52,12 +53,14 @@ void bind_mount(nb::class_<Handle>& cls) {
                    [](const Handle& handle) { return section_rows(handle.mount().header()); })
       .def(
           "advise",
-          [](const Handle& handle, const std::string& advice) {
+          [](const Handle& handle, const std::string& advice,
+             const std::optional<nb::callable>& progress) {
             const Advice parsed = to_advice(advice);
+            const Progress report = to_progress(progress);
             const nb::gil_scoped_release release;
-            handle.mount().advise(parsed);
+            handle.mount().advise(parsed, report);
           },
-          "advice"_a)
+          "advice"_a, "progress"_a.none())
       .def(
           "resident_bytes", [](const Handle& handle) { return handle.mount().resident_bytes(); },
           nb::call_guard<nb::gil_scoped_release>());

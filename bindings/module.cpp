@@ -1,12 +1,8 @@
 // The extension module graphmount._core: everything the Python layer needs of the core. It is
 // private; users see the classes and functions of the package.
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/string.h>
-
-#include <string>
 
 #include "arrays.hpp"
-#include "graphmount/checksum.hpp"
 #include "graphmount/parallel.hpp"
 
 namespace graphmount::bindings {
@@ -29,12 +25,4 @@ NB_MODULE(_core, module) {
   bindings::bind_writers(module);
   module.def("num_threads", &num_threads);
   module.def("set_num_threads", &set_num_threads, "count"_a);
-  module.def(
-      "xxh64",
-      [](const bindings::Column<std::uint8_t>& bytes) {
-        return xxh64(std::as_bytes(bindings::to_span(bytes)));
-      },
-      "bytes"_a);
-  module.attr("format_version") =
-      std::to_string(kMajorVersion) + "." + std::to_string(kMinorVersion);
 }

@@ -30,8 +30,11 @@ std::filesystem::path folder_of(const std::filesystem::path& path) {
 AtomicFile::AtomicFile(const std::filesystem::path& path, std::uint64_t bytes)
     : path_(path), temporary_(folder_of(path) / temporary_name()) {
   std::error_code ignored;  // whatever it is, opening the temporary file says it better
-  if (std::filesystem::is_directory(path_, ignored))
+  const std::filesystem::file_type type = std::filesystem::status(path_, ignored).type();
+  if (type == std::filesystem::file_type::directory)
     throw IoError(path_.string(), "cannot write", EISDIR);
+  if (std::filesystem::exists(path_, ignored) && type != std::filesystem::file_type::regular)
+    throw IoError(path_.string(), "cannot replace a special file", EINVAL);
   open_temporary();
   try {
     reserve(bytes);

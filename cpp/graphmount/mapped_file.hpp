@@ -77,7 +77,8 @@ class MappedFile {
   /// Tells the system how a range will be used. Ranges are clipped to the file.
   void advise(Advice advice, std::uint64_t offset, std::uint64_t bytes) const;
 
-  /// How much of a range the page cache holds; nothing where the system cannot tell.
+  /// How much of a range the page cache holds: exact where the system tells, on Linux else
+  /// estimated from a sample; nothing where neither can be had.
   std::optional<std::uint64_t> resident_bytes(std::uint64_t offset, std::uint64_t bytes) const;
 
  private:

@@ -7,10 +7,14 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <random>
 #include <vector>
 
 #ifdef __linux__
 #include <sys/syscall.h>
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ 22  // Linux 5.14; older C libraries do not know it
+#endif
 #endif
 
 #include "graphmount/error.hpp"
@@ -18,6 +22,13 @@
 #include "graphmount/page_guard.hpp"
 
 namespace graphmount {
+namespace {
+
+constexpr const char* kLostPage =
+    "a page could not be read while mounted (the file was truncated for a while, or the disk "
+    "failed); check the disk and mount the file again";
+
+}  // namespace
 
 struct MappedFile::OpenFile {
   std::string path;
@@ -93,11 +104,7 @@ void MappedFile::require_intact() const {
                                        std::to_string(size) +
                                        " bytes while mounted; restore the file and mount it again");
   }
-  if (page_lost_) {
-    throw FileChangedError(path(),
-                           "a page could not be read while mounted (the file was truncated for a "
-                           "while, or the disk failed); check the disk and mount the file again");
-  }
+  if (page_lost_) throw FileChangedError(path(), kLostPage);
 }
 
 std::size_t MappedFile::read_start(std::span<std::byte> out) const {
@@ -134,7 +141,10 @@ void MappedFile::advise(Advice advice, std::uint64_t offset, std::uint64_t bytes
     case Advice::kPopulate:
 #ifdef MADV_POPULATE_READ
       if (madvise(data_ + begin, end - begin, MADV_POPULATE_READ) == 0) return;
-      if (errno == EFAULT || errno == EIO || errno == EHWPOISON) return require_intact();
+      if (errno == EFAULT || errno == EIO || errno == EHWPOISON) {
+        require_intact();
+        throw FileChangedError(path(), kLostPage);
+      }
 #endif
       // An older kernel, or another system: ask for the pages, then touch each of them, where a
       // page that is gone does no harm.
@@ -151,7 +161,8 @@ void MappedFile::advise(Advice advice, std::uint64_t offset, std::uint64_t bytes
 namespace {
 
 #if defined(__linux__)
-// cachestat(2), by number: the C library has no wrapper for it yet.
+// cachestat(2), by number: the C library has no wrapper for it yet. The kernel answers only those
+// who own the file or may write to it.
 std::optional<std::uint64_t> cached_pages(int descriptor, std::uint64_t offset,
                                           std::uint64_t bytes) {
   constexpr long kCachestat = 451;
@@ -165,16 +176,30 @@ std::optional<std::uint64_t> cached_pages(int descriptor, std::uint64_t offset,
   return counts.cached;
 }
 
-// One byte of each page, read only if that needs no waiting.
-std::uint64_t probe_pages(int descriptor, std::uint64_t begin, std::uint64_t end,
-                          std::uint64_t page_bytes) {
-  std::uint64_t cached = 0;
-  for (std::uint64_t at = begin; at < end; at += page_bytes) {
+// An estimate: tries to read some pages, chosen at random, without waiting for the disk. A page
+// that is not there gets read all the same a little later, hence only some, chosen anew each time.
+std::optional<std::uint64_t> estimate_pages(int descriptor, std::uint64_t first,
+                                            std::uint64_t count) {
+  const std::string link = "/proc/self/fd/" + std::to_string(descriptor);
+  const int own = ::open(link.c_str(), O_RDONLY | O_CLOEXEC);
+  if (own < 0) return std::nullopt;
+  posix_fadvise(own, 0, 0, POSIX_FADV_RANDOM);  // no more than the page itself
+  const auto page_bytes = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  constexpr std::uint64_t kProbes = 1024;
+  std::mt19937_64 random{std::random_device{}()};
+  std::uint64_t probes = 0, hits = 0;
+  for (; probes < std::min(kProbes, count); ++probes) {
+    const std::uint64_t page = first + random() % count;
     std::byte byte;
     iovec vector{&byte, 1};
-    cached += preadv2(descriptor, &vector, 1, static_cast<off_t>(at), RWF_NOWAIT) == 1;
+    const ssize_t got = preadv2(own, &vector, 1, static_cast<off_t>(page * page_bytes), RWF_NOWAIT);
+    if (got < 0 && errno != EAGAIN) break;  // not on this file system
+    hits += got == 1;
   }
-  return cached;
+  ::close(own);
+  if (probes < std::min(kProbes, count)) return std::nullopt;
+  return static_cast<std::uint64_t>(static_cast<double>(hits) / static_cast<double>(probes) *
+                                    static_cast<double>(count));
 }
 #else
 std::optional<std::uint64_t> core_pages(std::byte* begin, std::uint64_t bytes,
@@ -197,7 +222,9 @@ std::optional<std::uint64_t> MappedFile::resident_bytes(std::uint64_t offset,
 #if defined(__linux__)
   // Not mincore: it says "resident" of every page to those who do not own the file.
   std::optional<std::uint64_t> pages = cached_pages(file_->descriptor, begin, end - begin);
-  if (!pages) pages = probe_pages(file_->descriptor, begin, end, page_bytes);
+  if (!pages)
+    pages = estimate_pages(file_->descriptor, begin / page_bytes,
+                           (end - begin + page_bytes - 1) / page_bytes);
 #else
   const std::optional<std::uint64_t> pages = core_pages(data_ + begin, end - begin, page_bytes);
 #endif

@@ -1,5 +1,7 @@
 #include "graphmount/mount.hpp"
 
+#include <algorithm>
+
 #include "graphmount/fork_safe_mutex.hpp"
 
 namespace graphmount {
@@ -9,28 +11,36 @@ Mount::Mount(const std::filesystem::path& path, FileKind kind)
 
 std::shared_ptr<const MappedFile> Mount::map_for_view(MapMode mode) const {
   const std::lock_guard lock(fork_safe_mutex<Mount>());
-  auto& slot = mode == MapMode::kPrivate ? private_view_ : shared_view_;
-  std::shared_ptr<const MappedFile> view = slot.lock();
+  std::shared_ptr<const MappedFile> view =
+      mode == MapMode::kPrivate ? private_view_.lock() : shared_view_;
   if (view) return view;
   view = file_->map_again(mode);
   if (lasting_advice_ != Advice::kNormal) view->advise(lasting_advice_, 0, view->size());
-  slot = view;
+  if (mode == MapMode::kPrivate)
+    private_view_ = view;
+  else
+    shared_view_ = view;
   return view;
 }
 
-void Mount::advise(Advice advice) const {
+void Mount::advise(Advice advice, const Progress& progress) const {
   std::shared_ptr<const MappedFile> views[2];
   {
     const std::lock_guard lock(fork_safe_mutex<Mount>());
     if (advice != Advice::kWillNeed && advice != Advice::kPopulate) lasting_advice_ = advice;
-    views[0] = shared_view_.lock();
+    views[0] = shared_view_;
     views[1] = private_view_.lock();
   }
-  // Not under the mutex: populating takes as long as the disk does.
+  // Not under the mutex, and piece by piece: populating takes as long as the disk does.
+  const std::uint64_t size = file_->size();
+  const std::uint64_t piece = advice == Advice::kPopulate ? std::uint64_t{64} << 20 : size;
   file_->read_guarded([&] {
-    file_->advise(advice, 0, file_->size());
-    for (const auto& view : views)
-      if (view) view->advise(advice, 0, view->size());
+    for (std::uint64_t at = 0; at < size; at += piece) {
+      file_->advise(advice, at, piece);
+      for (const auto& view : views)
+        if (view) view->advise(advice, at, piece);
+      if (progress) progress(std::min(at + piece, size), size);
+    }
   });
 }
 

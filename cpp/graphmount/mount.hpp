@@ -9,6 +9,7 @@
 
 #include "graphmount/format.hpp"
 #include "graphmount/mapped_file.hpp"
+#include "graphmount/progress.hpp"
 
 namespace graphmount {
 
@@ -25,20 +26,22 @@ class Mount {
     return reinterpret_cast<const Item*>(file_->data() + section.offset);
   }
 
-  /// A mapping for views to keep alive. Those alive at the same time share one, so what is written
-  /// through one private view is seen in the others, and forgotten when the last of them is gone.
+  /// A mapping for views to keep alive. Private views that are alive at the same time share one, so
+  /// what is written through one is seen in the others, and forgotten when the last of them is
+  /// gone.
   std::shared_ptr<const MappedFile> map_for_view(MapMode mode) const;
 
   /// Normal, random and sequential hold for all mappings of this mount, also later ones; willneed
   /// and populate are done once.
-  void advise(Advice advice) const;
+  /// Progress is told of populating, in bytes.
+  void advise(Advice advice, const Progress& progress) const;
 
   std::optional<std::uint64_t> resident_bytes() const;
 
  private:
   std::shared_ptr<MappedFile> file_;
   Header header_;
-  mutable std::weak_ptr<const MappedFile> shared_view_;
+  mutable std::shared_ptr<const MappedFile> shared_view_;
   mutable std::weak_ptr<const MappedFile> private_view_;
   mutable Advice lasting_advice_ = Advice::kNormal;
 };

@@ -15,6 +15,7 @@ namespace graphmount {
 namespace {
 
 constexpr std::int64_t kEdgeGrain = 1 << 16;
+constexpr std::size_t kLargestRadixSort = 1 << 20;
 
 // A list entry on its way to its place. The key holds the owner of the list, counted from the
 // beginning of its bucket, above the neighbor.
@@ -179,6 +180,7 @@ class ListBuilder {
   std::size_t finish_bucket(std::size_t bucket) {
     const std::span<EntryType> entries =
         std::span(entries_).subspan(begins_[bucket], begins_[bucket + 1] - begins_[bucket]);
+    if (entries.empty()) return 0;
     sort_entries(entries);
     std::size_t place = begins_[bucket];
     for (std::size_t first = 0; first < entries.size();) {
@@ -198,6 +200,14 @@ class ListBuilder {
   void sort_entries(std::span<EntryType> entries) {
     constexpr int kDigitBits = 11;
     constexpr std::size_t kDigits = 1 << kDigitBits;
+    if (entries.size() > kLargestRadixSort) {  // a hub's: without the memory for a second copy
+      return std::sort(entries.begin(), entries.end(), [](const EntryType& a, const EntryType& b) {
+        if constexpr (kHasRows)
+          return a.key != b.key ? a.key < b.key : a.row < b.row;
+        else
+          return a.key < b.key;
+      });
+    }
     const int neighbor_bits = num_bits(options_.num_nodes);
     std::vector<EntryType> scratch(entries.size());
     std::span<EntryType> from = entries, to = scratch;

@@ -7,6 +7,7 @@
 #include "graphmount/error.hpp"
 #include "graphmount/ids.hpp"
 #include "graphmount/parallel.hpp"
+#include "graphmount/utf8.hpp"
 
 namespace graphmount {
 namespace {
@@ -123,7 +124,14 @@ std::vector<std::string> NodeIds::to_external_names(std::span<const NodeId> node
   return graph_->mount().file().read_guarded([&] {
     std::vector<std::string> names;
     names.reserve(nodes.size());
-    for (const NodeId node : nodes) names.emplace_back(name_of(node));
+    for (const NodeId node : nodes) {
+      names.emplace_back(name_of(node));
+      if (!is_utf8(names.back()))
+        throw FormatError(graph_->mount().file().path(),
+                          "the name of node " + std::to_string(node) +
+                              " is not valid UTF-8; the file is damaged: `graphmount verify` says "
+                              "where");
+    }
     return names;
   });
 }

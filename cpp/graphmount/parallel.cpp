@@ -17,6 +17,9 @@
 #ifndef _WIN32
 #include <pthread.h>
 #endif
+#ifdef __linux__
+#include <sched.h>
+#endif
 
 namespace graphmount {
 namespace {
@@ -130,6 +133,10 @@ int default_num_threads() {
     const int count = std::atoi(text);  // "4,2" gives the outer level, as OpenMP means it
     if (count >= 1) return count;
   }
+#ifdef __linux__
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) return std::max(1, CPU_COUNT(&allowed));
+#endif
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 

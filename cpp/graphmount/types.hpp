@@ -1,4 +1,5 @@
-// The words every other file shares: ids, element types, directions. Nothing here does any work.
+// The words every other file shares: ids, element types, directions, and arithmetic on sizes that
+// notices overflow.
 #pragma once
 
 #include <cstddef>

@@ -18,8 +18,6 @@ class Verifier {
  public:
   Verifier(const Mount& mount, const Progress& progress);
 
-  const Mount& mount() const { return mount_; }
-
   /// Notes a problem with item number `item` of a section. May be called from any thread.
   void report(const Section& section, std::uint64_t item, const std::string& message);
   void report_at(const std::string& section, std::uint64_t offset, const std::string& message);
@@ -34,6 +32,9 @@ class Verifier {
                      const std::function<void(std::uint64_t, std::uint64_t)>& check);
 
   void check_padding();
+
+  /// Lets Ctrl-C through during work that is not counted in bytes.
+  void tick();
 
   /// Whether this section has no problems so far.
   bool is_sound(const Section& section) const;

@@ -14,6 +14,8 @@
 namespace graphmount {
 namespace {
 
+constexpr std::uint64_t kTickEdges = 1 << 16;
+
 class GraphVerifier {
  public:
   GraphVerifier(const Graph& graph, Verifier& verifier) : graph_(graph), verifier_(verifier) {}
@@ -86,21 +88,31 @@ class GraphVerifier {
       return first_not_below(node, {key.first, key.second + 1}) - first_not_below(node, key);
     };
     for (std::uint64_t edge = 0; edge < graph_.num_edges(); ++edge) {
+      if (edge % kTickEdges == 0) verifier_.tick();
       const std::uint64_t node = lists.owner(edge);
-      const auto [time, neighbor] = key_of(edge);
-      if (count(node, {time, neighbor}) == count(neighbor, {time, node})) continue;
-      return verifier_.report(*lists.indices, edge,
-                              "the undirected edge between " + std::to_string(node) + " and " +
-                                  std::to_string(neighbor) + " is not in both their lists");
+      const Key key = key_of(edge);
+      const auto [time, neighbor] = key;
+      const auto report = [&](const std::string& problem) {
+        verifier_.report(*lists.indices, edge,
+                         "the undirected edge between " + std::to_string(node) + " and " +
+                             std::to_string(key.second) + problem);
+      };
+      if (count(node, {time, neighbor}) != count(neighbor, {time, node}))
+        return report(" is not in both their lists");
+      // Edges between the same two nodes stand in the same order in both lists.
+      const std::uint64_t twin =
+          first_not_below(neighbor, {time, node}) + edge - first_not_below(node, {time, neighbor});
+      if (lists.weight(edge) != lists.weight(twin) || lists.time(edge) != lists.time(twin))
+        return report(" has another weight or time in the other's list");
     }
-    verifier_.report(*lists.indices, 0,
-                     "the two halves of some undirected edge differ in weight or time");
+    verifier_.report(*lists.indices, 0, "the lists are not those of an undirected graph");
   }
 
   void report_wrong_edge_id() {
     const ListColumns in(graph_, Direction::kIn), out(graph_, Direction::kOut);
     const Section& section = *graph_.mount().header().find(SectionKind::kEdgeIds, Direction::kOut);
     for (std::uint64_t edge = 0; edge < graph_.num_edges(); ++edge) {
+      if (edge % kTickEdges == 0) verifier_.tick();
       const std::uint64_t id = out.edge_id(edge);
       const bool is_same_edge = in.neighbor(id) == out.owner(edge) &&
                                 in.owner(id) == out.neighbor(edge) &&

@@ -44,6 +44,8 @@ class ListVerifier {
           SectionKind::kTimestamps, SectionKind::kEdgeIds, SectionKind::kSourceRows})
       if (const Section* section = find(kind)) verifier_.check_chunks(*section, begin, end);
     check_values(begin, end);
+    // Lists sorted by neighbor are in range if their ends are, which is seen when they are checked.
+    if (!offsets_are_sound || lists_.times) check_neighbors(begin, end);
     if (!offsets_are_sound) return;
     const bool is_narrow = lists_.neighbors.narrow != nullptr;
     findings_.sum += is_narrow ? check_lists(lists_.neighbors.narrow, begin, end)
@@ -79,14 +81,18 @@ class ListVerifier {
     check_items(column.wide, kind, begin, end, is_fine, describe);
   }
 
-  void check_values(std::uint64_t begin, std::uint64_t end) {
-    const std::uint64_t num_nodes = graph_.num_nodes(), num_edges = graph_.num_edges();
+  void check_neighbors(std::uint64_t begin, std::uint64_t end) {
+    const std::uint64_t num_nodes = graph_.num_nodes();
     check_items(
         lists_.neighbors, SectionKind::kIndices, begin, end,
         [&](std::int64_t item) { return static_cast<std::uint64_t>(item) < num_nodes; },
         [&](const std::string& item) {
           return "neighbor " + item + " in a graph of " + std::to_string(num_nodes) + " nodes";
         });
+  }
+
+  void check_values(std::uint64_t begin, std::uint64_t end) {
+    const std::uint64_t num_edges = graph_.num_edges();
     check_items(
         lists_.weights, SectionKind::kWeights, begin, end,
         [](float item) { return item >= 0 && item <= std::numeric_limits<float>::max(); },
@@ -143,6 +149,11 @@ class ListVerifier {
     };
     bool all_fine = true;
     for (std::uint64_t edge = from + 1; edge < to; ++edge) all_fine &= is_fine(edge);
+    if (!kHasTimes && from < to) {
+      const bool ends_are_fine = static_cast<std::uint64_t>(neighbors[from]) < lists_.num_nodes &&
+                                 static_cast<std::uint64_t>(neighbors[to - 1]) < lists_.num_nodes;
+      if (!all_fine || !ends_are_fine) check_neighbors(from, to);
+    }
     if (all_fine) return;
     findings_.sound = false;
     std::uint64_t edge = from + 1;

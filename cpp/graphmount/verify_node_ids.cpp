@@ -1,32 +1,14 @@
 // The rules about external node ids: names that are text, all ids different, their order true.
+#include <functional>
+#include <string>
 #include <string_view>
 
+#include "graphmount/parallel.hpp"
+#include "graphmount/utf8.hpp"
 #include "graphmount/verifier.hpp"
 
 namespace graphmount {
 namespace {
-
-bool is_utf8(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  for (std::size_t i = 0; i < text.size();) {
-    const unsigned lead = byte(i);
-    const std::size_t length = lead < 0x80                   ? 1
-                               : lead >= 0xC2 && lead < 0xE0 ? 2
-                               : lead >= 0xE0 && lead < 0xF0 ? 3
-                               : lead >= 0xF0 && lead < 0xF5 ? 4
-                                                             : 0;
-    if (length == 0 || length > text.size() - i) return false;
-    for (std::size_t k = 1; k < length; ++k)
-      if ((byte(i + k) & 0xC0) != 0x80) return false;
-    // Overlong forms, surrogates, and what lies beyond U+10FFFF.
-    const unsigned second = length > 1 ? byte(i + 1) : 0;
-    if ((lead == 0xE0 && second < 0xA0) || (lead == 0xED && second >= 0xA0) ||
-        (lead == 0xF0 && second < 0x90) || (lead == 0xF4 && second >= 0x90))
-      return false;
-    i += length;
-  }
-  return true;
-}
 
 class NodeIdVerifier {
  public:
@@ -69,10 +51,11 @@ class NodeIdVerifier {
                            std::to_string(node) + " is out of order");
       return false;
     }
-    for (std::uint64_t node = 0; node < graph_.num_nodes(); ++node)
+    for_each_node([&](std::uint64_t node) {
       if (!is_utf8(name_of(node)))
         verifier_.report(bytes, static_cast<std::uint64_t>(offsets[node]),
                          "the name of node " + std::to_string(node) + " is not valid UTF-8");
+    });
     return true;
   }
 
@@ -91,15 +74,25 @@ class NodeIdVerifier {
       const auto* ids = graph_.mount().data<std::int64_t>(*numbers);
       return ids[before] < ids[after];
     };
-    for (std::uint64_t place = 0; place < graph_.num_nodes(); ++place) {
+    for_each_node([&](std::uint64_t place) {
       const std::uint64_t node = node_at(place);
       if (node >= graph_.num_nodes())
         return verifier_.report(order, place, "node " + std::to_string(node) + " does not exist");
-      if (place > 0 && !ascends(node_at(place - 1), node))
-        return verifier_.report(order, place,
-                                "the external ids of nodes " + std::to_string(node_at(place - 1)) +
-                                    " and " + std::to_string(node) + " are out of order");
-    }
+      if (place == 0 || node_at(place - 1) >= graph_.num_nodes()) return;
+      if (!ascends(node_at(place - 1), node))
+        verifier_.report(order, place,
+                         "the external ids of nodes " + std::to_string(node_at(place - 1)) +
+                             " and " + std::to_string(node) + " are out of order");
+    });
+  }
+
+  void for_each_node(const std::function<void(std::uint64_t)>& check) {
+    parallel_for(static_cast<std::int64_t>(graph_.num_nodes()), 1 << 14,
+                 [&](std::int64_t begin, std::int64_t end) {
+                   verifier_.tick();
+                   for (std::int64_t node = begin; node < end; ++node)
+                     check(static_cast<std::uint64_t>(node));
+                 });
   }
 
   const Graph& graph_;

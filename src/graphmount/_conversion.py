@@ -1,4 +1,4 @@
-"""Converting rows to the dtype they are stored in: a value that does not survive is an error.
+"""Converting rows to the dtype they are stored in: a value that is out of its range is an error.
 
 bfloat16, which NumPy does not know, is carried as uint16 arrays of its bits under its own name.
 """
@@ -73,6 +73,7 @@ def convert(rows: NDArray[Any], source: str, target: DTypeName, first_row: int) 
 def _fits_integer(rows: NDArray[Any], target: np.dtype[Any]) -> NDArray[np.bool_]:
     limits = np.iinfo(target)
     if rows.dtype.kind == "f":
+        rows = rows.astype(np.float64)  # a float16 cannot hold the limits
         # The upper limit plus one is a power of two, so it is exact as a float; the limit is not.
         in_range = (rows >= float(limits.min)) & (rows < float(limits.max + 1))
         return cast("NDArray[np.bool_]", in_range & (np.floor(rows) == rows))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeVar, get_args
 
 from graphmount import _core
+from graphmount._arguments import require_choice
+from graphmount._progress import ProgressOption, reporting
 from graphmount.errors import ClosedError
 from graphmount.memory_report import MemoryReport, memory, usable_bytes
 from graphmount.sections import Section
@@ -40,7 +42,8 @@ class Handle(Generic[CoreT]):
     _core: CoreT | None
 
     def __init__(self, path: str | os.PathLike[str], core: CoreT, advice: Advice) -> None:
-        self._path = os.path.abspath(os.fspath(path))
+        self._path = os.path.abspath(os.fsdecode(path))
+        self._requested: Advice = "normal"
         self._advice: Advice = "normal"
         self._core = core
         self.advise(advice)
@@ -116,9 +119,9 @@ class Handle(Generic[CoreT]):
 
     def __reduce__(self) -> tuple[Callable[..., Self], tuple[type[Self], str, Advice]]:
         self._open()
-        return _reopen, (type(self), self._path, self._advice)
+        return _reopen, (type(self), self._path, self._requested)
 
-    def advise(self, advice: Advice) -> None:
+    def advise(self, advice: Advice, *, progress: ProgressOption = None) -> None:
         """Tells the system how the file will be used, as `madvise` does.
 
         Args:
@@ -128,6 +131,8 @@ class Handle(Generic[CoreT]):
                 process may use, else "normal". These hold for all views, also later ones.
                 "willneed" starts reading the whole file and returns; "populate" returns when it
                 has been read.
+            progress: For "populate", a callback of (bytes done, bytes in all); True or False for a
+                bar or none.
 
         Raises:
             ValueError: `advice` is none of these.
@@ -142,19 +147,28 @@ class Handle(Generic[CoreT]):
             True
         """
         core = self._open()
+        require_choice("advice", advice, get_args(Advice))
+        is_lasting = advice not in ("willneed", "populate")
+        if is_lasting:
+            self._requested = advice
         if advice == "auto":
             advice = "random" if core.file_bytes > usable_bytes() // 2 else "normal"
         if advice == self._advice:
             return
-        core.advise(advice)
-        if advice in ("normal", "random", "sequential"):
+        with reporting(
+            progress, f"reading {os.path.basename(self._path)}", in_bytes=True
+        ) as report:
+            core.advise(advice, report if advice == "populate" else None)
+        if is_lasting:
             self._advice = advice
 
     def resident_bytes(self) -> int | None:
         """How much of the file the page cache holds, whoever read it.
 
-        On Linux this asks `cachestat`, or tries to read without waiting; never `mincore`, which
-        answers "all of it" to those who do not own the file.
+        On Linux this asks `cachestat`. Where that is not allowed (to those who may not write to the
+        file) or not known (before Linux 6.5), it is an estimate: some pages, chosen at random, are
+        read on the condition that no waiting is needed. It never asks `mincore`, which answers "all
+        of it" to those who do not own the file.
 
         Returns:
             Bytes, or None where the system cannot tell.

@@ -62,6 +62,8 @@ def reporting(
     option: ProgressOption, description: str, *, in_bytes: bool
 ) -> Iterator[Callable[[int, int], None] | None]:
     """Yields what to call with (done, total), or None if nobody wants to know."""
+    if not (option is None or isinstance(option, bool) or callable(option)):
+        raise TypeError(f"progress must be True, False, None or a function, not {option!r}")
     if option is False or (option is None and not sys.stderr.isatty()):
         yield None
     elif option is True or option is None:

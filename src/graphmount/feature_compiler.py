@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphmount import _core
+from graphmount._arguments import as_count
 from graphmount._conversion import convert, dtype_name
 from graphmount._progress import ProgressOption, reporting
 from graphmount._sizes import parse_bytes
 from graphmount.errors import OrderError
+from graphmount.features import FeatureStore
 from graphmount.graph import Graph
 
 if TYPE_CHECKING:
@@ -50,7 +52,7 @@ class CompiledFeatures:
 
 
 def compile_features(
-    source: ArrayLike,
+    source: ArrayLike | FeatureStore,
     out: str | os.PathLike[str],
     *,
     dtype: DTypeLike | str | None = None,
@@ -66,7 +68,7 @@ def compile_features(
 
     Args:
         source: A NumPy array (also a memory-mapped one, which is read piece by piece), a torch
-            tensor, or nested lists, of one or two dimensions.
+            tensor, a `FeatureStore`, or nested lists, of one or two dimensions.
         out: The file to write.
         dtype: How to store the values: "float32", "float64", "float16", "bfloat16", "int8",
             "int16", "int32", "int64", "uint8" or "bool"; as they are if None. A value that does not
@@ -96,7 +98,7 @@ def compile_features(
     start = time.monotonic()
     array, source_dtype = _as_matrix(source)
     target = dtype_name(source_dtype if dtype is None else dtype)
-    if num_nodes is not None and num_nodes != len(array):
+    if num_nodes is not None and as_count(num_nodes, "num_nodes") != len(array):
         raise ValueError(f"the source has {len(array)} rows, but num_nodes={num_nodes}")
     path = os.path.realpath(os.fspath(out))
     writer = _core.FeatureWriter(
@@ -115,9 +117,9 @@ def compile_features(
     step = max(1, piece_bytes // max(row_bytes, 1))
     with reporting(progress, f"writing {os.path.basename(path)}", in_bytes=True) as report:
         for first in range(0, len(array), step):
-            rows = np.ascontiguousarray(
-                convert(array[first : first + step], source_dtype, target, first)
-            )
+            rows = array[first : first + step]
+            rows = rows.astype(rows.dtype.newbyteorder("="), copy=False)
+            rows = np.ascontiguousarray(convert(rows, source_dtype, target, first))
             writer.append(rows.reshape(-1).view(np.uint8))
             if report:
                 report(min(first + step, len(array)) * row_bytes, len(array) * row_bytes)
@@ -143,7 +145,9 @@ def _as_matrix(source: object) -> tuple[NDArray[Any], str]:
             "numpy.load(path, mmap_mode='r') for a .npy file"
         )
     torch = sys.modules.get("torch")
-    if torch is not None and isinstance(source, torch.Tensor):
+    if isinstance(source, FeatureStore):
+        array, name = source.numpy(), str(source.dtype)
+    elif torch is not None and isinstance(source, torch.Tensor):
         from graphmount.torch import to_numpy  # only where torch is loaded anyway
 
         array, name = to_numpy(source)
@@ -159,8 +163,6 @@ def _as_matrix(source: object) -> tuple[NDArray[Any], str]:
         )
     if array.dtype.kind not in "fiub":
         raise TypeError(f"features must be numbers, not {array.dtype}")
-    if array.dtype.byteorder == ">":
-        array = array.astype(array.dtype.newbyteorder("<"))
     return array, name
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from graphmount import _core
-from graphmount._arrays import as_ids, as_native
+from graphmount._arguments import as_ids, as_native
 from graphmount._handle import Advice, Handle
 
 if TYPE_CHECKING:
@@ -88,6 +88,11 @@ class FeatureStore(Handle[_core.FeatureMatrix]):
     ) -> NDArray[Any]:
         array = self.numpy()
         if dtype is not None and np.dtype(dtype) != array.dtype:
+            if self.dtype == "bfloat16":
+                raise TypeError(
+                    f"{self.path}: NumPy has no bfloat16, so it cannot convert it to {dtype}; use "
+                    "tensor(), or numpy().view(ml_dtypes.bfloat16)"
+                )
             if copy is False:
                 raise ValueError(f"{self.path}: converting to {dtype} needs a copy")
             return array.astype(dtype)

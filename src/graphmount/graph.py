@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from graphmount import _core
-from graphmount._arrays import as_ids, as_native
+from graphmount._arguments import as_id, as_ids, as_native, is_text, require_choice
 from graphmount._handle import Advice, Handle
+from graphmount.errors import IdError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +22,10 @@ __all__ = ["DegreeSummary", "Direction", "Graph", "NeighborLists"]
 
 #: Along which edges to look: "in" sees the sources of a node's incoming edges.
 Direction = Literal["in", "out"]
+
+
+def _require_direction(direction: object) -> None:
+    require_choice("direction", direction, ("in", "out"))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -172,7 +177,9 @@ class Graph(Handle[_core.Graph]):
         return self.neighbor_lists().weights
 
     def _section(self, name: str, direction: Direction) -> NDArray[Any] | None:
-        section = self._open().list_section(name, direction)
+        core = self._open()
+        _require_direction(direction)
+        section = core.list_section(name, direction)
         return None if section is None else as_native(section)
 
     def neighbor_lists(self, direction: Direction = "in") -> NeighborLists:
@@ -227,6 +234,7 @@ class Graph(Handle[_core.Graph]):
             array([2, 0])
         """
         core = self._open()
+        _require_direction(direction)
         if ids is None:
             return as_native(core.all_degrees(direction))
         return as_native(core.degrees(as_ids(ids, "ids"), direction))
@@ -254,14 +262,17 @@ class Graph(Handle[_core.Graph]):
             >>> gm.Graph("g.gl").neighbors(0, direction="out")
             array([1, 2], dtype=int32)
         """
-        node = int(as_ids([id], "id")[0])
-        begin, end = self._open().neighbor_range(node, direction)
+        core = self._open()
+        _require_direction(direction)
+        begin, end = core.neighbor_range(as_id(id, "id"), direction)
         indices = self._section("indices", direction)
         assert indices is not None  # noqa: S101  (checked by the core)
         return indices[begin:end]
 
     def prefetch(self, ids: ArrayLike, *, direction: Direction = "in") -> int:
         """Asks the system to read the lists of these nodes, and returns without waiting for them.
+
+        It does wait for the offsets of the nodes, which say where the lists are.
 
         Args:
             ids: The nodes.
@@ -280,7 +291,9 @@ class Graph(Handle[_core.Graph]):
             >>> gm.Graph("g.gl").prefetch([1, 2])
             8192
         """
-        return self._open().prefetch(as_ids(ids, "ids"), direction)
+        core = self._open()
+        _require_direction(direction)
+        return core.prefetch(as_ids(ids, "ids"), direction)
 
     def degree_summary(self, *, direction: Direction = "in") -> DegreeSummary:
         """How the degrees are distributed, in one pass over the offsets.
@@ -298,7 +311,9 @@ class Graph(Handle[_core.Graph]):
             >>> gm.Graph("g.gl").degree_summary(direction="out").largest
             2
         """
-        summary = self._open().degree_summary(direction)
+        core = self._open()
+        _require_direction(direction)
+        summary = core.degree_summary(direction)
         counts = summary.histogram
         while len(counts) > 1 and counts[-1] == 0:
             counts.pop()
@@ -379,4 +394,6 @@ class Graph(Handle[_core.Graph]):
                 raise TypeError(
                     f"keys[{place}] is {name!r}, but the external ids of this graph are strings"
                 )
+            if not is_text(name):
+                raise IdError(f"no node has the external id {name!r} (at position {place})")
         return as_native(external.names_to_internal([str(name) for name in names]))

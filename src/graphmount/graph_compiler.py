@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
 from graphmount import _core
-from graphmount._arrays import as_ids
+from graphmount._arguments import as_count, as_ids, is_text, require_choice
 from graphmount._progress import ProgressOption, reporting
 from graphmount._sizes import format_bytes, parse_bytes
 from graphmount.errors import BudgetError, SourceError
@@ -88,7 +88,8 @@ def compile_graph(
         index_dtype: "int64" for libraries that want neighbors and offsets in one dtype; by default
             int32 up to 2**31 nodes.
         source_rows: Keep the row that each edge had in the source.
-        memory: How much memory to use besides the source.
+        memory: About how much memory may be used besides the source. A graph that needs more is
+            refused before the work begins.
         progress: A callback of (steps done, steps in all); True or False for a bar or none.
 
     Returns:
@@ -106,22 +107,22 @@ def compile_graph(
         3
     """
     start = time.monotonic()
-    _require_choice("neighbors", neighbors, ("both", "in", "out"))
-    _require_choice("self_loops", self_loops, ("keep", "drop"))
-    _require_choice("dedup", dedup, (False, True, "first", "sum"))
-    _require_choice("index_dtype", index_dtype, (None, "int32", "int64"))
+    require_choice("neighbors", neighbors, ("both", "in", "out"))
+    require_choice("self_loops", self_loops, ("keep", "drop"))
+    require_choice("dedup", dedup, (False, True, "first", "sum"))
+    require_choice("index_dtype", index_dtype, (None, "int32", "int64"))
     src, dst = _as_edges(source)
     numbers, names = _as_node_ids(node_ids)
     if node_ids is not None:
         num_nodes = _agreed_num_nodes(num_nodes, numbers, names)
     elif num_nodes is None:
         num_nodes = max(int(src.max(initial=-1)), int(dst.max(initial=-1))) + 1
-    elif isinstance(num_nodes, bool) or num_nodes < 0:
-        raise ValueError(f"num_nodes={num_nodes} is not a number of nodes")
+    else:
+        num_nodes = as_count(num_nodes, "num_nodes")
     if index_dtype == "int32" and num_nodes > 2**31:
         raise ValueError(f"index_dtype='int32' cannot hold the ids of {num_nodes} nodes")
     edge_weights = None if weights is None else _as_weights(weights)
-    times = None if timestamps is None else as_ids(timestamps, "timestamps")
+    times = None if timestamps is None else as_ids(timestamps, "timestamps", error=SourceError)
     _require_budget(
         memory,
         num_nodes,
@@ -129,6 +130,7 @@ def compile_graph(
         directed=directed,
         has_weights=weights is not None,
         has_times=timestamps is not None,
+        besides=_copied_bytes(source, src, dst) + _node_id_bytes(numbers, names),
     )
     path = os.path.realpath(os.fspath(out))
     with reporting(progress, f"writing {os.path.basename(path)}", in_bytes=False) as report:
@@ -159,12 +161,6 @@ def compile_graph(
     )
 
 
-def _require_choice(name: str, value: object, choices: tuple[object, ...]) -> None:
-    # By type as well: 1 is not True here.
-    if not any(type(value) is type(choice) and value == choice for choice in choices):
-        raise ValueError(f"{name}={value!r}; choose one of {', '.join(map(repr, choices))}")
-
-
 def _as_edges(source: object) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     if isinstance(source, str | os.PathLike):
         raise TypeError(
@@ -180,7 +176,10 @@ def _as_edges(source: object) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
             )
     if len(source) != 2:
         raise ValueError(f"edges are a pair (sources, destinations), not {len(source)} arrays")
-    return as_ids(source[0], "sources"), as_ids(source[1], "destinations")
+    return (
+        as_ids(source[0], "sources", error=SourceError),
+        as_ids(source[1], "destinations", error=SourceError),
+    )
 
 
 def _as_weights(weights: ArrayLike) -> NDArray[np.float32]:
@@ -206,18 +205,18 @@ def _as_node_ids(
     """External ids as integers or as strings; the other of the two is None."""
     if node_ids is None:
         return None, None
-    array: NDArray[Any] = np.asarray(node_ids)
-    if array.dtype.kind not in "OUT":
-        return as_ids(node_ids, "node_ids"), None
-    names = array.tolist()
+    if isinstance(node_ids, np.ndarray) and node_ids.dtype.kind not in "OUT":
+        return as_ids(node_ids, "node_ids", error=SourceError), None
+    # Not by way of NumPy's strings, which are all as long as the longest.
+    names: list[Any] = list(cast("Sequence[Any]", node_ids))
+    if not any(isinstance(name, str) for name in names):
+        return as_ids(names, "node_ids", error=SourceError), None
     for place, name in enumerate(names):
         if not isinstance(name, str):
             raise TypeError(f"node_ids[{place}] is {name!r}; ids are all integers or all strings")
-        try:
-            name.encode()
-        except UnicodeEncodeError as error:
-            raise SourceError(f"node_ids[{place}] is not valid text: {error}") from None
-    return None, names
+        if not is_text(name):
+            raise SourceError(f"node_ids[{place}] is {name!r}, which is not valid text")
+    return None, [str(name) for name in names]
 
 
 def _agreed_num_nodes(
@@ -229,6 +228,22 @@ def _agreed_num_nodes(
     return count
 
 
+def _copied_bytes(source: Any, *columns: NDArray[np.int64]) -> int:  # noqa: ANN401
+    """How much of the columns is not the source itself, but a copy as int64."""
+    return sum(
+        column.nbytes
+        for part, column in zip(source, columns, strict=True)
+        if not isinstance(part, np.ndarray) or not np.may_share_memory(part, column)
+    )
+
+
+def _node_id_bytes(numbers: NDArray[np.int64] | None, names: list[str] | None) -> int:
+    """What external ids take: in the core, sorted, and as they are written."""
+    if names is not None:
+        return len(names) * (32 + 8 + 8 + 8) + 3 * sum(len(name.encode()) for name in names)
+    return 0 if numbers is None else len(numbers) * 3 * 8
+
+
 def _require_budget(
     memory: int | str,
     num_nodes: int,
@@ -237,14 +252,15 @@ def _require_budget(
     directed: bool,
     has_weights: bool,
     has_times: bool,
+    besides: int,
 ) -> None:
-    """Raises BudgetError if the core's arrays for one direction would exceed the budget."""
+    """Raises BudgetError if what the work needs at its peak would exceed the budget."""
     entries = num_rows * (1 if directed else 2)
     # The incoming neighbors, what is being sorted (16), and the outgoing neighbors with their ids;
     # weights and times of both directions.
     of_entries = entries * (8 + 16 + 8 + 8 + 8 * has_weights + 16 * has_times)
-    # Offsets of both directions; what the threads need, and a bucket of a hub.
-    needed = of_entries + num_nodes * 16 + (32 << 20)
+    # Offsets of both directions; what the threads need.
+    needed = of_entries + num_nodes * 16 + (32 << 20) + besides
     budget = parse_bytes(memory, "memory")
     if needed > budget:
         raise BudgetError(

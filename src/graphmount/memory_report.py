@@ -114,6 +114,9 @@ def memory(*handles: Handle[Any]) -> MemoryReport:
         >>> print(str(gm.memory(x)).splitlines()[0].split("  ")[0])
         process memory of its own
     """
+    for handle in handles:
+        if not hasattr(handle, "resident_bytes"):
+            raise TypeError(f"memory takes mounted graphs and features, not {handle!r}")
     status = _read_table("/proc/self/status")
     peak = status.get("VmHWM", _peak_by_getrusage())
     return MemoryReport(

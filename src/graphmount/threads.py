@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from graphmount import _core
+from graphmount._arguments import as_count
 
 __all__ = ["num_threads", "set_num_threads"]
 
@@ -24,10 +25,10 @@ def set_num_threads(count: int) -> None:
     """Sets how many threads a call may use, here and in forked children. Results do not change.
 
     Args:
-        count: At least 1.
+        count: From 1 to 4096.
 
     Raises:
-        ValueError: `count` is less than 1.
+        ValueError: `count` is out of range.
 
     Examples:
         >>> import graphmount as gm
@@ -37,4 +38,4 @@ def set_num_threads(count: int) -> None:
         1
         >>> gm.set_num_threads(before)
     """
-    _core.set_num_threads(count)
+    _core.set_num_threads(as_count(count, "count", least=1, most=4096))

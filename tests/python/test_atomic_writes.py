@@ -82,6 +82,13 @@ def test_folder_in_the_way(tmp_path):
         gm.compile_graph(([0], [1]), tmp_path)
 
 
+def test_special_file_in_the_way(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match="cannot replace a special file"):
+        gm.compile_features([1], tmp_path / "pipe")
+    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
+
+
 def test_link_is_followed(tmp_path):
     (tmp_path / "far").mkdir()
     link = tmp_path / "link.gd"

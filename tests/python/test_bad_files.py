@@ -27,6 +27,12 @@ def test_missing_file(tmp_path):
         assert caught.value.filename == str(tmp_path / "nothing.gl")
 
 
+@pytest.mark.parametrize("kind", [gm.Graph, gm.FeatureStore, gm.verify])
+def test_null_character_in_a_path(kind, features_path):
+    with pytest.raises(ValueError, match="null"):
+        kind(f"{features_path}\0.bak")
+
+
 def test_folder_pipe_and_forbidden_file(tmp_path, graph_path):
     with pytest.raises(IsADirectoryError):
         gm.Graph(tmp_path)
@@ -260,6 +266,7 @@ def test_damaged_external_ids(graph_path, tmp_path):
     assert gm.verify(tmp_path / "2.gl").problems[0].section == "node name offsets"
     gm.compile_graph(([0], [1]), tmp_path / "3.gl", node_ids=["ann", "bob"])
     graph = gm.Graph(damage(tmp_path / "3.gl", "name_bytes", 0, 1, 0xFF))
-    with pytest.raises(UnicodeDecodeError):
+    with pytest.raises(gm.errors.FormatError, match="the name of node 0 is not valid UTF-8"):
         graph.to_external([0])
+    assert graph.to_external([1]) == ["bob"]
     assert "not valid UTF-8" in gm.verify(tmp_path / "3.gl").problems[0].message

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 
@@ -99,6 +100,32 @@ def test_verify_shows_no_more_than_a_hundred(tmp_path, capsys):
     out = capsys.readouterr().out
     assert "150 problems" in out
     assert out.rstrip().endswith("and 50 more")
+
+
+def test_info_goes_on_after_a_bad_file(features_path, capsys):
+    assert main(["info", "nothing.gl", str(features_path)]) == 2
+    captured = capsys.readouterr()
+    assert "No such file" in captured.err
+    assert "100 x 24" in captured.out
+
+
+def test_info_of_a_damaged_graph_in_a_confusing_folder(graph_path, tmp_path, capsys):
+    folder = tmp_path / "FeatureStore"
+    folder.mkdir()
+    (folder / "g.gl").write_bytes(graph_path.read_bytes()[:5000])
+    assert main(["info", str(folder / "g.gl")]) == 2
+    assert "truncated" in capsys.readouterr().err
+
+
+def test_info_where_only_ascii_can_be_shown(graph_path):
+    result = subprocess.run(
+        [sys.executable, "-m", "graphmount", "info", graph_path],
+        env=os.environ | {"PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "####" in result.stdout
 
 
 @pytest.mark.parametrize("command", ["info", "verify"])

@@ -117,6 +117,25 @@ def test_from_bfloat16(tmp_path):
         gm.compile_features(source, tmp_path / "x.gd", dtype="float16")
 
 
+def test_from_a_mounted_file(tmp_path):
+    """Also of bfloat16, whose bits NumPy would take for numbers."""
+    for dtype in DTYPES:
+        gm.compile_features([[1, 0], [0, 1]], tmp_path / "a.gd", dtype=dtype)
+        gm.compile_features(gm.FeatureStore(tmp_path / "a.gd"), tmp_path / "b.gd")
+        assert gm.FeatureStore(tmp_path / "b.gd").dtype == dtype
+        assert (tmp_path / "a.gd").read_bytes() == (tmp_path / "b.gd").read_bytes()
+        gm.compile_features(gm.FeatureStore(tmp_path / "a.gd"), tmp_path / "c.gd", dtype="float64")
+        assert stored(tmp_path / "c.gd").tolist() == [[1.0, 0.0], [0.0, 1.0]]
+
+
+def test_from_float16_to_integers(tmp_path):
+    source = np.array([1.0, -2.0, 60000.0], np.float16)
+    gm.compile_features(source, tmp_path / "x.gd", dtype="int64")
+    assert stored(tmp_path / "x.gd").tolist() == [1, -2, 60000]
+    with pytest.raises(gm.errors.SourceError, match="row 2"):
+        gm.compile_features(source, tmp_path / "x.gd", dtype="int16")
+
+
 @pytest.mark.parametrize("dtype", ["float16", np.float16, np.dtype("float16")])
 def test_ways_to_name_a_dtype(dtype, tmp_path):
     assert gm.compile_features([1.0], tmp_path / "x.gd", dtype=dtype).dtype == "float16"

@@ -68,7 +68,9 @@ def test_torch_source(tmp_path):
         (([0], [1]), {"weights": [1, 2]}, ValueError, "weights has 2 entries for 1 edges"),
         (([0], [1]), {"timestamps": []}, ValueError, "timestamps has 0 entries for 1 edges"),
         (([0], [1]), {"weights": [[1]]}, ValueError, "one-dimensional"),
-        (([0], [1]), {"num_nodes": -1}, ValueError, "num_nodes=-1"),
+        (([0], [1]), {"num_nodes": -1}, ValueError, "num_nodes must be at least 0"),
+        (([0], [1]), {"num_nodes": 3.0}, TypeError, "num_nodes must be one integer, not 3.0"),
+        (([0], [1]), {"progress": 5}, TypeError, "progress must be True, False, None or"),
         (([0], [1]), {"num_nodes": 3, "node_ids": [1, 2]}, ValueError, "there are 2 node_ids"),
         (([0], [1]), {"dedup": "sum"}, ValueError, "no weights are given"),
         (([0], [1]), {"dedup": "last"}, ValueError, "dedup='last'; choose one of"),
@@ -88,7 +90,9 @@ def test_torch_source(tmp_path):
         (([0], [1]), {"node_ids": [1.5, 2.5]}, TypeError, "node_ids must be integers"),
         (([0], [1]), {"node_ids": np.array(["a", 3], object)}, TypeError, "all integers or all"),
         (([[0]], [[1]]), {}, ValueError, "one-dimensional"),
-        (([2**63], [0]), {}, ValueError, "not below 2**63"),
+        (([2**63], [0]), {}, gm.errors.SourceError, "sources[0] is 9223372036854775808"),
+        (([0], [1]), {"node_ids": [1, "a"]}, TypeError, "node_ids[0] is 1; ids are all"),
+        (([0], [1]), {"node_ids": [0, 2**64]}, gm.errors.SourceError, "node_ids[1] is"),
         ("edges.csv", {}, TypeError, "is a path"),
     ],
 )
@@ -145,6 +149,43 @@ print(needed, peak / 2**20)
     )
     needed, peak = map(float, result.stdout.split())
     assert needed / 3 < peak < needed
+
+
+def test_names_that_numpy_would_change(tmp_path):
+    """Strings of NumPy lose trailing null characters and are all as long as the longest."""
+    names = ["a", "a\0", "b" * 4000]
+    gm.compile_graph(([0], [1]), tmp_path / "g.gl", node_ids=names)
+    assert gm.Graph(tmp_path / "g.gl").to_external([0, 1, 2]) == names
+
+
+def test_budget_counts_names(tmp_path):
+    names = [f"{'x' * 1000}{i}" for i in range(100_000)]
+    with pytest.raises(gm.errors.BudgetError):
+        gm.compile_graph(([0], [1]), tmp_path / "g.gl", node_ids=names, memory="200MiB")
+
+
+def test_hub(tmp_path):
+    """A bucket too large for the sort that needs a second copy."""
+    generator = np.random.default_rng(9)
+    dst = np.where(generator.random(1_500_000) < 0.9, 7, generator.integers(0, 100, 1_500_000))
+    src = generator.integers(0, 100_000, 1_500_000)
+    for options in ({}, {"weights": generator.random(1_500_000)}):
+        gm.compile_graph((src, dst), tmp_path / "g.gl", **options)
+        graph = gm.Graph(tmp_path / "g.gl")
+        order = np.lexsort((np.arange(len(src)), src, dst))
+        assert np.array_equal(graph.indices, src[order])
+        if options:
+            weights = options["weights"].astype(np.float32)
+            assert np.array_equal(graph.weights, weights[order])
+        assert gm.verify(tmp_path / "g.gl").ok
+
+
+def test_few_edges_among_many_nodes(tmp_path):
+    gm.compile_graph(([0, 9_999_999], [9_999_999, 5]), tmp_path / "g.gl")
+    graph = gm.Graph(tmp_path / "g.gl")
+    assert graph.neighbors(9_999_999).tolist() == [0]
+    assert graph.neighbors(9_999_999, direction="out").tolist() == [5]
+    assert graph.degree().sum() == 2
 
 
 def test_wide_indices(tmp_path):

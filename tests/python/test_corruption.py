@@ -60,7 +60,7 @@ def use_features(path):
 def attempt(call):
     try:
         call()
-    except (gm.errors.GraphmountError, UnicodeDecodeError):
+    except gm.errors.GraphmountError:
         pass
 
 for line in sys.stdin:

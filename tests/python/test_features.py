@@ -131,6 +131,8 @@ def test_bfloat16_in_numpy_is_its_bits(tmp_path):
     array = gm.FeatureStore(tmp_path / "x.gd").numpy()
     assert array.dtype == np.uint16
     assert np.array_equal(array.view(ml_dtypes.bfloat16), matrix)
+    with pytest.raises(TypeError, match="NumPy has no bfloat16"):
+        np.asarray(gm.FeatureStore(tmp_path / "x.gd"), dtype=np.float32)
 
 
 def test_shape_dtype_repr(features_path, tmp_path):
@@ -142,6 +144,7 @@ def test_shape_dtype_repr(features_path, tmp_path):
     assert repr(store) == f"<FeatureStore '{features_path}': 100 x 24 float32>"
     store.close()
     assert repr(store) == f"<FeatureStore '{features_path}', closed>"
+    assert gm.FeatureStore(os.fsencode(features_path)).path == str(features_path)
     relative = gm.FeatureStore(os.path.relpath(features_path))
     assert relative.path == str(features_path)
     odd = tmp_path / os.fsdecode(b"odd \xff name.gd")  # not UTF-8, but a name all the same
@@ -170,7 +173,10 @@ def test_prefetch(features_path):
         ([[1]], ValueError, "one-dimensional, not of shape (1, 1)"),
         (3, ValueError, "one-dimensional"),
         (["a"], TypeError, "ids must be integers"),
-        (np.array([2**63], np.uint64), ValueError, "ids[0] is 9223372036854775808"),
+        (np.array([2**63], np.uint64), gm.errors.IdError, "ids[0] is 9223372036854775808"),
+        ([0, 2**70], gm.errors.IdError, "ids[1] is 1180591620717411303424"),
+        ([-1, 2**63], gm.errors.IdError, "ids[1] is 9223372036854775808"),
+        ([None], TypeError, "ids must be integers, not object"),
     ],
 )
 def test_bad_rows(ids, error, message, features_path):
@@ -190,10 +196,16 @@ def test_advice(features_path):
     assert " sr" not in vm_flags(view.ctypes.data)
     store.advise("willneed")
     store.advise("populate")
-    with pytest.raises(ValueError, match="not 'fast'"):
-        store.advise("fast")
-    with pytest.raises(ValueError, match="not 'fast'"):
-        gm.FeatureStore(features_path, advice="fast")
+    calls = []
+    store.advise("populate", progress=lambda done, total: calls.append((done, total)))
+    assert calls == [(store.file_bytes, store.file_bytes)]
+    for advice in ("fast", None):
+        with pytest.raises(ValueError, match=r"advice=.*choose one of 'auto', 'normal'"):
+            store.advise(advice)
+        with pytest.raises(ValueError, match="choose one of 'auto', 'normal'"):
+            gm.FeatureStore(features_path, advice=advice)
+    with pytest.raises(TypeError, match="progress must be"):
+        store.advise("populate", progress=5)
 
 
 def test_automatic_advice(features_path, graph_path, monkeypatch):
@@ -207,6 +219,10 @@ def test_automatic_advice(features_path, graph_path, monkeypatch):
     assert store.advice == "random"
     assert " rr" in vm_flags(store.numpy().ctypes.data)
     assert pickle.loads(pickle.dumps(store)).advice == "random"  # noqa: S301
+    copy = pickle.dumps(store)
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setattr(_handle, "usable_bytes", lambda: 100 * size)
+        assert pickle.loads(copy).advice == "normal"  # noqa: S301
     assert gm.FeatureStore(features_path, advice="normal").advice == "normal"
     store.advise("willneed")
     assert store.advice == "random"
@@ -234,6 +250,29 @@ def vm_flags(address):
         elif inside and line.startswith("VmFlags:"):
             return line
     return ""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="becoming another user needs root")
+def test_residency_for_those_who_do_not_own_the_file(tmp_path):
+    """An estimate, which must not pull the file into memory."""
+    path = tmp_path / "x.gd"
+    gm.compile_features(np.zeros((1 << 16, 256), np.float32), path)  # 64 MiB
+    for folder in (path, *path.parents[:-1]):
+        folder.chmod(folder.stat().st_mode | 0o555)
+    store = gm.FeatureStore(path)
+    try:
+        os.seteuid(65534)
+        assert store.resident_bytes() > store.file_bytes // 2  # just written
+        os.seteuid(0)
+        with path.open("rb") as file:
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        if store.resident_bytes() > store.file_bytes // 2:
+            pytest.skip("this system does not drop clean pages on request")
+        os.seteuid(65534)
+        for _ in range(3):
+            assert store.resident_bytes() < store.file_bytes // 2
+    finally:
+        os.seteuid(0)
 
 
 def test_resident_bytes_follow_the_page_cache(tmp_path):

@@ -45,8 +45,14 @@ def test_directions(diamond):
     assert diamond.neighbors(4).tolist() == []
     assert diamond.degree([3, 0]).tolist() == [2, 0]
     assert diamond.degree([3, 0], direction="out").tolist() == [0, 2]
-    with pytest.raises(ValueError, match="direction is 'in' or 'out', not 'up'"):
-        diamond.degree([0], direction="up")
+    for direction in ("up", None):
+        for call in (diamond.degree, diamond.degree_summary, diamond.neighbor_lists):
+            with pytest.raises(ValueError, match=f"direction={direction!r}; choose one of 'in', "):
+                call(direction=direction)
+        with pytest.raises(ValueError, match="choose one of 'in', 'out'"):
+            diamond.neighbors(0, direction=direction)
+        with pytest.raises(ValueError, match="choose one of 'in', 'out'"):
+            diamond.prefetch([0], direction=direction)
 
 
 @pytest.mark.parametrize("kept", ["in", "out"])
@@ -94,16 +100,21 @@ def test_bad_ids(ids, error, message, diamond):
             call(ids)
 
 
-@pytest.mark.parametrize("node", [5, -1, 2**62])
+@pytest.mark.parametrize("node", [5, -1, 2**62, 2**63, -(2**70)])
 def test_neighbors_of_no_node(node, diamond):
-    with pytest.raises(gm.errors.IdError, match="nodes are numbered from 0 to 4"):
+    with pytest.raises(gm.errors.IdError, match=f"{node}.*(numbered from 0 to 4|no node)"):
         diamond.neighbors(node)
 
 
-@pytest.mark.parametrize("node", [0.0, "0", None, True, 2**70])
+@pytest.mark.parametrize("node", [0.0, "0", None, True, [1, 2], np.bool_(1)])
 def test_neighbors_of_no_number(node, diamond):
-    with pytest.raises((TypeError, ValueError, OverflowError)):
+    with pytest.raises(TypeError, match="id must be one integer, not "):
         diamond.neighbors(node)
+
+
+def test_neighbors_of_numpy_integers(diamond):
+    assert diamond.neighbors(np.int32(3)).tolist() == [1, 2]
+    assert diamond.neighbors(np.uint64(3)).tolist() == [1, 2]
 
 
 def test_empty_graph(tmp_path):
@@ -180,6 +191,8 @@ def test_unknown_external_ids(tmp_path):
     many[[90_000, 54_321, 99_999]] = 7
     with pytest.raises(gm.errors.IdError, match="at position 54321"):
         numbers.to_internal(many)
+    with pytest.raises(gm.errors.IdError, match="position 1"):
+        names.to_internal(["ann", "\udc80"])
     with pytest.raises(TypeError, match="are strings"):
         names.to_internal([3])
     with pytest.raises(TypeError, match="must be integers"):

@@ -24,6 +24,8 @@ def test_report(features_path, graph_path):
     text = str(report)
     assert f"{features_path}: " in text
     assert "in the page cache" in text
+    with pytest.raises(TypeError, match="not 3"):
+        gm.memory(3)
     if sys.platform == "linux":
         assert report.anonymous_bytes > 1 << 20
         assert report.mapped_bytes > 0

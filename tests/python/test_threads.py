@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 
@@ -45,9 +46,31 @@ def test_setting(graph_path):
         gm.set_num_threads(before)
 
 
-@pytest.mark.parametrize("count", [0, -1])
+@pytest.mark.parametrize("count", [0, -1, 2**40])
 def test_refusals(count):
-    with pytest.raises(ValueError, match=f"at least 1, not {count}"):
+    with pytest.raises(ValueError, match=f"count must be at least 1 and at most 4096, not {count}"):
         gm.set_num_threads(count)
-    with pytest.raises(TypeError):
-        gm.set_num_threads("two")
+
+
+@pytest.mark.parametrize("count", ["two", 2.0, None, True])
+def test_wrong_types(count):
+    with pytest.raises(TypeError, match="count must be one integer"):
+        gm.set_num_threads(count)
+
+
+def test_affinity():
+    """As many threads as this process may use cores, not as the machine has."""
+    taskset = shutil.which("taskset")
+    if taskset is None:
+        pytest.skip("no taskset")
+    core = str(min(os.sched_getaffinity(0)))
+    environment = {name: value for name, value in os.environ.items() if name != "OMP_NUM_THREADS"}
+    code = "import graphmount; print(graphmount.num_threads())"
+    result = subprocess.run(
+        [taskset, "-c", core, sys.executable, "-c", code],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert result.stdout == "1\n"

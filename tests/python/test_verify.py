@@ -131,8 +131,9 @@ def test_half_an_undirected_edge(tmp_path):
 
 def test_halves_of_different_weight(tmp_path):
     gm.compile_graph(([0, 1], [1, 2]), tmp_path / "u.gl", directed=False, weights=[1, 2])
-    damage(tmp_path / "u.gl", "weights", 1, 0, 5.0)
-    assert "differ in weight or time" in messages(tmp_path / "u.gl", "indices (in)")
+    damage(tmp_path / "u.gl", "weights", 1, 3, 5.0)  # of 1 in the list of 2
+    text = messages(tmp_path / "u.gl", "indices (in)")
+    assert "the undirected edge between 1 and 2 has another weight or time" in text
 
 
 def test_times_out_of_order(tmp_path):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
+import sys
 from typing import TYPE_CHECKING, Any
 
 import graphmount as gm
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _BAR_CHARACTERS = 32
+_FEATURES_MAGIC = b"\x89GMGD\r\n\x1a"  # docs/format.md
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -30,10 +33,17 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 
 
 def _run(options: argparse.Namespace) -> int:
-    facts = [_facts(path) for path in options.files]
+    facts, status = [], 0
+    for path in options.files:
+        try:
+            facts.append(_facts(path))
+        except (gm.errors.GraphmountError, OSError) as error:
+            # The other files are still worth a look.
+            print(f"graphmount: {error}", file=sys.stderr)
+            status = 2
     if options.json:
         print(json.dumps(facts, indent=2))
-        return 0
+        return status
     from rich.console import Console  # not needed for --json
 
     console = Console(highlight=False)
@@ -41,16 +51,13 @@ def _run(options: argparse.Namespace) -> int:
         if number:
             console.print()
         _show(file, console)
-    return 0
+    return status
 
 
 def _facts(path: str) -> dict[str, Any]:
-    try:
-        return _graph_facts(gm.Graph(path))
-    except gm.errors.FormatError as error:
-        if "FeatureStore" not in str(error):
-            raise
-        return _feature_facts(gm.FeatureStore(path))
+    with open(path, "rb") as file:
+        is_features = file.read(len(_FEATURES_MAGIC)) == _FEATURES_MAGIC
+    return _feature_facts(gm.FeatureStore(path)) if is_features else _graph_facts(gm.Graph(path))
 
 
 def _file_facts(handle: gm.Graph | gm.FeatureStore) -> dict[str, Any]:
@@ -85,12 +92,12 @@ def _graph_facts(graph: gm.Graph) -> dict[str, Any]:
 
 
 def _feature_facts(store: gm.FeatureStore) -> dict[str, Any]:
-    data_bytes = store.sections[0].num_bytes
+    array = store.numpy()
     return {
         "kind": "features",
         "shape": store.shape,
         "dtype": str(store.dtype),
-        "row_bytes": data_bytes // len(store) if len(store) else 0,
+        "row_bytes": array.itemsize * math.prod(array.shape[1:]),
     } | _file_facts(store)
 
 
@@ -169,11 +176,19 @@ def _show_degrees(direction: str | None, degrees: dict[str, Any], console: Conso
             f"{low:,}" if low == high else f"{low:,} - {high:,}",
             f"{count:,}",
             # Rounded up, so that no degree that occurs looks as if it did not.
-            "█" * -(-count * _BAR_CHARACTERS // most) if most else "",
+            _bar_character(console) * -(-count * _BAR_CHARACTERS // most) if most else "",
         )
         for low, high, count in degrees["histogram"]
     ]
     console.print(_table(rows, header=("degree", "nodes", ""), right=(0, 1)))
+
+
+def _bar_character(console: Console) -> str:
+    try:
+        "█".encode(console.encoding)
+    except UnicodeEncodeError:
+        return "#"
+    return "█"
 
 
 def _table(rows: list[Any], *, header: tuple[str, ...] | None, right: tuple[int, ...]) -> Any:  # noqa: ANN401  (a rich table; rich is imported only when a table is shown)

@@ -1,0 +1,108 @@
+"""Arguments as users write them, checked with messages that name them."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from graphmount.errors import GraphmountError, IdError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+_LIMIT = 2**63
+
+
+def as_ids(
+    ids: ArrayLike, name: str, *, error: type[GraphmountError] = IdError
+) -> NDArray[np.int64]:
+    """A contiguous one-dimensional int64 array of `ids`; the core checks their range.
+
+    Floats and bools are refused rather than rounded: they are a mask or a mistake. Integers that
+    int64 cannot hold raise `error`.
+    """
+    array = np.asarray(ids)
+    if array.size == 0 and not isinstance(ids, np.ndarray):
+        array = array.astype(np.int64)  # an empty list has no dtype of its own
+    if array.dtype.kind not in "iu":
+        _refuse_huge_integers(ids, array, name, error)
+        advice = "; use numpy.flatnonzero(mask)" if array.dtype.kind == "b" else ""
+        raise TypeError(f"{name} must be integers, not {array.dtype}{advice}")
+    if array.ndim != 1:
+        raise ValueError(f"{name} must be one-dimensional, not of shape {array.shape}")
+    if array.dtype == np.uint64:
+        _refuse_huge_integers(array, array, name, error)
+    return np.ascontiguousarray(array, dtype=np.int64)
+
+
+def _refuse_huge_integers(
+    ids: Any,  # noqa: ANN401
+    array: NDArray[Any],
+    name: str,
+    error: type[GraphmountError],
+) -> None:
+    """Raises if ids are integers beyond int64, which NumPy takes for uint64, objects or floats."""
+    if array.dtype == np.uint64:
+        if array.size == 0 or array.max() < _LIMIT:
+            return
+        values = array.tolist()
+    elif array.ndim == 1 and (
+        array.dtype.kind == "O" or (array.dtype.kind == "f" and isinstance(ids, list | tuple))
+    ):
+        values = list(ids)
+    else:
+        return
+    for place, value in enumerate(values):
+        if not isinstance(value, int | np.integer) or isinstance(value, bool):
+            return
+        if not -_LIMIT <= value < _LIMIT:
+            raise error(f"{name}[{place}] is {value}, which no node or row can have for its number")
+
+
+def as_id(value: object, name: str) -> int:
+    """One id as an int; the core checks its range."""
+    number = _as_int(value, name)
+    if not -_LIMIT <= number < _LIMIT:
+        raise IdError(f"{name} is {number}, which no node or row can have for its number")
+    return number
+
+
+def as_count(value: object, name: str, *, least: int = 0, most: int = _LIMIT - 1) -> int:
+    """A number of things."""
+    number = _as_int(value, name)
+    if not least <= number <= most:
+        raise ValueError(f"{name} must be at least {least} and at most {most}, not {number}")
+    return number
+
+
+def _as_int(value: object, name: str) -> int:
+    # Bools are integers to Python, but not to users.
+    if not isinstance(value, bool | np.bool_) and hasattr(value, "__index__"):
+        return operator.index(value)
+    raise TypeError(f"{name} must be one integer, not {value!r}")
+
+
+def is_text(name: str) -> bool:
+    """Whether a str can be written as UTF-8: it has no lone surrogates."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def require_choice(name: str, value: object, choices: tuple[object, ...]) -> None:
+    """Raises unless `value` is one of `choices`, type and all: 1 is not True here."""
+    if not any(type(value) is type(choice) and value == choice for choice in choices):
+        raise ValueError(f"{name}={value!r}; choose one of {', '.join(map(repr, choices))}")
+
+
+def as_native(array: NDArray[Any]) -> NDArray[Any]:
+    """The same array with NumPy's own int64.
+
+    NumPy has two 64-bit integer types on Linux, and takes what C++ calls int64 for the one that
+    prints as `dtype=int64` everywhere and differs from `numpy.int64` in its type number.
+    """
+    return array.view(np.int64) if array.dtype == np.int64 else array

@@ -34,7 +34,7 @@ class Mount {
   /// Normal, random and sequential hold for all mappings of this mount, also later ones; willneed
   /// and populate are done once.
   /// Progress is told of populating, in bytes.
-  void advise(Advice advice, const Progress& progress) const;
+  void advise(Advice advice, const Progress& progress = {}) const;
 
   std::optional<std::uint64_t> resident_bytes() const;
 

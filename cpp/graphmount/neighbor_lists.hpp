@@ -5,23 +5,12 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <span>
 #include <vector>
 
+#include "graphmount/edge_columns.hpp"
 #include "graphmount/types.hpp"
 
 namespace graphmount {
-
-/// Edges as columns; row e is the edge src[e] -> dst[e].
-struct EdgeColumns {
-  std::span<const NodeId> src;
-  std::span<const NodeId> dst;
-  std::optional<std::span<const float>> weights;
-  std::optional<std::span<const std::int64_t>> times;
-
-  std::uint64_t size() const { return src.size(); }
-};
 
 /// What becomes of edges between the same two nodes (at the same time, where edges have times).
 enum class Dedup { kKeepAll, kKeepFirst, kSumWeights };
@@ -43,10 +32,6 @@ struct NeighborLists {
   std::vector<float> weights;       // empty without weights
   std::vector<std::int64_t> times;  // empty without times
 };
-
-/// Throws SourceError, naming the row, if an id is negative or not below num_nodes, or a weight is
-/// negative or not finite.
-void check_edges(const EdgeColumns& edges, std::uint64_t num_nodes);
 
 /// The edges must have passed `check_edges`.
 NeighborLists build_lists(const EdgeColumns& edges, Direction direction,

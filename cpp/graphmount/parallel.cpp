@@ -12,6 +12,7 @@
 #include <string>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #ifndef _WIN32
@@ -171,7 +172,9 @@ void parallel_for(std::int64_t count, std::int64_t grain,
   }
   const auto job = std::make_shared<Job>(body, count, grain);
   pool().run(job, threads - 1);
-  if (job->failure) std::rethrow_exception(job->failure);
+  // Taken out of the job, which a helper may be the last to let go of: an exception belongs to the
+  // thread that handles it.
+  if (const auto failure = std::exchange(job->failure, nullptr)) std::rethrow_exception(failure);
 }
 
 }  // namespace graphmount

@@ -1,0 +1,26 @@
+// Edges as they come from a source: columns in memory, checked before anything is made of them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "graphmount/types.hpp"
+
+namespace graphmount {
+
+/// Edges as columns; row e is the edge src[e] -> dst[e].
+struct EdgeColumns {
+  std::span<const NodeId> src;
+  std::span<const NodeId> dst;
+  std::optional<std::span<const float>> weights;
+  std::optional<std::span<const std::int64_t>> times;
+
+  std::uint64_t size() const { return src.size(); }
+};
+
+/// Throws SourceError, naming the row, if an id is negative or not below num_nodes, or a weight is
+/// negative or not finite.
+void check_edges(const EdgeColumns& edges, std::uint64_t num_nodes);
+
+}  // namespace graphmount

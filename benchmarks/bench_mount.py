@@ -122,7 +122,9 @@ def bench_opening(report: Report, folder: str, rounds: int, cold_rounds: int) ->
                 report.goal(f"{way} under 1 ms, {state}", large.median < 1e-3, detail)
                 factor = large.median / small.median
                 report.goal(
-                    f"{way} takes the same time, {state}", factor < _SAME_TIME, f"{factor:.2f} times"
+                    f"{way} takes the same time, {state}",
+                    factor < _SAME_TIME,
+                    f"{factor:.2f} times",
                 )
         title = f"Opening, {state} ({'header not in' if cold else 'header in'} the page cache), us"
         report.table(

@@ -8,6 +8,7 @@
 
 #include "graphmount/checksum.hpp"
 #include "graphmount/error.hpp"
+#include "graphmount/stranger.hpp"
 
 static_assert(std::endian::native == std::endian::little,
               "graphmount maps little-endian files as they are, so it needs such a machine");
@@ -93,26 +94,6 @@ bool is_known(std::uint16_t kind, FileKind file) {
 
 std::string quoted_version(std::uint16_t major, std::uint16_t minor) {
   return std::to_string(major) + "." + std::to_string(minor);
-}
-
-// A guess at what a file without our magic is, to tell the user what to do with it.
-std::string describe_stranger(std::span<const std::byte> start) {
-  const auto begins_with = [&](std::string_view prefix) {
-    return start.size() >= prefix.size() &&
-           std::memcmp(start.data(), prefix.data(), prefix.size()) == 0;
-  };
-  const std::string advice = "; compile it first, with compile_graph or compile_features";
-  if (begins_with("\x93NUMPY")) return "it is a NumPy .npy file" + advice;
-  if (begins_with("PK\x03\x04")) return "it is a zip archive, perhaps a NumPy .npz file" + advice;
-  if (begins_with("PAR1")) return "it is a Parquet file" + advice;
-  if (begins_with("\x1f\x8b")) return "it is compressed with gzip" + advice;
-  if (begins_with("\x89GM")) return "its first bytes are damaged, as by a transfer in text mode";
-  const bool is_text = std::all_of(start.begin(), start.end(), [](std::byte byte) {
-    const auto c = std::to_integer<unsigned char>(byte);
-    return c >= 0x20 || c == '\n' || c == '\r' || c == '\t';
-  });
-  if (is_text) return "it looks like text" + advice;
-  return "its first bytes are not those of one";
 }
 
 // What is wrong with one entry of the section table by itself; empty if nothing is.

@@ -18,11 +18,13 @@ from __future__ import annotations
 from importlib.metadata import version
 
 from graphmount import errors
+from graphmount.degree_summary import DegreeSummary
 from graphmount.feature_compiler import CompiledFeatures, compile_features
 from graphmount.features import FeatureStore
-from graphmount.graph import DegreeSummary, Graph, NeighborLists
+from graphmount.graph import Graph
 from graphmount.graph_compiler import CompiledGraph, compile_graph
 from graphmount.memory_report import FileMemory, MemoryReport, memory
+from graphmount.neighbor_lists import NeighborLists
 from graphmount.order import check_order
 from graphmount.sections import Section
 from graphmount.threads import num_threads, set_num_threads

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -11,14 +10,16 @@ import numpy as np
 from graphmount import _core
 from graphmount._arguments import as_id, as_ids, as_native, is_text, require_choice
 from graphmount._handle import Advice, Handle
+from graphmount.degree_summary import DegreeSummary
 from graphmount.errors import IdError
+from graphmount.neighbor_lists import NeighborLists
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["DegreeSummary", "Direction", "Graph", "NeighborLists"]
+__all__ = ["Direction", "Graph"]
 
 #: Along which edges to look: "in" sees the sources of a node's incoming edges.
 Direction = Literal["in", "out"]
@@ -26,73 +27,6 @@ Direction = Literal["in", "out"]
 
 def _require_direction(direction: object) -> None:
     require_choice("direction", direction, ("in", "out"))
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class NeighborLists:
-    """The neighbor lists of one direction, as read-only views of the file.
-
-    The neighbors of node v are `indices[indptr[v]:indptr[v + 1]]`; the other arrays run parallel to
-    `indices`. The views keep the file mapped, also after the graph is closed.
-
-    Attributes:
-        indptr: int64, one more than there are nodes.
-        indices: int32 or int64, the neighbors, sorted within each list (by time first, where the
-            graph has timestamps).
-        weights: float32, or None if the graph has none.
-        timestamps: int64, or None if the graph has none.
-        edge_ids: The id of each entry's edge. An edge's id is its position in the incoming lists
-            (in the outgoing ones if the file has no others), so for those this is None: position
-            and id are the same.
-        source_rows: The row each edge had in the source. Kept on request, and once: with the lists
-            that number the edges, so `source_rows[edge_id]` is the row; None in the others.
-
-    Examples:
-        >>> import graphmount as gm
-        >>> _ = gm.compile_graph(([0, 2], [1, 1]), "g.gl")
-        >>> lists = gm.Graph("g.gl").neighbor_lists("in")
-        >>> lists.indices[lists.indptr[1] : lists.indptr[2]]
-        array([0, 2], dtype=int32)
-    """
-
-    indptr: NDArray[np.int64]
-    indices: NDArray[np.int32] | NDArray[np.int64]
-    weights: NDArray[np.float32] | None
-    timestamps: NDArray[np.int64] | None
-    edge_ids: NDArray[np.int32] | NDArray[np.int64] | None
-    source_rows: NDArray[np.int32] | NDArray[np.int64] | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class DegreeSummary:
-    """How the degrees of a graph are distributed.
-
-    Attributes:
-        smallest: The smallest degree.
-        median: Half of the nodes have at most this degree.
-        ninety_percent: 90 % of the nodes have at most this degree.
-        ninety_nine_percent: 99 % of the nodes have at most this degree. Percentiles above 65,536
-            are rounded down to a power of two.
-        largest: The largest degree.
-        mean: Edges per node.
-        isolated: Nodes of degree 0.
-        histogram: (lowest degree, highest degree, nodes) for 0, 1, 2-3, 4-7, 8-15, …
-
-    Examples:
-        >>> import graphmount as gm
-        >>> _ = gm.compile_graph(([0, 2], [1, 1]), "g.gl")
-        >>> gm.Graph("g.gl").degree_summary(direction="in").histogram
-        ((0, 0, 2), (1, 1, 0), (2, 3, 1))
-    """
-
-    smallest: int
-    median: int
-    ninety_percent: int
-    ninety_nine_percent: int
-    largest: int
-    mean: float
-    isolated: int
-    histogram: tuple[tuple[int, int, int], ...]
 
 
 class Graph(Handle[_core.Graph]):
@@ -313,24 +247,7 @@ class Graph(Handle[_core.Graph]):
         """
         core = self._open()
         _require_direction(direction)
-        summary = core.degree_summary(direction)
-        counts = summary.histogram
-        while len(counts) > 1 and counts[-1] == 0:
-            counts.pop()
-        lowest = [0, *(1 << power for power in range(len(counts)))]
-        histogram = tuple(
-            (lowest[i], max(0, lowest[i + 1] - 1), count) for i, count in enumerate(counts)
-        )
-        return DegreeSummary(
-            smallest=summary.smallest,
-            median=summary.median,
-            ninety_percent=summary.ninety_percent,
-            ninety_nine_percent=summary.ninety_nine_percent,
-            largest=summary.largest,
-            mean=summary.mean,
-            isolated=counts[0],
-            histogram=histogram,
-        )
+        return DegreeSummary._of(core.degree_summary(direction))  # noqa: SLF001
 
     @property
     def node_id_type(self) -> type[int | str] | None:

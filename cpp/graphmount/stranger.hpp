@@ -1,0 +1,13 @@
+// A guess at what a file is that is not one of ours, to tell the user what to do with it.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+namespace graphmount {
+
+/// `start` is the beginning of the file; the answer completes "not a graphmount file: …".
+std::string describe_stranger(std::span<const std::byte> start);
+
+}  // namespace graphmount

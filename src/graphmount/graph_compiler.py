@@ -233,7 +233,8 @@ def _copied_bytes(source: Any, *columns: NDArray[np.int64]) -> int:  # noqa: ANN
     return sum(
         column.nbytes
         for part, column in zip(source, columns, strict=True)
-        if not isinstance(part, np.ndarray) or not np.may_share_memory(part, column)
+        # Arrays and tensors show their own memory; lists have none that could be shared.
+        if not (hasattr(part, "__array__") and np.may_share_memory(np.asarray(part), column))
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 import subprocess
 import sys
@@ -162,6 +163,20 @@ def test_budget_counts_names(tmp_path):
     names = [f"{'x' * 1000}{i}" for i in range(100_000)]
     with pytest.raises(gm.errors.BudgetError):
         gm.compile_graph(([0], [1]), tmp_path / "g.gl", node_ids=names, memory="200MiB")
+
+
+def test_budget_counts_copies_of_the_source(tmp_path):
+    """Columns that are int64 already are used as they are, in arrays and in tensors."""
+    edges = np.zeros((2, 500_000), np.int64)
+    sources = {"array": edges, "pair": (edges[0], edges[1])}
+    if importlib.util.find_spec("torch") is not None:
+        import torch
+
+        sources["tensor"] = torch.from_numpy(edges)
+    for source in sources.values():
+        gm.compile_graph(source, tmp_path / "g.gl", memory="52MiB")
+    with pytest.raises(gm.errors.BudgetError):
+        gm.compile_graph(edges.astype(np.int32), tmp_path / "g.gl", memory="52MiB")
 
 
 def test_hub(tmp_path):

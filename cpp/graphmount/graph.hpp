@@ -54,7 +54,8 @@ class Graph {
   /// Where a node's list is, after checking that every id in it is a node.
   ListRange neighbor_range(NodeId node, Direction direction) const;
 
-  /// Starts reading the lists of these nodes; returns at once, with the bytes asked for.
+  /// Starts reading the lists of these nodes, and returns the bytes asked for. Waits only for the
+  /// offsets, which say where the lists are.
   std::uint64_t prefetch(std::span<const NodeId> nodes, Direction direction) const;
 
  private:

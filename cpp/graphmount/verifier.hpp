@@ -1,5 +1,5 @@
-// What the checks of the verify_… files share: checksums chunk by chunk, the list of
-// problems, progress. Not for use elsewhere.
+// What the checks of the verify_… files share: checksums chunk by chunk, the list of problems,
+// progress. Not for use elsewhere.
 #pragma once
 
 #include <atomic>

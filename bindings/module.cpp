@@ -11,6 +11,8 @@ void bind_errors();
 void bind_features(nb::module_& module);
 void bind_graph(nb::module_& module);
 void bind_verify(nb::module_& module);
+void bind_graph_compiler(nb::module_& module);
+void bind_id_maps(nb::module_& module);
 void bind_writers(nb::module_& module);
 
 }  // namespace graphmount::bindings
@@ -22,6 +24,8 @@ NB_MODULE(_core, module) {
   bindings::bind_features(module);
   bindings::bind_graph(module);
   bindings::bind_verify(module);
+  bindings::bind_graph_compiler(module);
+  bindings::bind_id_maps(module);
   bindings::bind_writers(module);
   module.def("num_threads", &num_threads);
   module.def("set_num_threads", &set_num_threads, "count"_a);

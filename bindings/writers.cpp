@@ -1,51 +1,15 @@
-// Bindings of the writers.
-#include <nanobind/stl/optional.h>
+// Bindings of the writer of feature files.
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
 
 #include <stdexcept>
-#include <tuple>
 
 #include "arrays.hpp"
-#include "callbacks.hpp"
 #include "graphmount/feature_writer.hpp"
-#include "graphmount/graph_writer.hpp"
 
 namespace graphmount::bindings {
 namespace {
 
 using nb::literals::operator""_a;
-using IdColumn = Column<std::int64_t>;
-
-Dedup to_dedup(const std::string& name) {
-  if (name == "keep") return Dedup::kKeepAll;
-  if (name == "first") return Dedup::kKeepFirst;
-  if (name == "sum") return Dedup::kSumWeights;
-  throw std::invalid_argument("dedup is 'keep', 'first' or 'sum', not '" + name + "'");
-}
-
-std::tuple<std::uint64_t, std::uint64_t, std::uint64_t> write_graph_file(
-    const nb::bytes& path, const IdColumn& src, const IdColumn& dst,
-    const std::optional<Column<float>>& weights, const std::optional<IdColumn>& timestamps,
-    const std::optional<IdColumn>& node_numbers, std::optional<std::vector<std::string>> node_names,
-    std::optional<std::uint64_t> num_nodes, bool in_lists, bool out_lists, bool undirected,
-    const std::string& dedup, bool drop_self_loops, bool wide_indices, bool keep_source_rows,
-    const std::optional<nb::callable>& progress) {
-  EdgeColumns edges{to_span(src), to_span(dst), std::nullopt, std::nullopt};
-  if (weights) edges.weights = to_span(*weights);
-  if (timestamps) edges.times = to_span(*timestamps);
-  ExternalIds node_ids;
-  if (node_numbers) node_ids.numbers = to_span(*node_numbers);
-  if (node_names) node_ids.names = std::move(*node_names);
-  const GraphOptions options{num_nodes,       in_lists,        out_lists,    undirected,
-                             to_dedup(dedup), drop_self_loops, wide_indices, keep_source_rows};
-  const std::filesystem::path target = to_path(path);
-  const Progress report = to_progress(progress);
-  const nb::gil_scoped_release release;
-  const GraphSummary summary = write_graph(target, edges, node_ids, options, report);
-  return {summary.num_nodes, summary.num_edges, summary.file_bytes};
-}
 
 FeatureLayout to_layout(const std::string& dtype, std::uint64_t rows, std::uint64_t columns,
                         bool one_dimensional, std::uint64_t order) {
@@ -57,12 +21,6 @@ FeatureLayout to_layout(const std::string& dtype, std::uint64_t rows, std::uint6
 }  // namespace
 
 void bind_writers(nb::module_& module) {
-  module.def("write_graph", &write_graph_file, "path"_a, "src"_a, "dst"_a, nb::kw_only(),
-             "weights"_a.none(), "timestamps"_a.none(), "node_numbers"_a.none(),
-             "node_names"_a.none(), "num_nodes"_a.none(), "in_lists"_a, "out_lists"_a,
-             "undirected"_a, "dedup"_a, "drop_self_loops"_a, "wide_indices"_a, "keep_source_rows"_a,
-             "progress"_a.none());
-
   nb::class_<FeatureWriter>(module, "FeatureWriter")
       .def(
           "__init__",

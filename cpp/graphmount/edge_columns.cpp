@@ -9,7 +9,7 @@
 
 namespace graphmount {
 
-void check_edges(const EdgeColumns& edges, std::uint64_t num_nodes) {
+void check_edges(const EdgeColumns& edges, std::uint64_t num_nodes, std::uint64_t first_row) {
   const auto is_node = [&](NodeId id) { return static_cast<std::uint64_t>(id) < num_nodes; };
   const auto is_weight = [](float weight) { return std::isfinite(weight) && weight >= 0; };
   // The first bad row, whatever the threads do, so that the error is always the same.
@@ -29,7 +29,7 @@ void check_edges(const EdgeColumns& edges, std::uint64_t num_nodes) {
                });
   if (first_bad == edges.size()) return;
   const std::size_t row = first_bad;
-  const std::string where = "edge " + std::to_string(row) + ": ";
+  const std::string where = "edge " + std::to_string(first_row + row) + ": ";
   for (const NodeId id : {edges.src[row], edges.dst[row]}) {
     if (id < 0) throw SourceError(where + "node id " + std::to_string(id) + " is negative");
     if (!is_node(id))

@@ -20,7 +20,7 @@ struct EdgeColumns {
 };
 
 /// Throws SourceError, naming the row, if an id is negative or not below num_nodes, or a weight is
-/// negative or not finite.
-void check_edges(const EdgeColumns& edges, std::uint64_t num_nodes);
+/// negative or not finite. Rows are counted from `first_row`.
+void check_edges(const EdgeColumns& edges, std::uint64_t num_nodes, std::uint64_t first_row);
 
 }  // namespace graphmount

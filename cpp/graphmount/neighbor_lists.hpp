@@ -1,13 +1,14 @@
-// Sorts edges that are in memory into the neighbor lists of one direction.
+// Sorts the entries of a range of nodes into their neighbor lists, in memory.
 //
 // The result does not depend on the number of threads: lists are sorted by neighbor (for temporal
-// graphs by time, then neighbor), equal entries by their row in the source.
+// graphs by time, then neighbor), equal entries by the order in which they came.
 #pragma once
 
 #include <cstdint>
-#include <vector>
+#include <memory>
+#include <span>
 
-#include "graphmount/edge_columns.hpp"
+#include "graphmount/edge_piece.hpp"
 #include "graphmount/types.hpp"
 
 namespace graphmount {
@@ -18,26 +19,40 @@ enum class Dedup { kKeepAll, kKeepFirst, kSumWeights };
 inline constexpr std::uint64_t kMaxNodes = std::uint64_t{1} << 47;
 
 struct ListOptions {
-  std::uint64_t num_nodes = 0;  // at most kMaxNodes
-  bool undirected = false;
+  EntryParts parts;
   Dedup dedup = Dedup::kKeepAll;
-  bool drop_self_loops = false;
-  bool keep_rows = true;  // without rows, weights and times, sorting takes half the memory
+  bool wide_indices = false;           // neighbors as int64 rather than int32
+  std::uint64_t largest_neighbor = 0;  // no neighbor is larger, and no id is kMaxNodes or more
 };
 
+/// The lists of a range of nodes. The spans point into the builder that made them, and are valid
+/// until it builds the next.
 struct NeighborLists {
-  std::vector<std::int64_t> indptr;
-  std::vector<NodeId> neighbors;
-  std::vector<std::int64_t> rows;   // the source row each entry came from; empty if not kept
-  std::vector<float> weights;       // empty without weights
-  std::vector<std::int64_t> times;  // empty without times
+  std::uint64_t first_node = 0;
+  std::span<const std::int64_t> offsets{};         // of the lists, and the end of the last
+  std::span<const std::int32_t> narrow_indices{};  // one of these two is empty
+  std::span<const std::int64_t> wide_indices{};
+  std::span<const std::int64_t> rows{};  // empty without
+  std::span<const float> weights{};
+  std::span<const std::int64_t> times{};
+
+  std::uint64_t num_nodes() const { return offsets.size() - 1; }
+  std::uint64_t num_entries() const { return static_cast<std::uint64_t>(offsets.back()); }
 };
 
-/// The edges must have passed `check_edges`.
-NeighborLists build_lists(const EdgeColumns& edges, Direction direction,
-                          const ListOptions& options);
+class ListBuilder {
+ public:
+  virtual ~ListBuilder() = default;
+  /// The lists of the nodes [first_node, end_node), whose entries are in the pieces. Throws
+  /// SourceError if added weights are too large.
+  virtual NeighborLists build(std::uint64_t first_node, std::uint64_t end_node,
+                              std::span<const EdgePiece> pieces) = 0;
+};
 
-/// The same edges as lists of the other direction. Their `rows` are positions in `lists`.
-NeighborLists reverse_lists(const NeighborLists& lists);
+std::unique_ptr<ListBuilder> make_list_builder(const ListOptions& options);
+
+/// How much memory building lists takes, for each entry and for each node.
+std::uint64_t list_bytes_per_entry(const ListOptions& options);
+inline constexpr std::uint64_t kListBytesPerNode = 16;
 
 }  // namespace graphmount

@@ -45,9 +45,7 @@ std::vector<NodeId> sorted_order(const ExternalIds& ids) {
         show_number);
   } else {
     sort_unique(
-        order,
-        [&](NodeId node) -> std::string_view { return ids.names[static_cast<std::size_t>(node)]; },
-        show_name);
+        order, [&](NodeId node) { return ids.names[static_cast<std::size_t>(node)]; }, show_name);
   }
   return order;
 }

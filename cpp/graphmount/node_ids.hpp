@@ -15,10 +15,22 @@
 
 namespace graphmount {
 
+/// Strings one after the other: string i goes from offsets[i] to offsets[i + 1].
+struct NameColumn {
+  std::span<const std::int64_t> offsets;
+  std::span<const char> bytes;
+
+  bool empty() const { return offsets.size() < 2; }
+  std::uint64_t size() const { return offsets.empty() ? 0 : offsets.size() - 1; }
+  std::string_view operator[](std::size_t i) const {
+    return {bytes.data() + offsets[i], static_cast<std::size_t>(offsets[i + 1] - offsets[i])};
+  }
+};
+
 /// External ids on their way into a file: one of the two is empty, both are for a graph without.
 struct ExternalIds {
   std::span<const std::int64_t> numbers;
-  std::vector<std::string> names;
+  NameColumn names;
 
   bool empty() const { return numbers.empty() && names.empty(); }
   std::uint64_t size() const { return names.empty() ? numbers.size() : names.size(); }

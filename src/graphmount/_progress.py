@@ -35,8 +35,10 @@ class _Bar:
                 return
             self._bar = self._make_bar()
             self._bar.start()
-            self._bar.add_task(self._description, total=total)
-        self._bar.update(self._bar.task_ids[0], completed=done, total=total)
+            self._bar.add_task(self._description, total=total, rate="")
+        task = self._bar.tasks[0]
+        rate = "" if task.speed is None else f"{task.speed / 1e6:.1f} M/s"
+        self._bar.update(task.id, completed=done, total=total, rate=rate)
 
     def _make_bar(self) -> RichProgress:
         from rich import progress  # import graphmount should stay light
@@ -49,12 +51,15 @@ class _Bar:
         ]
         if self._in_bytes:
             columns += [progress.DownloadColumn(binary_units=True), progress.TransferSpeedColumn()]
+        else:
+            columns += [progress.TextColumn("{task.fields[rate]}")]
         columns += [progress.TimeRemainingColumn()]
         return progress.Progress(*columns, console=Console(stderr=True), transient=True)
 
     def close(self) -> None:
         if self._bar is not None:
             self._bar.stop()
+            self._bar = None
 
 
 @contextmanager
@@ -74,3 +79,34 @@ def reporting(
             bar.close()
     else:
         yield option
+
+
+@contextmanager
+def staged(
+    option: ProgressOption, descriptions: tuple[str, str]
+) -> Iterator[tuple[Callable[[int, int], None] | None, Callable[[int, int], None] | None]]:
+    """Yields what to call in each of two stages of work: first in bytes, then in things.
+
+    Bars follow each other. A callback is told of both stages as one: in thousandths, of which each
+    has half, since only the stage knows how much there is to do.
+    """
+    with (
+        reporting(option, descriptions[0], in_bytes=True) as first,
+        reporting(option, descriptions[1], in_bytes=False) as second,
+    ):
+        if first is None or second is None:
+            yield None, None
+            return
+
+        def report_first(done: int, total: int) -> None:
+            first(done if is_bar else 500 * done // max(total, 1), total if is_bar else 1000)
+
+        def report_second(done: int, total: int) -> None:
+            if isinstance(first, _Bar):
+                first.close()
+                second(done, total)
+            else:
+                second(1000 if done == total else 500 + 500 * done // total, 1000)
+
+        is_bar = isinstance(first, _Bar)
+        yield report_first, report_second

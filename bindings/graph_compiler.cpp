@@ -1,0 +1,95 @@
+// Bindings of the compiler of graphs.
+#include "graphmount/graph_compiler.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+
+#include <stdexcept>
+#include <tuple>
+
+#include "arrays.hpp"
+#include "callbacks.hpp"
+#include "names.hpp"
+
+namespace graphmount::bindings {
+namespace {
+
+using nb::literals::operator""_a;
+using IdColumn = Column<std::int64_t>;
+
+Dedup to_dedup(const std::string& name) {
+  if (name == "keep") return Dedup::kKeepAll;
+  if (name == "first") return Dedup::kKeepFirst;
+  if (name == "sum") return Dedup::kSumWeights;
+  throw std::invalid_argument("dedup is 'keep', 'first' or 'sum', not '" + name + "'");
+}
+
+void make_compiler(GraphCompiler* self, std::optional<std::uint64_t> num_nodes, bool in_lists,
+                   bool out_lists, bool undirected, bool weights, bool timestamps,
+                   const std::string& dedup, bool drop_self_loops, bool wide_indices,
+                   bool keep_source_rows, std::uint64_t memory, const nb::bytes& folder) {
+  new (self) GraphCompiler({.num_nodes = num_nodes,
+                            .in_lists = in_lists,
+                            .out_lists = out_lists,
+                            .undirected = undirected,
+                            .has_weights = weights,
+                            .has_times = timestamps,
+                            .dedup = to_dedup(dedup),
+                            .drop_self_loops = drop_self_loops,
+                            .wide_indices = wide_indices,
+                            .keep_source_rows = keep_source_rows,
+                            .memory = memory,
+                            .folder = to_path(folder)});
+}
+
+void add(GraphCompiler& self, const IdColumn& src, const IdColumn& dst,
+         const std::optional<Column<float>>& weights, const std::optional<IdColumn>& timestamps) {
+  EdgeColumns edges{to_span(src), to_span(dst), std::nullopt, std::nullopt};
+  if (weights) edges.weights = to_span(*weights);
+  if (timestamps) edges.times = to_span(*timestamps);
+  const nb::gil_scoped_release release;
+  self.add(edges);
+}
+
+auto count_appearances(const GraphCompiler& self) {
+  std::vector<std::uint32_t> counts(self.num_nodes());
+  {
+    const nb::gil_scoped_release release;
+    self.count_appearances(counts);
+  }
+  return to_numpy(std::move(counts));
+}
+
+std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t> finish(
+    GraphCompiler& self, const nb::bytes& path, const std::optional<IdColumn>& node_numbers,
+    const std::optional<std::tuple<IdColumn, Column<std::uint8_t>>>& node_names,
+    const std::optional<IdColumn>& new_ids, const std::optional<nb::callable>& progress) {
+  ExternalIds node_ids;
+  if (node_numbers) node_ids.numbers = to_span(*node_numbers);
+  if (node_names) node_ids.names = to_names(std::get<0>(*node_names), std::get<1>(*node_names));
+  const std::filesystem::path target = to_path(path);
+  const std::span<const NodeId> renumbering =
+      new_ids ? to_span(*new_ids) : std::span<const NodeId>();
+  const Progress report = to_progress(progress);
+  const nb::gil_scoped_release release;
+  const GraphSummary summary = self.finish(target, node_ids, renumbering, report);
+  return {summary.num_nodes, summary.num_edges, summary.file_bytes, summary.spilled_bytes};
+}
+
+}  // namespace
+
+void bind_graph_compiler(nb::module_& module) {
+  nb::class_<GraphCompiler>(module, "GraphCompiler")
+      .def("__init__", &make_compiler, nb::kw_only(), "num_nodes"_a.none(), "in_lists"_a,
+           "out_lists"_a, "undirected"_a, "weights"_a, "timestamps"_a, "dedup"_a,
+           "drop_self_loops"_a, "wide_indices"_a, "keep_source_rows"_a, "memory"_a, "folder"_a)
+      .def("add", &add, "src"_a, "dst"_a, nb::kw_only(), "weights"_a.none(), "timestamps"_a.none())
+      .def_prop_ro("num_rows", &GraphCompiler::num_rows)
+      .def_prop_ro("num_nodes", &GraphCompiler::num_nodes)
+      .def("count_appearances", &count_appearances)
+      .def("finish", &finish, "path"_a, nb::kw_only(), "node_numbers"_a.none(),
+           "node_names"_a.none(), "new_ids"_a.none(), "progress"_a.none());
+}
+
+}  // namespace graphmount::bindings

@@ -1,0 +1,54 @@
+#include "graphmount/buffer.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+namespace graphmount {
+namespace {
+
+// Below this, a system call for each array costs more than it gives back.
+constexpr std::size_t kLeastPages = std::size_t{1} << 18;
+constexpr std::size_t kLargePage = std::size_t{1} << 21;
+
+}  // namespace
+
+void* allocate_pages(std::size_t bytes) {
+  if (bytes < kLeastPages) {
+    void* memory = std::malloc(bytes == 0 ? 1 : bytes);
+    if (memory == nullptr) throw std::bad_alloc();
+    return memory;
+  }
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) throw std::bad_alloc();
+#ifdef MADV_HUGEPAGE
+  if (bytes >= kLargePage) madvise(memory, bytes, MADV_HUGEPAGE);
+#endif
+  return memory;
+}
+
+void* resize_pages(void* memory, std::size_t bytes, std::size_t new_bytes) {
+#ifdef MREMAP_MAYMOVE
+  if (bytes >= kLeastPages && new_bytes >= kLeastPages) {
+    void* moved = mremap(memory, bytes, new_bytes, MREMAP_MAYMOVE);
+    if (moved == MAP_FAILED) throw std::bad_alloc();
+    return moved;
+  }
+#endif
+  void* moved = allocate_pages(new_bytes);
+  std::memcpy(moved, memory, std::min(bytes, new_bytes));
+  free_pages(memory, bytes);
+  return moved;
+}
+
+void free_pages(void* memory, std::size_t bytes) noexcept {
+  if (bytes < kLeastPages)
+    std::free(memory);
+  else
+    munmap(memory, bytes);
+}
+
+}  // namespace graphmount

@@ -1,0 +1,137 @@
+#include "graphmount/id_map.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "graphmount/checksum.hpp"
+#include "graphmount/error.hpp"
+#include "graphmount/parallel.hpp"
+
+namespace graphmount {
+namespace {
+
+constexpr std::int64_t kGrain = 1 << 14;
+// Looking up a key waits for memory; this many are asked for before the first is waited for.
+constexpr std::size_t kAhead = 16;
+
+// A bijection that spreads keys which differ little (the finalizer of SplitMix64).
+std::uint64_t hash_number(std::int64_t key) {
+  auto x = static_cast<std::uint64_t>(key) + 0x9E37'79B9'7F4A'7C15;
+  x = (x ^ (x >> 30)) * 0xBF58'476D'1CE4'E5B9;
+  x = (x ^ (x >> 27)) * 0x94D0'49BB'1331'11EB;
+  return x ^ (x >> 31);
+}
+
+std::uint64_t hash_name(std::string_view key) {
+  return xxh64(std::as_bytes(std::span(key)));
+}
+
+// out[i] = find(i, hash_of(i)) for all i, in parallel.
+template <class HashOf, class Find>
+void find_all(const IdTable& table, std::size_t count, std::span<NodeId> out, const HashOf& hash_of,
+              const Find& find) {
+  parallel_for(static_cast<std::int64_t>(count), kGrain, [&](std::int64_t begin, std::int64_t end) {
+    std::array<std::uint64_t, kAhead> hashes;
+    for (auto first = static_cast<std::size_t>(begin); first < static_cast<std::size_t>(end);
+         first += kAhead) {
+      const std::size_t some = std::min(kAhead, static_cast<std::size_t>(end) - first);
+      for (std::size_t i = 0; i < some; ++i) {
+        hashes[i] = hash_of(first + i);
+        table.prefetch(hashes[i]);
+      }
+      for (std::size_t i = 0; i < some; ++i) out[first + i] = find(first + i, hashes[i]);
+    }
+  });
+}
+
+}  // namespace
+
+IdTable::IdTable() : slots_(1 << 10) {
+  std::fill_n(slots_.data(), slots_.size(), 0);
+}
+
+bool IdTable::has_room(std::uint64_t count) const {
+  if (count >= UINT32_MAX - 1) throw BudgetError("more than 2^32 different ids cannot be mapped");
+  return count + 1 <= slots_.size() / 4 * 3;
+}
+
+void IdTable::double_slots() {
+  const std::size_t size = slots_.size() * 2;
+  slots_.release();  // the keys are all that is needed to fill it again
+  slots_.resize(size);
+  std::fill_n(slots_.data(), size, 0);
+}
+
+void IdTable::insert(std::uint64_t hash, NodeId number) {
+  std::size_t i = place(hash);
+  while (slots_[i] != 0) i = (i + 1) & (slots_.size() - 1);
+  slots_[i] = (hash & 0xFFFF'FFFF'0000'0000) | (static_cast<std::uint64_t>(number) + 1);
+}
+
+NodeId NumberMap::find_one(std::int64_t key, std::uint64_t hash) const {
+  return table_.find(hash,
+                     [&](NodeId number) { return keys_[static_cast<std::size_t>(number)] == key; });
+}
+
+void NumberMap::find(std::span<const std::int64_t> keys, std::span<NodeId> out) const {
+  find_all(
+      table_, keys.size(), out, [&](std::size_t i) { return hash_number(keys[i]); },
+      [&](std::size_t i, std::uint64_t hash) { return find_one(keys[i], hash); });
+}
+
+// Keys that are there already, which soon are most, are found in parallel; new ones get their
+// numbers one after the other.
+void NumberMap::add(std::span<const std::int64_t> keys, std::span<NodeId> out) {
+  find(keys, out);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (out[i] >= 0) continue;
+    const std::uint64_t hash = hash_number(keys[i]);
+    out[i] = find_one(keys[i], hash);
+    if (out[i] >= 0) continue;
+    table_.reserve_one(keys_.size(), [&](std::uint64_t n) { return hash_number(keys_[n]); });
+    out[i] = static_cast<NodeId>(keys_.size());
+    table_.insert(hash, out[i]);
+    keys_.grow(keys_.size() + 1);
+    keys_[keys_.size() - 1] = keys[i];
+  }
+}
+
+NameMap::NameMap() {
+  offsets_.grow(1);
+  offsets_[0] = 0;
+}
+
+NodeId NameMap::find_one(std::string_view key, std::uint64_t hash) const {
+  const NameColumn names = this->keys();
+  return table_.find(hash,
+                     [&](NodeId number) { return names[static_cast<std::size_t>(number)] == key; });
+}
+
+void NameMap::find(const NameColumn& keys, std::span<NodeId> out) const {
+  find_all(
+      table_, static_cast<std::size_t>(keys.size()), out,
+      [&](std::size_t i) { return hash_name(keys[i]); },
+      [&](std::size_t i, std::uint64_t hash) { return find_one(keys[i], hash); });
+}
+
+void NameMap::add(const NameColumn& keys, std::span<NodeId> out) {
+  find(keys, out);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (out[i] >= 0) continue;
+    const std::string_view key = keys[i];
+    const std::uint64_t hash = hash_name(key);
+    out[i] = find_one(key, hash);
+    if (out[i] >= 0) continue;
+    const std::size_t count = offsets_.size() - 1;
+    table_.reserve_one(count, [&](std::uint64_t n) { return hash_name(this->keys()[n]); });
+    out[i] = static_cast<NodeId>(count);
+    table_.insert(hash, out[i]);
+    const std::size_t used = characters_.size();
+    characters_.grow(used + key.size());
+    std::copy(key.begin(), key.end(), characters_.data() + used);
+    offsets_.grow(count + 2);
+    offsets_[count + 1] = static_cast<std::int64_t>(characters_.size());
+  }
+}
+
+}  // namespace graphmount

@@ -1,0 +1,89 @@
+// Numbers the keys of a source, integers or strings, in the order in which they first appear.
+//
+// The map is one hash table over the keys, which lie one after the other in the order of their
+// numbers, as a file wants them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "graphmount/buffer.hpp"
+#include "graphmount/node_ids.hpp"
+#include "graphmount/types.hpp"
+
+namespace graphmount {
+
+/// The table of both maps. A slot holds a number plus one, below 32 bits of the key's hash; 0 is an
+/// empty slot.
+class IdTable {
+ public:
+  IdTable();
+  std::uint64_t bytes() const { return slots_.bytes(); }
+
+  void prefetch(std::uint64_t hash) const { __builtin_prefetch(&slots_[place(hash)]); }
+  /// The number of the key with this hash for which is_key(number) holds; -1 if there is none.
+  template <class IsKey>
+  NodeId find(std::uint64_t hash, const IsKey& is_key) const {
+    for (std::size_t i = place(hash);; i = (i + 1) & (slots_.size() - 1)) {
+      const std::uint64_t slot = slots_[i];
+      if (slot == 0) return -1;
+      const auto number = static_cast<NodeId>((slot & 0xFFFF'FFFF) - 1);
+      if ((slot ^ hash) >> 32 == 0 && is_key(number)) return number;
+    }
+  }
+  /// Makes room for one more key; hash_of gives the hashes of the `count` keys there are.
+  template <class HashOf>
+  void reserve_one(std::uint64_t count, const HashOf& hash_of) {
+    if (has_room(count)) return;
+    double_slots();
+    for (std::uint64_t number = 0; number < count; ++number)
+      insert(hash_of(number), static_cast<NodeId>(number));
+  }
+  /// A key that is not there yet.
+  void insert(std::uint64_t hash, NodeId number);
+
+ private:
+  std::size_t place(std::uint64_t hash) const {
+    return static_cast<std::size_t>(hash) & (slots_.size() - 1);
+  }
+  /// Throws BudgetError beyond the numbers a slot can hold.
+  bool has_room(std::uint64_t count) const;
+  void double_slots();
+
+  Buffer<std::uint64_t> slots_;
+};
+
+class NumberMap {
+ public:
+  /// The number of each key; those not met before get the next ones, in their order.
+  void add(std::span<const std::int64_t> keys, std::span<NodeId> out);
+  /// The number of each key, or -1.
+  void find(std::span<const std::int64_t> keys, std::span<NodeId> out) const;
+  std::span<const std::int64_t> keys() const { return keys_.span(); }
+  std::uint64_t bytes() const { return table_.bytes() + keys_.bytes(); }
+
+ private:
+  NodeId find_one(std::int64_t key, std::uint64_t hash) const;
+
+  IdTable table_;
+  Buffer<std::int64_t> keys_;
+};
+
+class NameMap {
+ public:
+  NameMap();
+  void add(const NameColumn& keys, std::span<NodeId> out);
+  void find(const NameColumn& keys, std::span<NodeId> out) const;
+  NameColumn keys() const { return {offsets_.span(), characters_.span()}; }
+  std::uint64_t bytes() const { return table_.bytes() + offsets_.bytes() + characters_.bytes(); }
+
+ private:
+  NodeId find_one(std::string_view key, std::uint64_t hash) const;
+
+  IdTable table_;
+  Buffer<std::int64_t> offsets_;
+  Buffer<char> characters_;
+};
+
+}  // namespace graphmount

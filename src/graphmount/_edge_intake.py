@@ -1,0 +1,305 @@
+"""Reads a source of edges into the core: ids mapped, bad rows reported or skipped, budget kept.
+
+What compiling a graph and compiling a dataset share. First `read`, then `finish`.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from graphmount import _core
+from graphmount._sizes import format_bytes
+from graphmount.errors import BudgetError, SourceError
+from graphmount.sources.batches import TextColumn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from graphmount.sources.batches import EdgeBatch, EdgeSource, Keys
+
+#: How node ids of a source become those of the graph: as they are, or numbered as they appear.
+Ids = Literal["dense", "map"]
+#: Whether an edge that cannot be used ends the work, or is left out and counted.
+OnError = Literal["raise", "skip"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class GraphOptions:
+    """What the core is told about the graph to make; see `compile_graph`."""
+
+    directed: bool
+    neighbors: Literal["both", "in", "out"]
+    num_nodes: int | None
+    dedup: Literal["keep", "first", "sum"]
+    drop_self_loops: bool
+    index_dtype: Literal["int32", "int64"] | None
+    source_rows: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class WrittenGraph:
+    """What `EdgeIntake.finish` wrote."""
+
+    num_nodes: int
+    num_edges: int
+    file_bytes: int
+    spilled_bytes: int
+
+
+class EdgeIntake:
+    """One source of edges on its way into one graph file.
+
+    Args:
+        source: The edges.
+        options: What to make of them.
+        ids: Whether ids are node numbers, or keys to be numbered.
+        node_ids: The keys of all nodes, where they are known; others are then errors.
+        on_error: Whether to skip edges that cannot be used.
+        memory: The budget, in bytes.
+        folder: Where temporary files may be made.
+    """
+
+    def __init__(
+        self,
+        source: EdgeSource,
+        options: GraphOptions,
+        *,
+        ids: Ids,
+        node_ids: Keys | None,
+        on_error: OnError,
+        memory: int,
+        folder: str,
+    ) -> None:
+        self.source = source
+        self._options = options
+        self._skips = on_error == "skip"
+        self._is_closed = ids == "map" and node_ids is not None
+        self._node_ids = node_ids
+        self._map: _core.NumberMap | _core.NameMap | None = None
+        if ids == "map":
+            self._map = _core.NameMap() if source.has_text_ids else _core.NumberMap()
+        elif source.has_text_ids:
+            raise SourceError(
+                f"{source.name}: the node ids are text; pass ids='map' to number them"
+            )
+        num_nodes = options.num_nodes
+        if self._is_closed:
+            self._fill_map()
+        if node_ids is not None:
+            if num_nodes is not None and num_nodes != len(node_ids):
+                raise ValueError(f"num_nodes={num_nodes}, but there are {len(node_ids)} node_ids")
+            num_nodes = len(node_ids)
+        elif num_nodes is None and ids == "dense":
+            num_nodes = source.num_nodes
+        self._memory = memory
+        self._core = _core.GraphCompiler(
+            num_nodes=num_nodes,
+            in_lists=options.neighbors != "out",
+            out_lists=options.neighbors != "in",
+            undirected=not options.directed,
+            weights=source.has_weights,
+            timestamps=source.has_timestamps,
+            dedup=options.dedup,
+            drop_self_loops=options.drop_self_loops,
+            wide_indices=options.index_dtype == "int64",
+            keep_source_rows=options.source_rows,
+            # A map of keys may take half of the budget.
+            memory=memory // 2 if self._map is not None else memory,
+            folder=os.fsencode(folder),
+        )
+        self._num_nodes = num_nodes
+
+    @property
+    def num_nodes(self) -> int:
+        """How many nodes there are, by the options or by the edges read."""
+        return max(self._core.num_nodes, 0 if self._map is None else len(self._map))
+
+    def read(self, report: Callable[[int, int], None] | None) -> None:
+        """Reads all of the source."""
+        for batch in self.source.batches(memory=max(self._memory // 16, 1 << 16)):
+            self._add(batch)
+            if report is not None and self.source.size:
+                report(min(batch.done, self.source.size), self.source.size)
+        if self._core.num_rows == 0 and self._num_nodes is None:
+            raise SourceError(
+                f"{self.source.name}: there are no edges in it"
+                + (f" ({self.source.skipped.count} rows were skipped)" if self._skips else "")
+                + "; pass num_nodes= if that is right"
+            )
+
+    def appearances(self) -> NDArray[np.uint32]:
+        """How often each node appears in the lists that sampling reads."""
+        return self._core.count_appearances()
+
+    def keys(self) -> Keys | None:
+        """The external ids of the nodes, in the order of their numbers; None if they have none."""
+        if self._node_ids is not None:
+            return self._node_ids
+        if isinstance(self._map, _core.NumberMap):
+            return self._map.keys()
+        if isinstance(self._map, _core.NameMap):
+            offsets, data = self._map.keys()
+            return TextColumn(offsets=offsets, data=data)
+        return None
+
+    def finish(
+        self,
+        path: str,
+        report: Callable[[int, int], None] | None,
+        *,
+        new_ids: NDArray[np.int64] | None = None,
+        node_ids: Keys | None = None,
+    ) -> WrittenGraph:
+        """Writes the graph, with node i as node `new_ids[i]`, and these external ids."""
+        num_nodes = self.num_nodes
+        if self._options.index_dtype == "int32" and num_nodes > 2**31:
+            raise ValueError(f"index_dtype='int32' cannot hold the ids of {num_nodes} nodes")
+        self._map = None
+        names = node_ids if isinstance(node_ids, TextColumn) else None
+        written = self._core.finish(
+            os.fsencode(path),
+            node_numbers=None if isinstance(node_ids, TextColumn) else node_ids,
+            node_names=None if names is None else (names.offsets, names.data),
+            new_ids=new_ids,
+            progress=report,
+        )
+        return WrittenGraph(
+            num_nodes=written[0],
+            num_edges=written[1],
+            file_bytes=written[2],
+            spilled_bytes=written[3],
+        )
+
+    def _fill_map(self) -> None:
+        keys = self._node_ids
+        if isinstance(keys, TextColumn) != isinstance(self._map, _core.NameMap):
+            kinds = ("text", "integers") if self.source.has_text_ids else ("integers", "text")
+            raise SourceError(f"{self.source.name} has {kinds[0]} for ids, and node_ids {kinds[1]}")
+        found = self._look_up(keys, grow=True)
+        repeats = found != np.arange(len(found))
+        if repeats.any():
+            place = int(np.argmax(repeats))
+            raise SourceError(
+                f"node_ids: nodes {int(found[place])} and {place} have the same external id "
+                f"{_shown(keys, place)}"
+            )
+
+    def _look_up(self, keys: Keys | None, *, grow: bool) -> NDArray[np.int64]:
+        if isinstance(self._map, _core.NameMap) and isinstance(keys, TextColumn):
+            look_up = self._map.add if grow else self._map.find
+            return look_up(keys.offsets, keys.data)
+        if isinstance(self._map, _core.NumberMap) and isinstance(keys, np.ndarray):
+            return self._map.add(keys) if grow else self._map.find(keys)
+        raise AssertionError("a source changed the kind of its ids")
+
+    def _add(self, batch: EdgeBatch) -> None:
+        src, dst = batch.src, batch.dst
+        weights, times = batch.weights, batch.timestamps
+        if self._map is not None:
+            src, dst = self._mapped(src), self._mapped(dst)
+        assert isinstance(src, np.ndarray)  # noqa: S101  (text was refused, or is mapped by now)
+        assert isinstance(dst, np.ndarray)  # noqa: S101
+        if self._skips:
+            fine = self._usable(src, dst, weights)
+            if not fine.all():
+                self._count_skipped(batch, fine)
+                src, dst = src[fine], dst[fine]
+                weights = None if weights is None else weights[fine]
+                times = None if times is None else times[fine]
+        elif self._is_closed:
+            self._require_known(batch, src, dst)
+        try:
+            self._core.add(src, dst, weights=weights, timestamps=times)
+        except SourceError as error:
+            raise SourceError(f"{self.source.name}, {error}") from None
+
+    def _mapped(self, keys: Keys) -> NDArray[np.int64]:
+        ids = self._look_up(keys, grow=not self._is_closed)
+        assert self._map is not None  # noqa: S101
+        if self._map.memory_bytes > self._memory // 2:
+            raise BudgetError(
+                f"{self.source.name}: a map of {len(self._map):,} ids takes "
+                f"{format_bytes(self._map.memory_bytes)}, more than half of "
+                f"memory={format_bytes(self._memory)}; pass a larger memory="
+            )
+        return ids
+
+    def _usable(
+        self,
+        src: NDArray[np.int64],
+        dst: NDArray[np.int64],
+        weights: NDArray[np.float32] | None,
+    ) -> NDArray[np.bool_]:
+        fine = (src >= 0) & (dst >= 0)
+        if self._num_nodes is not None:
+            fine &= (src < self._num_nodes) & (dst < self._num_nodes)
+        if weights is not None:
+            fine &= np.isfinite(weights) & (weights >= 0)
+        return fine
+
+    def _count_skipped(self, batch: EdgeBatch, fine: NDArray[np.bool_]) -> None:
+        bad = np.flatnonzero(~fine)
+        self.source.skipped.add(
+            len(bad),
+            [
+                f"{self.source.name}, edge {self._core.num_rows + int(row)}: "
+                f"{_shown(batch.src, int(row))} to {_shown(batch.dst, int(row))}"
+                + ("" if batch.weights is None else f" of weight {batch.weights[row]}")
+                for row in bad[:10]
+            ],
+        )
+
+    def _require_known(
+        self, batch: EdgeBatch, src: NDArray[np.int64], dst: NDArray[np.int64]
+    ) -> None:
+        for keys, ids in ((batch.src, src), (batch.dst, dst)):
+            if (ids < 0).any():
+                row = int(np.argmax(ids < 0))
+                raise SourceError(
+                    f"{self.source.name}, edge {self._core.num_rows + row}: "
+                    f"{_shown(keys, row)} is not among node_ids"
+                )
+
+
+def require_space(
+    source: EdgeSource, options: GraphOptions, *, out: str, folder: str, memory: int
+) -> None:
+    """Raises if the disk clearly has no room for the file and what is written on the way to it."""
+    edges = source.num_edges or getattr(source, "estimated_edges", None)
+    if not edges:
+        return
+    entries = edges * (1 if options.directed else 2)
+    payload = 4 * source.has_weights + 8 * source.has_timestamps
+    ways = 2 if options.neighbors == "both" and options.directed else 1
+    file_bytes = entries * ways * (4 + payload + 8 * source.has_weights) + entries * 4 * (ways - 1)
+    first = entries * (8 + payload + 4 * options.source_rows)
+    # The second direction is spooled while the space of the first is given back.
+    spilled = entries * (12 + payload) if ways == 2 else first
+    needs = {os.path.dirname(out): file_bytes}
+    if first > memory // 2:
+        needs[folder] = needs.get(folder, 0) + max(first, spilled)
+    for place, needed in needs.items():
+        free = shutil.disk_usage(place).free
+        if needed > free:
+            raise OSError(
+                errno.ENOSPC,
+                f"compiling about {edges:,} edges needs about {format_bytes(needed)} here, and "
+                f"{format_bytes(free)} are free; pass tmp= to keep temporary files elsewhere",
+                place,
+            )
+
+
+def _shown(keys: Keys | None, row: int) -> str:
+    if isinstance(keys, TextColumn):
+        text = bytes(keys.data[keys.offsets[row] : keys.offsets[row + 1]])
+        return repr(text.decode("utf-8", "replace"))
+    assert keys is not None  # noqa: S101
+    return str(int(keys[row]))

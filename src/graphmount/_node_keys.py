@@ -1,0 +1,64 @@
+"""External ids of nodes as users give them, as columns the core takes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from graphmount._arguments import as_ids, is_text
+from graphmount.errors import SourceError
+from graphmount.sources.batches import TextColumn
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from graphmount.sources.batches import Keys
+
+
+def as_keys(ids: ArrayLike | Sequence[str], name: str) -> Keys:
+    """`ids`, which are all integers or all strings, as a column.
+
+    Raises:
+        SourceError: One cannot be an id; the message names it.
+        TypeError: They are of both kinds, or of neither.
+    """
+    if isinstance(ids, TextColumn):
+        return ids
+    if isinstance(ids, np.ndarray) and ids.dtype.kind not in "OUT":
+        return as_ids(ids, name, error=SourceError)
+    # Not by way of NumPy's strings, which are all as long as the longest.
+    values: list[Any] = list(cast("Sequence[Any]", ids))
+    if not any(isinstance(value, str) for value in values):
+        return as_ids(values, name, error=SourceError)
+    for place, value in enumerate(values):
+        if not isinstance(value, str):
+            raise TypeError(f"{name}[{place}] is {value!r}; ids are all integers or all strings")
+        if not is_text(value):
+            raise SourceError(f"{name}[{place}] is {value!r}, which is not valid text")
+    return as_text_column(values)
+
+
+def as_text_column(texts: Sequence[str]) -> TextColumn:
+    """Strings one after the other, in UTF-8."""
+    encoded = [text.encode() for text in texts]
+    offsets = np.zeros(len(encoded) + 1, dtype=np.int64)
+    np.cumsum(
+        np.fromiter((len(text) for text in encoded), dtype=np.int64, count=len(encoded)),
+        out=offsets[1:],
+    )
+    return TextColumn(offsets=offsets, data=np.frombuffer(b"".join(encoded), dtype=np.uint8))
+
+
+def take_keys(keys: Keys, places: NDArray[np.int64]) -> Keys:
+    """The keys at these places, in this order."""
+    if not isinstance(keys, TextColumn):
+        return keys[places]
+    begins, lengths = keys.offsets[:-1][places], np.diff(keys.offsets)[places]
+    offsets = np.zeros(len(places) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    # For each byte of the result, where it comes from.
+    shifts = np.repeat(begins - offsets[:-1], lengths)
+    return TextColumn(offsets=offsets, data=keys.data[shifts + np.arange(offsets[-1])])

@@ -42,6 +42,8 @@ void translate(const std::exception_ptr& pointer, void*) {
     raise_os_error(error);
   } catch (const IdError& error) {
     raise("IdError", error);
+  } catch (const BudgetError& error) {
+    raise("BudgetError", error);
   } catch (const SourceError& error) {
     raise("SourceError", error);
   }

@@ -53,6 +53,12 @@ class IdError : public std::out_of_range {
   using std::out_of_range::out_of_range;
 };
 
+/// The work does not fit into the memory it was given.
+class BudgetError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 /// The data given to a writer is wrong; says which entry and why.
 class SourceError : public std::runtime_error {
  public:

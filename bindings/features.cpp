@@ -45,6 +45,11 @@ nb::object dlpack_view(const FeatureMatrix& features) {
       std::move(mapping), features.matrix(), num_dimensions(features), dtype));
 }
 
+std::optional<nb::ndarray<nb::numpy, float, nb::ndim<1>>> scales(const FeatureMatrix& features) {
+  if (features.scales() == nullptr) return std::nullopt;
+  return to_numpy(features.read_scales());
+}
+
 }  // namespace
 
 void bind_features(nb::module_& module) {
@@ -65,6 +70,7 @@ void bind_features(nb::module_& module) {
       .def_prop_ro("num_rows", &FeatureMatrix::num_rows)
       .def_prop_ro("num_columns", [](const FeatureMatrix& self) { return self.matrix().columns; })
       .def_prop_ro("is_one_dimensional", &FeatureMatrix::is_one_dimensional)
+      .def("scales", &scales)
       .def("shared_view", &shared_view)
       .def("private_view", &private_view)
       .def("dlpack_view", &dlpack_view)

@@ -97,6 +97,27 @@ std::string node_id_kind(const Graph& graph) {
   }
 }
 
+// Strings as Arrow keeps them: key i is data[offsets[i]:offsets[i + 1]].
+auto find_names(const NodeIds& ids, const IdColumn& offsets, const Column<std::uint8_t>& data) {
+  std::vector<NodeId> out(std::max<std::size_t>(offsets.size(), 1) - 1);
+  {
+    const nb::gil_scoped_release release;
+    const auto places = to_span(offsets);
+    std::vector<std::string_view> keys;
+    keys.reserve(out.size());
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      if (places[i] < 0 || places[i] > places[i + 1] ||
+          static_cast<std::size_t>(places[i + 1]) > data.size())
+        throw std::invalid_argument("the offsets of text " + std::to_string(i) +
+                                    " are not within its data");
+      keys.emplace_back(reinterpret_cast<const char*>(data.data()) + places[i],
+                        static_cast<std::size_t>(places[i + 1] - places[i]));
+    }
+    ids.find(keys, out);
+  }
+  return to_numpy(std::move(out));
+}
+
 void bind_node_ids(nb::module_& module) {
   nb::class_<NodeIds>(module, "NodeIds")
       .def(nb::init<SharedGraph>(), "graph"_a)
@@ -139,7 +160,19 @@ void bind_node_ids(nb::module_& module) {
             }
             return to_numpy(std::move(out));
           },
-          "keys"_a);
+          "keys"_a)
+      .def(
+          "find",
+          [](const NodeIds& ids, const IdColumn& keys) {
+            std::vector<NodeId> out(keys.size());
+            {
+              const nb::gil_scoped_release release;
+              ids.find(to_span(keys), out);
+            }
+            return to_numpy(std::move(out));
+          },
+          "keys"_a)
+      .def("find_names", &find_names, "offsets"_a, "data"_a);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@ namespace graphmount::bindings {
 void bind_errors();
 void bind_features(nb::module_& module);
 void bind_graph(nb::module_& module);
+void bind_row_scatter(nb::module_& module);
 void bind_verify(nb::module_& module);
 void bind_graph_compiler(nb::module_& module);
 void bind_id_maps(nb::module_& module);
@@ -27,6 +28,7 @@ NB_MODULE(_core, module) {
   bindings::bind_graph_compiler(module);
   bindings::bind_id_maps(module);
   bindings::bind_writers(module);
+  bindings::bind_row_scatter(module);
   module.def("num_threads", &num_threads);
   module.def("set_num_threads", &set_num_threads, "count"_a);
 }

@@ -11,27 +11,25 @@ namespace {
 
 using nb::literals::operator""_a;
 
-FeatureLayout to_layout(const std::string& dtype, std::uint64_t rows, std::uint64_t columns,
-                        bool one_dimensional, std::uint64_t order) {
+void make_feature_writer(FeatureWriter* self, const nb::bytes& path, const std::string& dtype,
+                         std::optional<std::uint64_t> rows, std::uint64_t columns,
+                         bool one_dimensional, std::uint64_t order,
+                         const std::optional<Column<float>>& scales) {
   const DTypeTraits* traits = find_dtype(dtype);
   if (traits == nullptr) throw std::invalid_argument("there is no dtype '" + dtype + "'");
-  return {traits->dtype, rows, columns, one_dimensional, order};
+  FeatureLayout layout{traits->dtype, rows, columns, one_dimensional, order, {}};
+  if (scales) layout.scales.assign(to_span(*scales).begin(), to_span(*scales).end());
+  const std::filesystem::path target = to_path(path);
+  const nb::gil_scoped_release release;
+  new (self) FeatureWriter(target, layout);
 }
 
 }  // namespace
 
 void bind_writers(nb::module_& module) {
   nb::class_<FeatureWriter>(module, "FeatureWriter")
-      .def(
-          "__init__",
-          [](FeatureWriter* self, const nb::bytes& path, const std::string& dtype,
-             std::uint64_t rows, std::uint64_t columns, bool one_dimensional, std::uint64_t order) {
-            const FeatureLayout layout = to_layout(dtype, rows, columns, one_dimensional, order);
-            const std::filesystem::path target = to_path(path);
-            const nb::gil_scoped_release release;
-            new (self) FeatureWriter(target, layout);
-          },
-          "path"_a, nb::kw_only(), "dtype"_a, "rows"_a, "columns"_a, "one_dimensional"_a, "order"_a)
+      .def("__init__", &make_feature_writer, "path"_a, nb::kw_only(), "dtype"_a, "rows"_a.none(),
+           "columns"_a, "one_dimensional"_a, "order"_a, "scales"_a.none() = nb::none())
       .def(
           "append",
           [](FeatureWriter& self, const Column<std::uint8_t>& bytes) {
@@ -39,7 +37,8 @@ void bind_writers(nb::module_& module) {
             self.append(std::as_bytes(to_span(bytes)));
           },
           "bytes"_a)
-      .def("finish", &FeatureWriter::finish, nb::call_guard<nb::gil_scoped_release>());
+      .def("finish", &FeatureWriter::finish, "rows"_a.none() = nb::none(),
+           nb::call_guard<nb::gil_scoped_release>());
 }
 
 }  // namespace graphmount::bindings

@@ -25,7 +25,7 @@ inline std::vector<testing::Bytes> make_corpus(const std::filesystem::path& fold
   const auto add_matrix = [&](const FeatureLayout& layout) {
     const auto path = next_path();
     FeatureWriter writer(path, layout);
-    writer.append(testing::Bytes(layout.rows * layout.columns * traits_of(layout.dtype).item_bytes,
+    writer.append(testing::Bytes(*layout.rows * layout.columns * traits_of(layout.dtype).item_bytes,
                                  std::byte{1}));
     writer.finish();
     corpus.push_back(testing::read_bytes(path));
@@ -43,6 +43,7 @@ inline std::vector<testing::Bytes> make_corpus(const std::filesystem::path& fold
   add_matrix({.dtype = DType::kBool, .rows = 9, .columns = 1, .one_dimensional = true});
   add_matrix({.dtype = DType::kUInt8, .rows = kChunkBytes / 8 + 3, .columns = 9});
   add_matrix({.dtype = DType::kBFloat16, .rows = 0, .columns = 4});
+  add_matrix({.dtype = DType::kInt8, .rows = 5, .columns = 2, .scales = {0.5F, 0.0F}});
   return corpus;
 }
 

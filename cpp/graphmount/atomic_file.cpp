@@ -91,6 +91,15 @@ void AtomicFile::write_at(std::uint64_t offset, std::span<const std::byte> data)
   }
 }
 
+void AtomicFile::start_write_back([[maybe_unused]] std::uint64_t offset,
+                                  [[maybe_unused]] std::uint64_t bytes) const {
+#ifdef SYNC_FILE_RANGE_WRITE
+  // Only advice: where it is refused, the system writes when it sees fit, at the latest in commit.
+  static_cast<void>(sync_file_range(descriptor_, static_cast<off_t>(offset),
+                                    static_cast<off_t>(bytes), SYNC_FILE_RANGE_WRITE));
+#endif
+}
+
 void AtomicFile::commit() {
   if (fsync(descriptor_) != 0) throw IoError(path_.string(), "cannot sync", errno);
   if (!has_name_) {

@@ -21,13 +21,20 @@ class AtomicFile {
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
 
+  /// Makes the file at least as long, and reserves the space.
+  void reserve(std::uint64_t bytes) const;
+
   /// May be called by several threads at once.
   void write_at(std::uint64_t offset, std::span<const std::byte> data) const;
+
+  /// Lets the disk begin with what was written there, so that `commit` has less to wait for. May be
+  /// called by several threads at once.
+  void start_write_back(std::uint64_t offset, std::uint64_t bytes) const;
+
   void commit();
 
  private:
   void open_temporary();
-  void reserve(std::uint64_t bytes) const;
 
   std::filesystem::path path_;
   std::filesystem::path temporary_;

@@ -53,7 +53,7 @@ class IdError : public std::out_of_range {
   using std::out_of_range::out_of_range;
 };
 
-/// The work needs more memory than it was given.
+/// The work does not fit into the memory it was given.
 class BudgetError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -1,32 +1,63 @@
 #include "graphmount/feature_writer.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 
 namespace graphmount {
+namespace {
 
-FeatureWriter::FeatureWriter(const std::filesystem::path& path, const FeatureLayout& layout) {
-  const auto cells = checked_multiply(layout.rows, layout.columns);
-  const auto bytes =
-      cells ? checked_multiply(*cells, traits_of(layout.dtype).item_bytes) : std::nullopt;
-  if (!bytes || *bytes > (std::uint64_t{1} << 62))
-    throw std::invalid_argument("a matrix of " + std::to_string(layout.rows) + " x " +
-                                std::to_string(layout.columns) + " is too large for any file");
-  matrix_bytes_ = *bytes;
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 62;
+
+// rows x row_bytes, or std::invalid_argument where no file can hold that.
+std::uint64_t bytes_of(std::uint64_t rows, std::optional<std::uint64_t> row_bytes,
+                       std::uint64_t columns) {
+  const auto bytes = row_bytes ? checked_multiply(rows, *row_bytes) : std::nullopt;
+  if (!bytes || *bytes > kMostBytes)
+    throw std::invalid_argument("a matrix of " + std::to_string(rows) + " x " +
+                                std::to_string(columns) + " is too large for any file");
+  return *bytes;
+}
+
+void require_scales(const FeatureLayout& layout) {
+  if (layout.scales.empty()) return;
+  if (layout.dtype != DType::kInt8) throw std::invalid_argument("scales go with a matrix of int8");
+  if (layout.scales.size() != layout.columns)
+    throw std::invalid_argument("there are " + std::to_string(layout.scales.size()) +
+                                " scales for " + std::to_string(layout.columns) + " columns");
+  for (const float scale : layout.scales)
+    if (!std::isfinite(scale) || scale < 0)
+      throw std::invalid_argument("a scale is " + std::to_string(scale) +
+                                  ", which is not a finite number of at least 0");
+}
+
+}  // namespace
+
+FeatureWriter::FeatureWriter(const std::filesystem::path& path, const FeatureLayout& layout)
+    : rows_(layout.rows), scales_(layout.scales) {
+  const auto row_bytes = checked_multiply(layout.columns, traits_of(layout.dtype).item_bytes);
+  most_bytes_ = bytes_of(rows_.value_or(1), row_bytes, layout.columns);
+  if (!rows_) most_bytes_ = kMostBytes;
+  row_bytes_ = *row_bytes;
+  require_scales(layout);
   Header header{.kind = FileKind::kFeatures,
                 .flags = layout.one_dimensional ? kFlagOneDimensional : 0,
-                .num_rows = layout.rows,
+                .num_rows = rows_.value_or(0),
                 .num_columns = layout.columns,
                 .order = layout.order};
+  // First, so that its place does not depend on how many rows it has.
   header.sections.push_back({.kind = SectionKind::kMatrix,
                              .dtype = layout.dtype,
-                             .rows = layout.rows,
+                             .rows = rows_.value_or(0),
                              .columns = layout.columns});
+  if (!scales_.empty())
+    header.sections.push_back(
+        {.kind = SectionKind::kScales, .dtype = DType::kFloat32, .rows = scales_.size()});
   writer_ = std::make_unique<FormatWriter>(path, std::move(header));
 }
 
 void FeatureWriter::append(std::span<const std::byte> data) {
-  if (data.size() > matrix_bytes_ - written_ - incomplete_.size())
+  if (data.size() > most_bytes_ - written_ - incomplete_.size())
     throw std::invalid_argument("more rows were appended than the matrix has");
   if (!incomplete_.empty()) {
     const std::size_t missing =
@@ -46,11 +77,20 @@ void FeatureWriter::append(std::span<const std::byte> data) {
   incomplete_.assign(rest.begin(), rest.end());
 }
 
-void FeatureWriter::finish() {
-  if (written_ + incomplete_.size() != matrix_bytes_)
+void FeatureWriter::finish(std::optional<std::uint64_t> rows) {
+  if (!rows && !rows_) throw std::invalid_argument("nobody said how many rows the matrix has");
+  if (rows && rows_ && *rows != *rows_)
+    throw std::invalid_argument("the matrix was to have " + std::to_string(*rows_) +
+                                " rows, but has " + std::to_string(*rows));
+  const std::uint64_t count = rows_ ? *rows_ : *rows;
+  const std::uint64_t bytes =
+      bytes_of(count, row_bytes_, writer_->header().sections.front().columns);
+  if (written_ + incomplete_.size() != bytes)
     throw std::invalid_argument("only " + std::to_string(written_ + incomplete_.size()) + " of " +
-                                std::to_string(matrix_bytes_) + " bytes were appended");
+                                std::to_string(bytes) + " bytes were appended");
+  if (!rows_) writer_->set_rows(0, count);
   writer_->write(0, written_, incomplete_);
+  if (!scales_.empty()) writer_->write(1, 0, std::as_bytes(std::span(scales_)));
   writer_->finish();
 }
 

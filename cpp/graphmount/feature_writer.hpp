@@ -1,10 +1,11 @@
 // Writes a .gd file from consecutive pieces of its matrix, so that the matrix need not be in
-// memory.
+// memory. How many rows it has may turn out at the end.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,27 +16,33 @@ namespace graphmount {
 
 struct FeatureLayout {
   DType dtype = DType::kFloat32;
-  std::uint64_t rows = 0;
+  std::optional<std::uint64_t> rows{};  // none: `finish` is told
   std::uint64_t columns = 1;
   bool one_dimensional = false;
   std::uint64_t order = 0;
+  std::vector<float> scales{};  // of a quantized matrix, one for each column; else none
 };
 
 class FeatureWriter {
  public:
+  /// Throws std::invalid_argument if there can be no such file, IoError if it cannot be written.
   FeatureWriter(const std::filesystem::path& path, const FeatureLayout& layout);
 
   /// The next bytes of the matrix, in C order; any number of them.
   void append(std::span<const std::byte> data);
 
-  /// Makes the file appear. Throws std::invalid_argument if the matrix is not complete.
-  void finish();
+  /// Makes the file appear. `rows` is for a layout without. Throws std::invalid_argument if the
+  /// matrix is not complete.
+  void finish(std::optional<std::uint64_t> rows = std::nullopt);
 
  private:
   std::unique_ptr<FormatWriter> writer_;
-  std::uint64_t matrix_bytes_ = 0;
+  std::uint64_t row_bytes_ = 0;
+  std::optional<std::uint64_t> rows_;
+  std::uint64_t most_bytes_ = 0;       // of the matrix
   std::uint64_t written_ = 0;          // a multiple of kChunkBytes until the end
   std::vector<std::byte> incomplete_;  // the beginning of the next chunk
+  std::vector<float> scales_;
 };
 
 }  // namespace graphmount

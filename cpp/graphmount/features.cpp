@@ -1,7 +1,5 @@
 #include "graphmount/features.hpp"
 
-#include <vector>
-
 #include "graphmount/error.hpp"
 #include "graphmount/ids.hpp"
 #include "graphmount/prefetch.hpp"
@@ -9,7 +7,9 @@
 namespace graphmount {
 
 FeatureMatrix::FeatureMatrix(const std::filesystem::path& path)
-    : mount_(path, FileKind::kFeatures), matrix_(mount_.header().find(SectionKind::kMatrix)) {
+    : mount_(path, FileKind::kFeatures),
+      matrix_(mount_.header().find(SectionKind::kMatrix)),
+      scales_(mount_.header().find(SectionKind::kScales)) {
   const Header& header = mount_.header();
   const std::string& name = mount_.file().path();
   if (matrix_ == nullptr) throw FormatError(name, "there is no section with a matrix");
@@ -25,6 +25,22 @@ FeatureMatrix::FeatureMatrix(const std::filesystem::path& path)
   if (is_one_dimensional() && matrix_->columns != 1)
     throw FormatError(
         name, "a one-dimensional table has " + std::to_string(matrix_->columns) + " columns");
+  if (scales_ != nullptr) {
+    if (matrix_->dtype != DType::kInt8)
+      throw FormatError(name, "there are scales, but the matrix is not of int8");
+    if (scales_->dtype != DType::kFloat32 || scales_->rows != matrix_->columns ||
+        scales_->columns != 1 || scales_->bytes != scales_->rows * sizeof(float))
+      throw FormatError(name, "the scales are not one float32 for each of " +
+                                  std::to_string(matrix_->columns) + " columns");
+  }
+}
+
+std::vector<float> FeatureMatrix::read_scales() const {
+  if (scales_ == nullptr) return {};
+  return mount_.file().read_guarded([&] {
+    const auto* scales = mount_.data<float>(*scales_);
+    return std::vector<float>(scales, scales + scales_->rows);
+  });
 }
 
 std::uint64_t FeatureMatrix::prefetch(std::span<const std::int64_t> rows) const {

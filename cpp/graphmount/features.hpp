@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <span>
+#include <vector>
 
 #include "graphmount/mount.hpp"
 
@@ -20,6 +21,11 @@ class FeatureMatrix {
   std::uint64_t row_bytes() const {
     return matrix_->columns * traits_of(matrix_->dtype).item_bytes;
   }
+  /// One for each column of a quantized matrix, whose values are int8 times scale; nullptr if the
+  /// matrix is not quantized.
+  const Section* scales() const { return scales_; }
+  /// A copy of the scales; empty if there are none. Throws FileChangedError.
+  std::vector<float> read_scales() const;
   bool is_one_dimensional() const { return mount_.header().has(kFlagOneDimensional); }
 
   /// Asks the system to read these rows ahead; returns at once, with the bytes asked for. Throws
@@ -29,6 +35,7 @@ class FeatureMatrix {
  private:
   Mount mount_;
   const Section* matrix_;
+  const Section* scales_;
 };
 
 }  // namespace graphmount

@@ -83,6 +83,7 @@ constexpr KindName kKindNames[] = {
     {SectionKind::kNodeNameBytes, "node name bytes", FileKind::kGraph},
     {SectionKind::kNodeIdOrder, "node id order", FileKind::kGraph},
     {SectionKind::kMatrix, "matrix", FileKind::kFeatures},
+    {SectionKind::kScales, "scales", FileKind::kFeatures},
 };
 
 bool is_known(std::uint16_t kind, FileKind file) {

@@ -43,6 +43,7 @@ enum class SectionKind : std::uint16_t {
   kNodeIdOrder = 35,
   // Features.
   kMatrix = 64,
+  kScales = 0x8040,
 };
 
 std::string_view section_name(SectionKind kind);

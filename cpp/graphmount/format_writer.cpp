@@ -25,6 +25,9 @@ void FormatWriter::write(std::size_t index, std::uint64_t offset, std::span<cons
   const Section& section = header_.sections[index];
   const std::uint64_t first_chunk = section.first_chunk + offset / kChunkBytes;
   const auto chunks = static_cast<std::int64_t>((data.size() + kChunkBytes - 1) / kChunkBytes);
+  // A section whose rows are not known yet has more chunks than were laid out.
+  checksums_.resize(
+      std::max<std::size_t>(checksums_.size(), first_chunk + static_cast<std::uint64_t>(chunks)));
   parallel_for(chunks, 4, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
       const std::uint64_t at = static_cast<std::uint64_t>(i) * kChunkBytes;
@@ -32,7 +35,18 @@ void FormatWriter::write(std::size_t index, std::uint64_t offset, std::span<cons
       checksums_[first_chunk + static_cast<std::uint64_t>(i)] = xxh64(chunk);
       file_.write_at(section.offset + offset + at, chunk);
     }
+    const std::uint64_t at = static_cast<std::uint64_t>(begin) * kChunkBytes;
+    file_.start_write_back(section.offset + offset + at,
+                           static_cast<std::uint64_t>(end - begin) * kChunkBytes);
   });
+}
+
+void FormatWriter::set_rows(std::size_t index, std::uint64_t rows) {
+  header_.num_rows = rows;
+  header_.sections[index].rows = rows;
+  lay_out(header_);
+  checksums_.resize(header_.sections.back().rows);
+  file_.reserve(header_.file_bytes);
 }
 
 void FormatWriter::finish() {

@@ -22,6 +22,10 @@ class FormatWriter {
   /// so is the length unless it reaches the end of the section.
   void write(std::size_t index, std::uint64_t offset, std::span<const std::byte> data);
 
+  /// Sets the rows of the file and of its section number `index`, where they were not known before.
+  /// What is behind that section must not have been written yet.
+  void set_rows(std::size_t index, std::uint64_t rows);
+
   void finish();
 
   const Header& header() const { return header_; }

@@ -1,7 +1,6 @@
 #include "graphmount/node_ids.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <numeric>
 
 #include "graphmount/error.hpp"
@@ -137,50 +136,61 @@ std::vector<std::string> NodeIds::to_external_names(std::span<const NodeId> node
 template <class Key, class KeyOf>
 void NodeIds::find_all(std::span<const Key> keys, std::span<NodeId> out,
                        const KeyOf& key_of) const {
-  // The first key that is not there, whatever the threads do, so that the error is always the same.
-  std::atomic<std::size_t> first_missing = keys.size();
-  const auto find_one = [&](std::size_t i) {
+  const auto find_one = [&](const Key& key) -> NodeId {
     std::uint64_t low = 0, high = graph_->num_nodes();
     while (low < high) {
       const std::uint64_t middle = low + (high - low) / 2;
-      if (key_of(node_at(middle)) < keys[i])
+      if (key_of(node_at(middle)) < key)
         low = middle + 1;
       else
         high = middle;
     }
-    if (low < graph_->num_nodes() && key_of(node_at(low)) == keys[i]) {
-      out[i] = node_at(low);
-      return;
-    }
-    std::size_t known = first_missing;
-    while (i < known && !first_missing.compare_exchange_weak(known, i)) {
-    }
+    if (low == graph_->num_nodes()) return -1;
+    const NodeId node = node_at(low);
+    return key_of(node) == key ? node : -1;
   };
   graph_->mount().file().read_guarded([&] {
     parallel_for(
         static_cast<std::int64_t>(keys.size()), kGrain, [&](std::int64_t begin, std::int64_t end) {
           for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i)
-            find_one(i);
+            out[i] = find_one(keys[i]);
         });
   });
-  if (first_missing == keys.size()) return;
+}
+
+template <class Key>
+void NodeIds::require_all(std::span<const Key> keys, std::span<const NodeId> nodes) const {
+  const auto missing = std::find(nodes.begin(), nodes.end(), -1);
+  if (missing == nodes.end()) return;
+  const auto place = static_cast<std::size_t>(missing - nodes.begin());
   std::string shown;
   if constexpr (std::is_same_v<Key, std::int64_t>)
-    shown = show_number(keys[first_missing]);
+    shown = show_number(keys[place]);
   else
-    shown = show_name(keys[first_missing]);
-  throw IdError("no node has the external id " + shown + " (at position " +
-                std::to_string(first_missing) + ")");
+    shown = show_name(keys[place]);
+  throw IdError("no node has the external id " + shown + " (at position " + std::to_string(place) +
+                ")");
+}
+
+void NodeIds::find(std::span<const std::int64_t> keys, std::span<NodeId> out) const {
+  require_kind(Kind::kNumbers);
+  find_all(keys, out, [&](NodeId node) { return number_of(node); });
+}
+
+void NodeIds::find(std::span<const std::string_view> keys, std::span<NodeId> out) const {
+  require_kind(Kind::kNames);
+  find_all(keys, out, [&](NodeId node) { return name_of(node); });
 }
 
 void NodeIds::to_internal(std::span<const std::int64_t> keys, std::span<NodeId> out) const {
-  require_kind(Kind::kNumbers);
-  find_all(keys, out, [&](NodeId node) { return number_of(node); });
+  find(keys, out);
+  require_all(keys, std::span<const NodeId>(out));
 }
 
 void NodeIds::to_internal(std::span<const std::string> keys, std::span<NodeId> out) const {
   require_kind(Kind::kNames);
   find_all(keys, out, [&](NodeId node) { return name_of(node); });
+  require_all(keys, std::span<const NodeId>(out));
 }
 
 }  // namespace graphmount

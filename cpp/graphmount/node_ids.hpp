@@ -55,6 +55,9 @@ class NodeIds {
   std::vector<std::string> to_external_names(std::span<const NodeId> nodes) const;
   void to_internal(std::span<const std::int64_t> keys, std::span<NodeId> out) const;
   void to_internal(std::span<const std::string> keys, std::span<NodeId> out) const;
+  /// The same, but a key that does not exist has the node -1.
+  void find(std::span<const std::int64_t> keys, std::span<NodeId> out) const;
+  void find(std::span<const std::string_view> keys, std::span<NodeId> out) const;
 
  private:
   void require_kind(Kind kind) const;
@@ -63,6 +66,8 @@ class NodeIds {
   std::string_view name_of(NodeId node) const;
   template <class Key, class KeyOf>
   void find_all(std::span<const Key> keys, std::span<NodeId> out, const KeyOf& key_of) const;
+  template <class Key>
+  void require_all(std::span<const Key> keys, std::span<const NodeId> nodes) const;
 
   std::shared_ptr<const Graph> graph_;
   Kind kind_;

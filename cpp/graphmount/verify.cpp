@@ -1,6 +1,7 @@
 #include "graphmount/verify.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "graphmount/error.hpp"
 #include "graphmount/features.hpp"
@@ -19,6 +20,25 @@ void verify_features(const FeatureMatrix& features, Verifier& verifier) {
       verifier.report(matrix, static_cast<std::uint64_t>(bad - bytes),
                       "a bool is neither 0 nor 1 but " + std::to_string(*bad));
   });
+  if (features.scales() == nullptr) return;
+  const Section& section = *features.scales();
+  const auto* scales = features.mount().data<float>(section);
+  verifier.check_section(section, [&](std::uint64_t begin, std::uint64_t end) {
+    const auto* bad = std::find_if(scales + begin, scales + end,
+                                   [](float scale) { return !std::isfinite(scale) || scale < 0; });
+    if (bad != scales + end)
+      verifier.report(
+          section, static_cast<std::uint64_t>(bad - scales),
+          "a scale is " + std::to_string(*bad) + ", which is not a finite number of at least 0");
+  });
+}
+
+// Whether a section means nothing to us: of an optional kind that we do not know, or in a place
+// where we do not look for it.
+bool is_ignored(const Section& section, FileKind kind) {
+  const bool is_scales = section.kind == SectionKind::kScales && kind == FileKind::kFeatures &&
+                         section.direction == Direction::kNone;
+  return static_cast<std::uint16_t>(section.kind) >= kFirstOptionalKind && !is_scales;
 }
 
 }  // namespace
@@ -31,7 +51,7 @@ Verification verify_file(const std::filesystem::path& path, const Progress& prog
       Verifier verifier(mount, progress);
       verify_content(verifier);
       for (const Section& section : mount.header().sections)
-        if (static_cast<std::uint16_t>(section.kind) >= kFirstOptionalKind)
+        if (is_ignored(section, kind))
           verifier.check_section({.kind = section.kind,
                                   .dtype = DType::kUInt8,
                                   .offset = section.offset,

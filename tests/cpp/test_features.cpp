@@ -1,4 +1,5 @@
 // Feature matrices from bytes to file and back, for every dtype and any cut into pieces.
+#include <cmath>
 #include <random>
 
 #include "check.hpp"
@@ -25,14 +26,14 @@ Bytes random_cells(std::uint64_t count, DType dtype) {
 void check_round_trip(const FeatureLayout& layout, std::size_t piece) {
   const TemporaryFolder folder;
   const auto path = folder / "x.gd";
-  const Bytes bytes = random_cells(layout.rows * layout.columns, layout.dtype);
+  const Bytes bytes = random_cells(*layout.rows * layout.columns, layout.dtype);
   FeatureWriter writer(path, layout);
   for (std::size_t at = 0; at < bytes.size(); at += piece)
     writer.append(std::span(bytes).subspan(at, std::min(piece, bytes.size() - at)));
   CHECK(!std::filesystem::exists(path));
   writer.finish();
   const FeatureMatrix features(path);
-  CHECK_EQUAL(features.num_rows(), layout.rows);
+  CHECK_EQUAL(features.num_rows(), *layout.rows);
   CHECK_EQUAL(features.matrix().columns, layout.columns);
   CHECK_EQUAL(features.row_bytes(), layout.columns * traits_of(layout.dtype).item_bytes);
   CHECK(features.matrix().dtype == layout.dtype);
@@ -124,4 +125,46 @@ TEST(refuses_tables_that_are_no_matrix) {
       open_with([](Header& h) { h.sections[0].kind = static_cast<SectionKind>(0x9000); }),
       FormatError, "no section with a matrix");
   CHECK_THROWS_WITH(open_with([](Header& h) { h.flags = kFlagUndirected; }), FormatError, "graph");
+}
+
+TEST(learns_the_number_of_rows_at_the_end) {
+  for (const std::uint64_t rows : {0U, 1U, 1000U, 300'000U}) {
+    const TemporaryFolder folder;
+    const Bytes bytes = random_cells(rows * 2, DType::kInt8);
+    FeatureWriter known(folder / "known.gd",
+                        {.dtype = DType::kInt8, .rows = rows, .columns = 2, .scales = {1, 2}});
+    FeatureWriter open(folder / "open.gd", {.dtype = DType::kInt8, .columns = 2, .scales = {1, 2}});
+    for (FeatureWriter* writer : {&known, &open})
+      for (std::size_t at = 0; at < bytes.size(); at += 77'777)
+        writer->append(
+            std::span(bytes).subspan(at, std::min<std::size_t>(77'777, bytes.size() - at)));
+    CHECK_THROWS_WITH(open.finish(), std::invalid_argument, "nobody said how many rows");
+    CHECK_THROWS_WITH(open.finish(rows + 1), std::invalid_argument, "bytes were appended");
+    CHECK_THROWS_WITH(known.finish(rows + 1), std::invalid_argument, "rows, but has");
+    open.finish(rows);
+    known.finish();
+    CHECK(read_bytes(folder / "known.gd") == read_bytes(folder / "open.gd"));
+    CHECK_EQUAL(verify_file(folder / "open.gd", {}).num_problems, 0U);
+  }
+}
+
+TEST(keeps_scales) {
+  const TemporaryFolder folder;
+  const auto path = folder / "x.gd";
+  FeatureWriter writer(path, {.dtype = DType::kInt8, .rows = 2, .columns = 3, .scales = {1, 0, 2}});
+  writer.append(Bytes(6));
+  writer.finish();
+  const FeatureMatrix features(path);
+  CHECK(features.scales() != nullptr);
+  CHECK(features.read_scales() == std::vector<float>{1, 0, 2});
+  CHECK_EQUAL(verify_file(path, {}).num_problems, 0U);
+  for (const float bad : {-1.0F, INFINITY, NAN})
+    CHECK_THROWS_WITH(
+        FeatureWriter(path, {.dtype = DType::kInt8, .rows = 2, .columns = 1, .scales = {bad}}),
+        std::invalid_argument, "not a finite number");
+  CHECK_THROWS_WITH(FeatureWriter(path, {.rows = 2, .columns = 1, .scales = {1}}),
+                    std::invalid_argument, "int8");
+  CHECK_THROWS_WITH(
+      FeatureWriter(path, {.dtype = DType::kInt8, .rows = 2, .columns = 2, .scales = {1}}),
+      std::invalid_argument, "1 scales for 2 columns");
 }

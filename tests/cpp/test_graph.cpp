@@ -1,5 +1,5 @@
 // Mounted graphs: what opening refuses although the header is well-formed, and that every call
-// checks what it follows. Round trips are in test_graph_writer.cpp.
+// checks what it follows. Round trips are in test_graph_compiler.cpp.
 #include <functional>
 #include <numeric>
 
@@ -8,9 +8,9 @@
 #include "graphmount/degree_summary.hpp"
 #include "graphmount/error.hpp"
 #include "graphmount/graph.hpp"
-#include "graphmount/graph_writer.hpp"
 #include "random_edges.hpp"
 #include "temporary_folder.hpp"
+#include "write_graph.hpp"
 
 using namespace graphmount;
 using namespace graphmount::testing;
@@ -25,9 +25,8 @@ class ExampleGraph {
   explicit ExampleGraph(const GraphOptions& options = {.num_nodes = kNodes,
                                                        .keep_source_rows = true}) {
     const Edges edges = random_edges(2, kNodes, 50);
-    ExternalIds ids;
-    ids.names = some_names(kNodes);
-    write_graph(path(), edges.columns(true, true), ids, options, {});
+    const Names names(some_names(kNodes));
+    write_graph(path(), edges.columns(true, true), {{}, names}, options, {});
     good_ = read_bytes(path());
   }
 

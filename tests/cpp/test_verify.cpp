@@ -7,11 +7,11 @@
 #include "forged_file.hpp"
 #include "graphmount/error.hpp"
 #include "graphmount/feature_writer.hpp"
-#include "graphmount/graph_writer.hpp"
 #include "graphmount/parallel.hpp"
 #include "graphmount/verify.hpp"
 #include "random_edges.hpp"
 #include "temporary_folder.hpp"
+#include "write_graph.hpp"
 
 using namespace graphmount;
 using namespace graphmount::testing;
@@ -22,11 +22,12 @@ class Example {
  public:
   explicit Example(bool undirected = false, bool with_names = true) {
     const Edges edges = random_edges(2, 40, 300);
+    const Names names(some_names(40));
     ExternalIds ids;
     std::vector<std::int64_t> numbers;
     for (std::int64_t i = 0; i < 40; ++i) numbers.push_back(1000 - 7 * i);
     if (with_names)
-      ids.names = some_names(40);
+      ids.names = names;
     else
       ids.numbers = numbers;
     write_graph(path(), edges.columns(true, true), ids,
@@ -193,7 +194,8 @@ TEST(utf8_is_told_from_what_only_looks_like_it) {
   const TemporaryFolder folder;
   const auto problems_of = [&](const std::string& name) {
     const std::vector<NodeId> none;
-    write_graph(folder / "g.gl", {none, none, std::nullopt, std::nullopt}, {{}, {name}}, {}, {});
+    write_graph(folder / "g.gl", {none, none, std::nullopt, std::nullopt}, {{}, Names({name})}, {},
+                {});
     return verify_file(folder / "g.gl", {}).num_problems;
   };
   for (const char* good : {"a", "\xC2\x80", "\xDF\xBF", "\xE0\xA0\x80", "\xED\x9F\xBF",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from graphmount import _core
 from graphmount._arguments import as_count, as_ids
 from graphmount._conversion import convert
 from graphmount.errors import SourceError
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 __all__ = ["MemoryRows", "text_column"]
+
+
+#: How far ahead of a batch mapped rows are asked for, so that the disk is never without work.
+_READ_AHEAD_BYTES = 64 << 20
 
 
 class MemoryRows:
@@ -80,7 +85,10 @@ class MemoryRows:
         if self._scales is not None:
             row_bytes += 4 * self.num_columns
         step = max(1, memory // max(row_bytes, 1))
+        ahead = max(step, _READ_AHEAD_BYTES // max(row_bytes, 1))
+        self._prefetch(0, ahead)
         for first in range(0, len(array), step):
+            self._prefetch(first + ahead, first + ahead + step)
             rows = array[first : first + step]
             if self._scales is not None:
                 rows = rows * (self._scales if rows.ndim == 2 else self._scales[0])
@@ -93,6 +101,12 @@ class MemoryRows:
                 keys=None if self._keys is None else _slice(self._keys, first, first + len(rows)),
                 done=first + len(rows),
             )
+
+
+    def _prefetch(self, begin: int, end: int) -> None:
+        """Has the system read rows of a mapped array: it would not look so far ahead by itself."""
+        if self._is_mapped and self._array.flags.c_contiguous:
+            _core.prefetch_memory(self._array[begin:end].reshape(-1).view(np.uint8))
 
 
 def text_column(texts: Sequence[str]) -> TextColumn:

@@ -10,6 +10,7 @@ namespace graphmount::bindings {
 void bind_errors();
 void bind_features(nb::module_& module);
 void bind_graph(nb::module_& module);
+void bind_text(nb::module_& module);
 void bind_verify(nb::module_& module);
 void bind_writers(nb::module_& module);
 
@@ -21,6 +22,7 @@ NB_MODULE(_core, module) {
   bindings::bind_errors();
   bindings::bind_features(module);
   bindings::bind_graph(module);
+  bindings::bind_text(module);
   bindings::bind_verify(module);
   bindings::bind_writers(module);
   module.def("num_threads", &num_threads);

@@ -36,10 +36,15 @@ inline Digits read_eight_digits(const char* text) {
   // behind the first that is no digit.
   word ^= 0x3030303030303030;
   const std::uint64_t others = ((word + 0x7676767676767676) | word) & 0x8080808080808080;
-  const auto count = static_cast<std::size_t>(std::countr_zero(others)) / 8;
-  // The digits move up, and zeros take the place of leading ones. (Without digits the value is
-  // arbitrary, as a shift by 64 bits is not allowed.)
-  word <<= (64 - 8 * count) & 63;
+  if ((others & 0x80) != 0) [[unlikely]]
+    return {0, 0};
+  // One byte lower, with a mark behind the last, so that eight digits are no special case: whether
+  // there are seven or eight is nothing a processor could guess.
+  const auto last_bit =
+      static_cast<unsigned>(std::countr_zero(others >> 8 | std::uint64_t{1} << 63));
+  const std::size_t count = (last_bit + 1) / 8;
+  // The digits move up, and zeros take the place of leading ones.
+  word <<= 63 - last_bit;
   // Two digits make a number below 100, two of those one below 10000, and so on.
   word = (word * 10 + (word >> 8)) & 0x00FF00FF00FF00FF;
   word = (word * 100 + (word >> 16)) & 0x0000FFFF0000FFFF;
@@ -83,8 +88,7 @@ inline const char* read_integer(const char* text, std::int64_t& value) {
   return end;
 }
 
-/// Reads an integer without a sign, as `read_integer` does; faster for up to 16 digits. Whether
-/// there are 7 digits or 8 takes no branch: a processor could not guess it.
+/// Reads an integer without a sign, as `read_integer` does; faster for up to 16 digits.
 inline const char* read_unsigned(const char* text, std::int64_t& value) {
   Digits digits = read_eight_digits(text);
   if (digits.count == 0) return nullptr;

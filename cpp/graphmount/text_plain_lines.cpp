@@ -38,7 +38,7 @@ void put(std::byte* place, Item item) {
 }
 
 // Reads the number of a step. Returns where it ends; nullptr if there is no plain one.
-const char* read_number(const char* p, TextType type, std::byte* place) {
+inline const char* read_number(const char* p, TextType type, std::byte* place) {
   if (is_integer_type(type)) {
     std::int64_t value = 0;
     p = *p == '-' && type != TextType::kNodeId ? read_integer(p, value) : read_unsigned(p, value);
@@ -47,10 +47,9 @@ const char* read_number(const char* p, TextType type, std::byte* place) {
   }
   double value = 0;
   p = read_decimal(p, value);
-  if (p == nullptr || std::isinf(value)) return nullptr;
   if (type == TextType::kFloat64) {
     put(place, value);
-    return p;
+    return std::isinf(value) ? nullptr : p;
   }
   const auto narrow = static_cast<float>(value);
   put(place, narrow);

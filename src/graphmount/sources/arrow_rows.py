@@ -190,5 +190,6 @@ def _bad_lists(column: Any, *, length: int) -> list[arrow_columns.BadRows]:  # n
     values = arrow_columns.plain(column.flatten())
     if values.null_count == 0:
         return []
-    missing = arrow_columns.as_numpy(values.is_null()).reshape(len(column), length).any(axis=1)
+    is_null = arrow_columns.as_numpy(values.is_null()).reshape(len(column), length)
+    missing: NDArray[np.bool_] = np.logical_or.reduce(is_null, axis=1)
     return [arrow_columns.BadRows(rows=missing, reason="has a missing value (null)")]

@@ -69,7 +69,7 @@ def test_npz_members_read_as_numpy_does(array, memory, is_compressed, tmp_path):
     memory=st.integers(1, 500),
     kind=st.sampled_from(["npy", "npz", "stored", "raw"]),
 )
-def test_edges_in_every_layout(ends, dtype, is_pairs, is_fortran, memory, kind, tmp_path):
+def test_edges_in_every_layout(*, ends, dtype, is_pairs, is_fortran, memory, kind, tmp_path):
     array = (ends.T if is_pairs else ends).astype(dtype)
     array = np.asarray(array, order="F" if is_fortran and kind != "raw" else "C")
     options = {}
@@ -246,7 +246,7 @@ def test_npz_members(tmp_path):
 def test_compressed_fortran_matrix_with_many_columns(tmp_path):
     array = np.asfortranarray(np.arange(200.0).reshape(10, 20))
     np.savez_compressed(tmp_path / "x.npz", x=array)
-    with pytest.raises(SourceError, match="Fortran order.*ascontiguousarray"):
+    with pytest.raises(SourceError, match=r"Fortran order.*ascontiguousarray"):
         drain_rows(open_rows(tmp_path / "x.npz"))
     np.savez(tmp_path / "x.npz", x=array)
     assert (drain_rows(open_rows(tmp_path / "x.npz"), memory=500)[0] == array).all()

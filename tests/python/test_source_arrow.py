@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import decimal
 import subprocess
 import sys
@@ -107,13 +107,13 @@ def test_types_of_ids(column, keys, expected):
 
 
 def test_times():
-    moments = [datetime.datetime(1970, 1, 2), datetime.datetime(1969, 12, 31, 23, 59, 59, 500000)]  # noqa: DTZ001
+    moments = [dt.datetime(1970, 1, 2), dt.datetime(1969, 12, 31, 23, 59, 59, 500000)]  # noqa: DTZ001
     for unit in ("ms", "us", "ns"):
         for zone in (None, "Europe/Berlin"):
             column = pa.array(moments, pa.timestamp(unit)).cast(pa.timestamp(unit, zone))
             table = pa.table({"a": [0, 1], "b": [1, 0], "t": column})
             assert drain_edges(open_edges(table, timestamps="t")).timestamps == [86400, -1]
-    days = [datetime.date(1970, 1, 3), datetime.date(1969, 12, 31)]
+    days = [dt.date(1970, 1, 3), dt.date(1969, 12, 31)]
     for kind in (pa.date32(), pa.date64()):
         table = pa.table({"a": [0, 1], "b": [1, 0], "t": pa.array(days, kind)})
         assert drain_edges(open_edges(table, timestamps="t")).timestamps == [172800, -86400]
@@ -290,7 +290,7 @@ def test_lists_that_are_no_rows(tmp_path):
     table = pa.table({"x": [[1.0, 2.0], [3.0, 4.0], [5.0], None, [6.0, None]]})
     path = stored(table, "parquet", tmp_path)
     for memory in (1, 1 << 20):
-        with pytest.raises(SourceError, match="row [23], column 'x'"):
+        with pytest.raises(SourceError, match=r"row [23], column 'x'"):
             drain_rows(open_rows(path), memory=memory)
         source = open_rows(path, on_error="skip")
         rows, _ = drain_rows(source, memory=memory)

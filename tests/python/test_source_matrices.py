@@ -39,7 +39,7 @@ def matrices(draw):
     memory=st.integers(1, 2000),
     weights=st.sampled_from([None, True, "data"]),
 )
-def test_scipy(matrix, kind, where, memory, weights, tmp_path):
+def test_scipy(*, matrix, kind, where, memory, weights, tmp_path):
     converted = matrix.asformat(kind)  # CSR and CSC add up duplicates
     expected = converted.tocoo()
     values = expected.data.astype(np.float32).tolist() if weights else [None] * expected.nnz
@@ -89,7 +89,7 @@ def lists(indptr, indices, **options):
 @pytest.mark.parametrize("memory", [1, 100, 1 << 20])
 def test_offsets_are_checked(memory):
     for indptr in ([0, 3, 2, 4], [0, 1, 2, 3], [0, 1, 2, 9], [1, 2, 3, 4], [0], [0, 4, 4, 5]):
-        with pytest.raises(SourceError, match="lists|list"):
+        with pytest.raises(SourceError, match=r"lists|list"):
             drain_edges(lists(indptr, [0, 1, 2, 0]), memory=memory)
     with pytest.raises(SourceError, match="is empty"):
         lists(np.empty(0, int), np.empty(0, int))
@@ -112,7 +112,7 @@ def test_undirected_lists_give_each_edge_once():
     is_symmetric=st.booleans(),
     is_compressed=st.booleans(),
 )
-def test_matrix_market(matrix, memory, field, is_symmetric, is_compressed, tmp_path):
+def test_matrix_market(*, matrix, memory, field, is_symmetric, is_compressed, tmp_path):
     matrix = matrix.tocsr()
     if is_symmetric:
         matrix = (matrix + matrix.T).tocsr()

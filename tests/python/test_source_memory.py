@@ -94,7 +94,7 @@ def test_pyg():
     assert (edges.weights, edges.timestamps) == ([4.0, 5.0, 6.0], [7, 8, 9])
     with pytest.raises(SourceError, match=r"wide has shape \(3, 2\).*data\.wide\[:, 0\]"):
         open_edges(data, weights="wide")
-    with pytest.raises(SourceError, match="this Data has no nothing; it has .*edge_index"):
+    with pytest.raises(SourceError, match=r"this Data has no nothing; it has .*edge_index"):
         open_edges(data, weights="nothing")
     with pytest.raises(SourceError, match="no edge_index"):
         open_edges(data_module.Data(x=torch.ones(3, 1)))

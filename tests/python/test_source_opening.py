@@ -196,7 +196,7 @@ def test_text_goes_to_the_text_sources(tmp_path, monkeypatch):
             },
         ),
     ]
-    with pytest.raises(ValueError, match="member='x' means nothing for .*, text; its options are"):
+    with pytest.raises(ValueError, match=r"member='x' means nothing for .*, text; its options are"):
         open_rows(path, member="x")
 
 

@@ -170,7 +170,7 @@ def test_weights_that_cannot_be_read():
     assert drain_edges(open_edges(half, weights="w")).weights == [0.5]
 
 
-def test_columns_that_are_not_there():
+def test_columns_that_are_not_there(tmp_path):
     table = pa.table({"a": [0], "b": [1.5], "c": ["x"]})
     with pytest.raises(SourceError, match=r"has no column 'z' \(columns=\); it has 'a', 'b', 'c'"):
         open_edges(table, columns=("a", "z"))
@@ -195,6 +195,12 @@ def test_columns_that_are_not_there():
     with pytest.raises(SourceError, match="2 columns called 'a'"):
         open_edges(twice, columns=("a", "a"))
     assert drain_edges(open_edges(twice)).pairs == [(0, 0)]
+    for kind in ("parquet", "arrow"):
+        with pytest.raises(SourceError, match="several columns called 'a'; rename them"):
+            drain_edges(open_edges(stored(twice, kind, tmp_path)))
+    with pytest.raises(TypeError, match="is not a table"):
+        open_edges(pa.chunked_array([[1, 2]]))
+    assert not open_edges(table, columns=("a", "a"), weights=False).has_weights
 
 
 def test_streams_are_read_once():
@@ -347,6 +353,22 @@ def test_damaged_files(tmp_path):
         path.write_bytes(path.read_bytes()[:-100])
         with pytest.raises(SourceError, match=f"table.{kind} cannot be read"):
             open_edges(path)
+
+
+def test_damaged_pages(tmp_path):
+    ids = np.random.default_rng(0).integers(0, 2**40, 10_000)
+    path = stored(pa.table({"a": ids, "b": ids}), "parquet", tmp_path, rows=10_000)
+    data = bytearray(path.read_bytes())
+    data[4:2000] = bytes(1996)
+    path.write_bytes(data)
+    with pytest.raises(SourceError, match=r"table\.parquet cannot be read"):
+        drain_edges(open_edges(path))
+
+
+def test_views_with_nulls():
+    column = pa.array(["a", None, "c" * 40], pa.string_view())
+    source = open_edges(pa.table({"a": column, "b": column}), on_error="skip")
+    assert drain_edges(source).src == ["a", "c" * 40]
 
 
 def test_without_pyarrow(tmp_path):

@@ -99,7 +99,7 @@ def test_pyg():
     with pytest.raises(SourceError, match="no edge_index"):
         open_edges(data_module.Data(x=torch.ones(3, 1)))
     with pytest.raises(SourceError, match="only an adj_t"):
-        open_edges(data_module.Data(adj_t=torch.eye(3).to_sparse_csr()))
+        open_edges(data_module.Data(adj_t=torch.eye(3).to_sparse()))
     hetero = data_module.HeteroData()
     hetero["paper", "cites", "paper"].edge_index = data.edge_index
     with pytest.raises(TypeError, match=r"HeteroData.*\('paper', 'cites', 'paper'\)\]\.edge_index"):

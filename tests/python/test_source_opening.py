@@ -211,3 +211,24 @@ for name in ("pyarrow", "scipy", "torch", "networkx", "pandas", "polars", "torch
     assert name not in sys.modules, name
 """
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_pair_of_files(tmp_path):
+    """A tuple is a pair (sources, destinations), as of arrays; a list is read one after another."""
+    np.save(tmp_path / "src.npy", np.array([0, 1, 2], np.int32))
+    np.save(tmp_path / "dst.npy", [1, 2, 0])
+    pair = (tmp_path / "src.npy", str(tmp_path / "dst.npy"))
+    assert drain_edges(open_edges(pair), memory=50).pairs == [(0, 1), (1, 2), (2, 0)]
+    with pytest.raises(SourceError, match=r"has shape \(3,\); edges are"):
+        open_edges(list(pair))
+    np.save(tmp_path / "dst.npy", [1, 2])
+    with pytest.raises(SourceError, match=r"dst\.npy has shape \(2,\), but there are 3 edges"):
+        open_edges(pair)
+
+
+def test_names_are_wanted(tmp_path):
+    np.savez(tmp_path / "x.npz", edge_index=[[0], [1]])
+    with pytest.raises(TypeError, match="timestamps=True; pass the name"):
+        open_edges(tmp_path / "x.npz", timestamps=True)
+    source = open_edges(tmp_path / "x.npz", timestamps=False, weights=False)
+    assert not source.has_timestamps

@@ -35,6 +35,20 @@ def open_array_edges(
     return ColumnEdges(name=path, ends=as_ends(open_npy(path, shape=shape, dtype=dtype)))
 
 
+def open_pair_edges(src_path: str, dst_path: str) -> ColumnEdges:
+    """Edges from two `.npy` files of vectors, where edges begin and where they end.
+
+    Args:
+        src_path: The file of the sources.
+        dst_path: The file of the destinations.
+
+    Raises:
+        SourceError: They are not vectors of integers, or not equally long.
+    """
+    ends = (open_npy(src_path), open_npy(dst_path))
+    return ColumnEdges(name=f"{src_path} and {dst_path}", ends=ends)
+
+
 def as_ends(stream: ArrayStream) -> ArrayStream:
     """The array as one of shape (edges, 2)."""
     if len(stream.shape) != 2 or 2 not in stream.shape:

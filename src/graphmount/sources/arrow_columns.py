@@ -35,13 +35,15 @@ class BadRows:
 
 
 def plain(column: Any) -> Any:  # noqa: ANN401
-    """The column without dictionaries and extension types."""
+    """The column without dictionaries, extension types and views, which not all of Arrow knows."""
     types = pyarrow("pyarrow.types")
     while True:
         if isinstance(column.type, pyarrow().BaseExtensionType):
             column = column.storage
         elif types.is_dictionary(column.type):
             column = column.dictionary_decode()
+        elif hasattr(types, "is_string_view") and types.is_string_view(column.type):
+            column = column.cast(pyarrow().large_string())
         else:
             return column
 

@@ -52,13 +52,29 @@ class ArrowTable:
 
     def batches(self, columns: list[int], num_rows: int) -> Iterator[tuple[Any, int]]:
         """These columns in batches of at most `num_rows` rows, and how much has been read."""
+        arrow = pyarrow()
         before = 0
-        for batch, done in self._batches(columns, num_rows):
+        batches = self._batches(columns, num_rows)
+        while True:
+            try:
+                batch, done = next(batches)
+            except StopIteration:
+                return
+            except (arrow.ArrowException, OSError) as error:
+                raise SourceError(f"{self.name} cannot be read: {error}") from error
             for first in range(0, batch.num_rows, num_rows):
                 piece = batch.slice(first, num_rows)
                 upto = first + piece.num_rows
                 yield piece, before + (done - before) * upto // batch.num_rows
             before = done
+
+    def _names(self, columns: list[int]) -> list[str]:
+        """The names by which files are asked for columns."""
+        names = [self.schema.names[column] for column in columns]
+        for name in names:
+            if self.schema.names.count(name) > 1:
+                raise SourceError(f"{self.name} has several columns called {name!r}; rename them")
+        return names
 
     def _batches(self, columns: list[int], num_rows: int) -> Iterator[tuple[Any, int]]:
         raise NotImplementedError
@@ -75,7 +91,7 @@ class _ParquetTable(ArrowTable):
         self.num_rows = self._file.metadata.num_rows
 
     def _batches(self, columns: list[int], num_rows: int) -> Iterator[tuple[Any, int]]:
-        names = [self.schema.names[column] for column in columns]
+        names = self._names(columns)
         done = 0
         for batch in self._file.iter_batches(num_rows, columns=names, use_threads=False):
             done += batch.num_rows
@@ -100,7 +116,7 @@ class _IpcTable(ArrowTable):
 
     def _batches(self, columns: list[int], num_rows: int) -> Iterator[tuple[Any, int]]:
         del num_rows  # record batches are as they were written
-        names = [self.schema.names[column] for column in columns]
+        names = self._names(columns)
         with pyarrow().OSFile(self.name) as file:
             reader = self._open(file, columns)
             if self._is_stream:
@@ -123,7 +139,7 @@ class _OrcTable(ArrowTable):
 
     def _batches(self, columns: list[int], num_rows: int) -> Iterator[tuple[Any, int]]:
         del num_rows  # stripes are as they were written
-        names = [self.schema.names[column] for column in columns]
+        names = self._names(columns)
         count = self._file.nstripes
         for number in range(count):
             batch = self._file.read_stripe(number, columns=names)
@@ -135,7 +151,10 @@ class _ObjectTable(ArrowTable):
         kind = type(source)
         self.name = f"a {kind.__module__.partition('.')[0].lstrip('_')} {kind.__name__}"
         self._source: Any = source
-        self._reader: Any = pyarrow().RecordBatchReader.from_stream(source)
+        try:
+            self._reader: Any = pyarrow().RecordBatchReader.from_stream(source)
+        except pyarrow().ArrowInvalid as error:
+            raise TypeError(f"{self.name} is not a table: {error}") from error
         self.schema = self._reader.schema
         self.num_rows = _num_rows(source)
         self.size = self.num_rows
@@ -193,7 +212,7 @@ def open_table(source: object, kind: str | None = None) -> ArrowTable:
         if kind == "orc":
             return _OrcTable(source)
         return _IpcTable(source, is_stream=kind == "arrow stream")
-    except (arrow.ArrowInvalid, OSError) as error:
+    except (arrow.ArrowException, OSError) as error:
         raise SourceError(f"{source} cannot be read: {error}") from error
 
 

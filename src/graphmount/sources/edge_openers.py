@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphmount.errors import SourceError
 from graphmount.graph import Graph
-from graphmount.sources.array_edges import open_array_edges
+from graphmount.sources.array_edges import open_array_edges, open_pair_edges
 from graphmount.sources.arrow_edges import ArrowEdges
 from graphmount.sources.arrow_tables import is_arrow, open_table
 from graphmount.sources.graphzero import open_graphzero_edges
@@ -48,6 +48,19 @@ def _open_array(path: str, options: EdgeOptions) -> EdgeSource:
     return open_array_edges(path, shape=options.shape, dtype=options.dtype)
 
 
+def open_pair(src_path: str, dst_path: str, options: EdgeOptions) -> EdgeSource:
+    """Edges of two files, of their sources and of their destinations.
+
+    Args:
+        src_path: The file of the sources.
+        dst_path: The file of the destinations.
+        options: What the user wants of them.
+    """
+    options.allow(src_path, "one of a pair of arrays", "keys")
+    _require_numbers(src_path, options)
+    return open_pair_edges(src_path, dst_path)
+
+
 def _open_npz(path: str, options: EdgeOptions) -> EdgeSource:
     options.allow(path, "a NumPy archive", "columns", "weights", "timestamps", "keys")
     _require_numbers(path, options)
@@ -55,7 +68,7 @@ def _open_npz(path: str, options: EdgeOptions) -> EdgeSource:
         path,
         columns=options.columns,
         weights=options.weights,
-        timestamps=options.timestamps or None,
+        timestamps=_named(path, options.timestamps, "timestamps"),
     )
 
 
@@ -76,9 +89,12 @@ def _open_text(path: str, options: EdgeOptions) -> EdgeSource:
     options.allow(path, "text", *_TEXT_OPTIONS)
     # Imported by name: text has a parser of its own, and whoever has no text needs none.
     text = importlib.import_module("graphmount.sources.text")
-    opened: EdgeSource = text.TextEdges(
-        path, **{name: getattr(options, name) for name in _TEXT_OPTIONS}
-    )
+    wanted = {name: getattr(options, name) for name in _TEXT_OPTIONS}
+    for name in ("weights", "timestamps"):
+        if wanted[name] is True:
+            raise TypeError(f"{name}=True; name the column of {path} that has them, or its number")
+        wanted[name] = None if wanted[name] is False else wanted[name]
+    opened: EdgeSource = text.TextEdges(path, **wanted)
     return opened
 
 
@@ -94,14 +110,12 @@ def open_object(source: Any, options: EdgeOptions) -> EdgeSource:  # noqa: ANN40
     if is_pyg(source):
         options.allow("PyG's Data", "a graph in memory", "weights", "timestamps", "keys")
         _require_numbers("PyG's Data", options)
-        return open_pyg_edges(
-            source, weights=options.weights, timestamps=options.timestamps or None
-        )
+        times = _named("PyG's Data", options.timestamps, "timestamps")
+        return open_pyg_edges(source, weights=options.weights, timestamps=times)
     if is_networkx(source):
         options.allow("a NetworkX graph", "a graph in memory", "weights", "timestamps", "keys")
-        opened = NetworkXEdges(
-            source, weights=options.weights, timestamps=options.timestamps or None
-        )
+        times = _named("a NetworkX graph", options.timestamps, "timestamps")
+        opened = NetworkXEdges(source, weights=options.weights, timestamps=times)
         if options.keys is not None and opened.has_text_ids != (options.keys == "text"):
             found = "strings" if opened.has_text_ids else "integers"
             raise ValueError(f"keys={options.keys!r}, but the nodes of the graph are {found}")
@@ -128,13 +142,13 @@ def _open_table(source: object, kind: str | None, options: EdgeOptions) -> EdgeS
     table = open_table(source, kind)
     options.allow(table.name, "a table", "columns", "weights", "timestamps", "keys", "on_error")
     for name in ("weights", "timestamps"):
-        if isinstance(getattr(options, name), bool):
+        if getattr(options, name) is True:
             raise TypeError(f"{name}=True; name the column of {table.name} that has them")
     return ArrowEdges(
         table,
         columns=options.columns,
-        weights=options.weights,
-        timestamps=options.timestamps,
+        weights=None if options.weights is False else options.weights,
+        timestamps=None if options.timestamps is False else options.timestamps,
         keys=options.keys,
         on_error=options.on_error,
     )
@@ -149,6 +163,15 @@ def _open_graph(source: Graph | str, options: EdgeOptions) -> EdgeSource:
         weights=_known_values(name, options.weights, "weights"),
         timestamps=_known_values(name, options.timestamps, "timestamps"),
     )
+
+
+def _named(name: str, value: object, option: str) -> str | None:
+    """The name of a member or attribute; None for nothing."""
+    if value is None or value is False:
+        return None
+    if not isinstance(value, str):
+        raise TypeError(f"{option}={value!r}; pass the name that {name} has for it")
+    return value
 
 
 def _require_numbers(name: str, options: EdgeOptions) -> None:

@@ -49,9 +49,10 @@ def open_edges(
     """Opens a source of edges.
 
     Args:
-        source: A path, folder, pattern or list of paths; a pair of arrays or an array of shape
-            (2, edges), of NumPy or torch; a PyG `Data`; a SciPy matrix; a NetworkX graph; a
-            `Graph`; or a table that speaks Arrow (Polars, DuckDB, pandas, pyarrow).
+        source: A path, folder, pattern or list of paths; a tuple of two `.npy` files, of sources
+            and destinations; a pair of arrays or an array of shape (2, edges), of NumPy or torch;
+            a PyG `Data`; a SciPy matrix; a NetworkX graph; a `Graph`; or a table that speaks Arrow
+            (Polars, DuckDB, pandas, pyarrow).
         columns: The columns (sources, destinations) of a table or text, by name or number, or the
             members of an `.npz`; by default the first two, or what the file is known by.
         weights: The column, member or attribute with the weights; or an array, or the path of a
@@ -103,6 +104,8 @@ def _open_edges(source: Any, options: EdgeOptions) -> EdgeSource:  # noqa: ANN40
     if not is_paths(source):
         return edge_openers.open_object(source, options)
     paths, kind = _one_kind(source, is_headerless=options.shape is not None)
+    if isinstance(source, tuple) and kind == "npy" and len(paths) == len(source) == 2:
+        return edge_openers.open_pair(paths[0], paths[1], options)
     parts = [edge_openers.open_file(path, kind, options) for path in paths]
     return parts[0] if len(parts) == 1 else ConcatenatedEdges(parts)
 

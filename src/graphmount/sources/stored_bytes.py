@@ -151,7 +151,11 @@ def open_archive(path: str) -> zipfile.ZipFile:
 
 
 def member_bytes(archive: zipfile.ZipFile, path: str, member: str, offset: int) -> StoredBytes:
-    """The bytes of a member from `offset` on: a stretch of the file where it is not compressed."""
+    """The bytes of a member from `offset` on.
+
+    One that is not compressed is a stretch of the file, which can be read from any place. Its
+    checksum, which is of the whole member, is then not looked at.
+    """
     info = archive.getinfo(member)
     if info.compress_type != zipfile.ZIP_STORED or info.flag_bits & 1:
         return MemberBytes(path=path, member=member, offset=offset, size=info.compress_size)

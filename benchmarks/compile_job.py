@@ -41,7 +41,6 @@ def compile_graph(options: argparse.Namespace) -> dict[str, float]:
         options.source,
         options.out,
         neighbors=options.neighbors,
-        columns=(0, 1) if options.source.endswith(".csv") else None,  # TEMPORARY
         memory=options.memory,
         progress=note,
     )

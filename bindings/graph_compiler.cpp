@@ -10,6 +10,7 @@
 
 #include "arrays.hpp"
 #include "callbacks.hpp"
+#include "graphmount/hot_order.hpp"
 #include "names.hpp"
 
 namespace graphmount::bindings {
@@ -61,6 +62,15 @@ auto count_appearances(const GraphCompiler& self) {
   return to_numpy(std::move(counts));
 }
 
+auto hot_order_of(const Column<std::uint32_t>& counts) {
+  std::vector<NodeId> order(counts.size());
+  {
+    const nb::gil_scoped_release release;
+    hot_order(to_span(counts), order);
+  }
+  return to_numpy(std::move(order));
+}
+
 std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t> finish(
     GraphCompiler& self, const nb::bytes& path, const std::optional<IdColumn>& node_numbers,
     const std::optional<std::tuple<IdColumn, Column<std::uint8_t>>>& node_names,
@@ -84,6 +94,7 @@ std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t> finish(
 }  // namespace
 
 void bind_graph_compiler(nb::module_& module) {
+  module.def("hot_order", &hot_order_of, "counts"_a);
   nb::class_<GraphCompiler>(module, "GraphCompiler")
       .def("__init__", &make_compiler, nb::kw_only(), "num_nodes"_a.none(), "in_lists"_a,
            "out_lists"_a, "undirected"_a, "weights"_a, "timestamps"_a, "dedup"_a,

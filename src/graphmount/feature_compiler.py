@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from graphmount._arguments import as_count, as_number, require_choice
 from graphmount._conversion import dtype_name
+from graphmount._edge_placement import EdgePlacement
 from graphmount._progress import ProgressOption, reporting
 from graphmount._sizes import parse_bytes
 from graphmount.errors import OrderError
@@ -67,6 +68,7 @@ def compile_features(
     dtype: DTypeLike | str | None = None,
     num_nodes: int | None = None,
     order: Graph | str | os.PathLike[str] | None = None,
+    edges: Graph | str | os.PathLike[str] | None = None,
     key: int | str | ArrayLike | Sequence[str] | None = None,
     columns: Sequence[int] | Sequence[str] | None = None,
     missing: Literal["error"] | float = "error",
@@ -105,6 +107,9 @@ def compile_features(
         order: The graph (or its path) whose nodes the rows belong to. The file gets the graph's
             fingerprint, and has a row for each of its nodes. Keys are external ids, if the graph
             has some; without keys, row i belongs to node i.
+        edges: The graph (or its path) whose edges the rows belong to, row i to the edge that was in
+            row i of its source; it must have been compiled with `source_rows=True`. The file has
+            the rows in the order of edge ids, so that those of a neighbor list lie together.
         key: Which node each row belongs to: a column of the source, by name or number, which is
             then no feature; or an array with one key for each row. Without keys, rows are in order.
         columns: The columns to take, by name or number; all but that of the keys if None.
@@ -177,8 +182,16 @@ def compile_features(
     if quantize is not None and dtype is not None and dtype_name(dtype) != "int8":
         raise ValueError(f"quantize={quantize!r} stores int8, not dtype={dtype!r}")
     target = dtype_name("int8" if quantize is not None else rows.dtype if dtype is None else dtype)
-    placement = None
-    if rows.has_keys:
+    budget = parse_bytes(memory, "memory")
+    path = os.path.realpath(os.fspath(out))
+    folder = os.path.dirname(path) if tmp is None else os.path.abspath(os.fspath(tmp))
+    placement: KeyPlacement | EdgePlacement | None = None
+    if edges is not None:
+        if rows.has_keys or order is not None or num_nodes is not None:
+            raise ValueError("edges= does not go with key=, order= or num_nodes=")
+        graph_of_edges = edges if isinstance(edges, Graph) else Graph(edges)
+        placement = EdgePlacement(graph_of_edges, memory=budget // 2, folder=folder)
+    elif rows.has_keys:
         placement = KeyPlacement(rows, graph=graph, num_nodes=num_nodes, on_error=on_error)
 
     def check_rows(count: int) -> None:
@@ -191,7 +204,6 @@ def compile_features(
 
     if rows.num_rows is not None and not rows.has_keys:
         check_rows(rows.num_rows)
-    path = os.path.realpath(os.fspath(out))
     with reporting(progress, f"writing {os.path.basename(path)}", in_bytes=True) as report:
         written = write_rows(
             rows,
@@ -203,8 +215,8 @@ def compile_features(
             repeated=repeated,
             nan=nan,
             quantize=quantize is not None,
-            tmp=None if tmp is None else os.path.abspath(os.fspath(tmp)),
-            memory=parse_bytes(memory, "memory"),
+            tmp=folder,
+            memory=budget,
             check_rows=check_rows,
             report=report,
         )

@@ -1,0 +1,86 @@
+"""Where rows of edge features go: from the rows of the source to the ids of the edges.
+
+The graph knows the source row of each edge; needed is the reverse. That is a graph as well, from
+edge ids to rows, whose lists give the edges of each row: none if the edge was dropped, two if it is
+undirected. It is compiled within the same budget and read in order, like any other.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from graphmount import _core
+from graphmount.errors import MissingDataError
+from graphmount.graph import Graph
+from graphmount.sources.batches import Skipped
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from graphmount.sources.batches import RowBatch
+
+_STEP = 1 << 20
+
+
+class EdgePlacement:
+    """A `Placement` by edge ids.
+
+    Args:
+        graph: A graph that was compiled with `source_rows=True`.
+        memory: The budget for turning the rows round, in bytes.
+        folder: Where the temporary file is made.
+    """
+
+    def __init__(self, graph: Graph, *, memory: int, folder: str) -> None:
+        direction = graph.directions[0]
+        rows = graph.neighbor_lists(direction).source_rows
+        if rows is None:
+            raise MissingDataError(
+                f"{graph.path} does not know the rows that its edges had in the source; compile it "
+                "with source_rows=True"
+            )
+        self.num_rows: int | None = graph.num_edges
+        self.skipped = Skipped()
+        compiler = _core.GraphCompiler(
+            num_nodes=max(len(rows), int(rows.max(initial=-1)) + 1),
+            in_lists=True,
+            out_lists=False,
+            undirected=False,
+            weights=False,
+            timestamps=False,
+            dedup="keep",
+            drop_self_loops=False,
+            wide_indices=False,
+            keep_source_rows=False,
+            memory=memory,
+            folder=os.fsencode(folder),
+        )
+        for first in range(0, len(rows), _STEP):
+            some = rows[first : first + _STEP].astype(np.int64)
+            edge_ids = np.arange(first, first + len(some), dtype=np.int64)
+            compiler.add(edge_ids, some, weights=None, timestamps=None)
+        with tempfile.TemporaryDirectory(prefix=".graphmount-", dir=folder) as temporary:
+            path = os.path.join(temporary, "rows.gl")
+            compiler.finish(
+                os.fsencode(path), node_numbers=None, node_names=None, new_ids=None, progress=None
+            )
+            lists = Graph(path).neighbor_lists("in")  # the mapping outlives the name
+        self._offsets, self._edges = lists.indptr, lists.indices
+
+    def place(
+        self, batch: RowBatch, first_row: int
+    ) -> tuple[NDArray[np.intp] | None, NDArray[np.int64]]:
+        """The rows of a batch that belong to edges, as often as they do, and these edges."""
+        last = len(self._offsets) - 1
+        begin, end = min(first_row, last), min(first_row + len(batch.rows), last)
+        offsets = self._offsets[begin : end + 1]
+        places = np.repeat(np.arange(end - begin), np.diff(offsets))
+        return places, self._edges[offsets[0] : offsets[-1]].astype(np.int64)
+
+    def name_of(self, node: int) -> str:
+        """Its id."""
+        return str(node)

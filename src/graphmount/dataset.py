@@ -1,0 +1,213 @@
+"""A compiled folder: one graph, the tables of its nodes, labels and splits, in one id space."""
+
+from __future__ import annotations
+
+import json
+import os
+from functools import cached_property
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from graphmount._arguments import as_ids, as_native
+from graphmount.errors import FormatError, IdError
+from graphmount.features import FeatureStore
+from graphmount.graph import Graph
+from graphmount.order import check_order
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from graphmount._handle import Advice
+
+__all__ = ["DESCRIPTION", "VERSION", "Dataset"]
+
+#: The file that makes a folder a dataset.
+DESCRIPTION = "dataset.json"
+#: Of that file.
+VERSION = 1
+
+_FIELDS = {"graph", "features", "edge_features", "labels", "splits", "num_nodes", "num_edges"}
+
+
+class Dataset:
+    """A mounted folder of `compile_dataset`.
+
+    Graph, tables, labels and splits all number the nodes in the same way: a dataset has one id
+    space, its own. The ids of the source cross only by `to_internal` and `to_external`.
+
+    Files are mounted when they are first asked for. A dataset pickles as its path.
+
+    Args:
+        path: The folder.
+        advice: How its files will be used; see `Graph.advise`.
+
+    Attributes:
+        path: The folder.
+        num_nodes: Nodes of the graph.
+        num_edges: List entries of one direction.
+        description: What `dataset.json` says.
+
+    Raises:
+        FileNotFoundError: There is no such folder, or it is no dataset.
+        FormatError: Its description is damaged, or of a later version.
+
+    Examples:
+        >>> import numpy as np
+        >>> import graphmount as gm
+        >>> x = np.arange(8, dtype=np.float32).reshape(4, 2)
+        >>> _ = gm.compile_dataset(
+        ...     "social", edges=([3, 3, 3, 1], [0, 1, 2, 2]), features={"x": x},
+        ...     labels=[0, 1, 0, 1], splits={"train": [0, 3]},
+        ... )
+        >>> ds = gm.Dataset("social")
+        >>> ds.to_external([0])  # node 3 of the source is what sampling will meet most often
+        array([3])
+        >>> ds.features["x"].numpy()[0], ds.labels[0], ds.splits["train"]
+        (array([6., 7.], dtype=float32), np.int64(1), array([2, 0]))
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, advice: Advice = "auto") -> None:
+        self.path = os.path.realpath(os.fspath(path))
+        self._advice: Advice = advice
+        self.description = _read_description(self.path)
+        self.num_nodes: int = self.description["num_nodes"]
+        self.num_edges: int = self.description["num_edges"]
+
+    def __repr__(self) -> str:
+        return (
+            f"<Dataset {self.path!r}: {self.num_nodes:,} nodes, {self.num_edges:,} edges, "
+            f"features {sorted(self.description['features'])}>"
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _reopen, (self.path, self._advice)
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The graph."""
+        return Graph(os.path.join(self.path, self.description["graph"]), advice=self._advice)
+
+    @cached_property
+    def features(self) -> Mapping[str, FeatureStore]:
+        """The tables of the nodes, by name: row i belongs to node i."""
+        return self._tables("features")
+
+    @cached_property
+    def edge_features(self) -> Mapping[str, FeatureStore]:
+        """The tables of the edges, by name: row i belongs to edge id i."""
+        return MappingProxyType(
+            {name: self._table(file) for name, file in self.description["edge_features"].items()}
+        )
+
+    @cached_property
+    def labels(self) -> NDArray[Any] | None:
+        """The labels of the nodes, as a read-only view of their file; None if there are none."""
+        file = self.description["labels"]
+        if file is None:
+            return None
+        store = self._table(file)
+        check_order(self.graph, store)
+        return as_native(store.numpy())
+
+    @cached_property
+    def splits(self) -> Mapping[str, NDArray[np.int64]]:
+        """Ids of nodes by the name of the split, as read-only views of their files."""
+        return MappingProxyType(
+            {
+                name: as_native(self._table(file).numpy())
+                for name, file in self.description["splits"].items()
+            }
+        )
+
+    def to_external(self, ids: ArrayLike) -> NDArray[np.int64] | list[str]:
+        """What the source calls these nodes.
+
+        Args:
+            ids: Nodes of the dataset.
+
+        Returns:
+            An array, or a list where the ids of the source are strings.
+
+        Raises:
+            IdError: A node does not exist.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> edges = (["a", "c"], ["b", "b"])
+            >>> import polars
+            >>> frame = polars.DataFrame({"from": edges[0], "to": edges[1]})
+            >>> _ = gm.compile_dataset("letters", edges=frame, ids="map")
+            >>> sorted(gm.Dataset("letters").to_external([0, 1, 2]))
+            ['a', 'b', 'c']
+        """
+        if self.graph.node_id_type is not None:
+            return self.graph.to_external(ids)
+        return self._same(ids, "ids")
+
+    def to_internal(self, keys: ArrayLike | Sequence[str]) -> NDArray[np.int64]:
+        """The nodes that the source calls so.
+
+        Args:
+            keys: Ids of the source, integers or strings.
+
+        Raises:
+            IdError: The source has no such node; the message says which.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> _ = gm.compile_dataset("pairs", edges=([0, 1, 2], [3, 3, 3]))
+            >>> ds = gm.Dataset("pairs")
+            >>> ds.to_external(ds.to_internal([2, 0]))
+            array([2, 0])
+        """
+        if self.graph.node_id_type is not None:
+            return self.graph.to_internal(keys)
+        return self._same(keys, "keys")
+
+    def _same(self, ids: Any, name: str) -> NDArray[np.int64]:  # noqa: ANN401
+        array = as_ids(ids, name)
+        wrong = (array < 0) | (array >= self.num_nodes)
+        if wrong.any():
+            place = int(np.argmax(wrong))
+            raise IdError(
+                f"node {array[place]} (at position {place}) does not exist: nodes are numbered "
+                f"from 0 to {self.num_nodes - 1}"
+            )
+        return array
+
+    def _table(self, file: str) -> FeatureStore:
+        return FeatureStore(os.path.join(self.path, file), advice=self._advice)
+
+    def _tables(self, kind: str) -> Mapping[str, FeatureStore]:
+        tables = {name: self._table(file) for name, file in self.description[kind].items()}
+        check_order(self.graph, *tables.values())
+        return MappingProxyType(tables)
+
+
+def _reopen(path: str, advice: Advice) -> Dataset:
+    return Dataset(path, advice=advice)
+
+
+def _read_description(folder: str) -> dict[str, Any]:
+    path = os.path.join(folder, DESCRIPTION)
+    with open(path, "rb") as file:
+        text = file.read()
+    try:
+        description = json.loads(text)
+    except ValueError as error:
+        raise FormatError(f"{path} is damaged: {error}; compile the dataset again") from None
+    if not isinstance(description, dict) or description.get("kind") != "graphmount dataset":
+        raise FormatError(f"{path} does not describe a dataset of graphmount")
+    if description.get("version") != VERSION:
+        raise FormatError(
+            f"{path} is of version {description.get('version')}, and this graphmount reads version "
+            f"{VERSION}; upgrade graphmount, or compile the dataset again"
+        )
+    missing = _FIELDS - description.keys()
+    if missing:
+        raise FormatError(f"{path} is damaged: {min(missing)!r} is missing; compile it again")
+    return description

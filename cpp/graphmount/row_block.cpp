@@ -56,8 +56,8 @@ void RowBlock::place(const PlacedRows& rows) {
     const auto copy = [&](std::int64_t from, std::int64_t to) {
       for (auto i = static_cast<std::size_t>(from); i < static_cast<std::size_t>(to); ++i) {
         if (slots_[i] < 0) continue;
-        std::memcpy(matrix_.get() + static_cast<std::uint64_t>(slots_[i]) * row_bytes_,
-                    rows.rows + index_of(begin + i) * rows.row_stride, row_bytes_);
+        std::copy_n(rows.rows + index_of(begin + i) * rows.row_stride, row_bytes_,
+                    matrix_.get() + static_cast<std::uint64_t>(slots_[i]) * row_bytes_);
       }
     };
     const auto all = static_cast<std::int64_t>(count);

@@ -121,8 +121,8 @@ void RowScatter::collect(std::span<const std::int64_t> destinations,
     for (auto i = static_cast<std::size_t>(from); i < static_cast<std::size_t>(to); ++i) {
       std::byte* const record = end + i * record_bytes_;
       std::memcpy(record, &destinations[i], sizeof(std::int64_t));
-      std::memcpy(record + sizeof(std::int64_t), rows.data() + i * options_.row_bytes,
-                  options_.row_bytes);
+      std::copy_n(rows.data() + i * options_.row_bytes, options_.row_bytes,
+                  record + sizeof(std::int64_t));
     }
   });
   num_records_ += destinations.size();

@@ -18,7 +18,10 @@ from __future__ import annotations
 from importlib.metadata import version
 
 from graphmount import errors
+from graphmount.dataset import Dataset
+from graphmount.dataset_compiler import CompiledDataset, compile_dataset
 from graphmount.degree_summary import DegreeSummary
+from graphmount.expected_access import expected_access
 from graphmount.feature_compiler import CompiledFeatures, compile_features
 from graphmount.features import FeatureStore
 from graphmount.graph import Graph
@@ -27,13 +30,17 @@ from graphmount.memory_report import FileMemory, MemoryReport, memory
 from graphmount.neighbor_lists import NeighborLists
 from graphmount.order import check_order
 from graphmount.sections import Section
+from graphmount.tables import EdgeTable, Table
 from graphmount.threads import num_threads, set_num_threads
 from graphmount.verification import Problem, Verification, verify
 
 __all__ = [
+    "CompiledDataset",
     "CompiledFeatures",
     "CompiledGraph",
+    "Dataset",
     "DegreeSummary",
+    "EdgeTable",
     "FeatureStore",
     "FileMemory",
     "Graph",
@@ -41,11 +48,14 @@ __all__ = [
     "NeighborLists",
     "Problem",
     "Section",
+    "Table",
     "Verification",
     "check_order",
+    "compile_dataset",
     "compile_features",
     "compile_graph",
     "errors",
+    "expected_access",
     "memory",
     "num_threads",
     "set_num_threads",

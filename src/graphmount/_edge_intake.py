@@ -19,7 +19,7 @@ from graphmount.errors import BudgetError, SourceError
 from graphmount.sources.batches import TextColumn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from numpy.typing import NDArray
 
@@ -31,7 +31,7 @@ Ids = Literal["dense", "map"]
 OnError = Literal["raise", "skip"]
 
 #: With less, buffers alone would exceed the budget.
-LEAST_MEMORY = 64 << 20
+_LEAST_MEMORY = 64 << 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,6 +124,11 @@ class EdgeIntake:
     def num_nodes(self) -> int:
         """How many nodes there are, by the options or by the edges read."""
         return max(self._core.num_nodes, 0 if self._map is None else len(self._map))
+
+    def add_keys(self, keys: Iterable[Keys]) -> None:
+        """Numbers these keys before those of the edges."""
+        for some in keys:
+            self._mapped(some)
 
     def read(self, report: Callable[[int, int], None] | None) -> None:
         """Reads all of the source."""
@@ -270,6 +275,15 @@ class EdgeIntake:
                     f"{self.source.name}, edge {self._core.num_rows + row}: "
                     f"{_shown(keys, row)} is not among node_ids"
                 )
+
+
+def require_memory(budget: int, given: object) -> None:
+    """Raises if a budget is too small to hold."""
+    if budget < _LEAST_MEMORY:
+        raise ValueError(
+            f"memory={given!r} is too little to compile a graph; it takes "
+            f"{format_bytes(_LEAST_MEMORY)} at least"
+        )
 
 
 def require_space(

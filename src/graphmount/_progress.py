@@ -110,3 +110,25 @@ def staged(
 
         is_bar = isinstance(first, _Bar)
         yield report_first, report_second
+
+
+@contextmanager
+def steps(option: ProgressOption, count: int) -> Iterator[Callable[[], ProgressOption]]:
+    """Yields a function that gives the progress option of the next of `count` pieces of work.
+
+    Bars are those of the pieces. A callback is told of all as one: in thousandths, of which each
+    piece has the same share.
+    """
+    begun = 0
+
+    def next_step() -> ProgressOption:
+        nonlocal begun
+        begun += 1
+        if not callable(option):
+            return option
+        before = begun - 1
+        return lambda done, total: option(
+            (1000 * before + 1000 * done // max(total, 1)) // count, 1000
+        )
+
+    yield next_step

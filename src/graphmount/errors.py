@@ -45,7 +45,7 @@ class GraphmountError(Exception):
         ...     gm.compile_graph(([0, -1], [1, 2]), "bad.gl")
         ... except gm.errors.GraphmountError as error:
         ...     print(error)
-        edge 1: node id -1 is negative
+        edges in memory, edge 1: node id -1 is negative
     """
 
     path: str | None = None
@@ -104,7 +104,7 @@ class SourceError(GraphmountError, ValueError):
         ...     gm.compile_graph(([0], [1]), "bad.gl", weights=[float("nan")])
         ... except gm.errors.SourceError as error:
         ...     print(error)
-        edge 0: weight nan is not a finite number of at least 0
+        edges in memory, edge 0: weight nan is not a finite number of at least 0
     """
 
 
@@ -112,12 +112,14 @@ class BudgetError(GraphmountError, MemoryError):
     """The work needs more memory than `memory=` allows.
 
     Examples:
+        >>> import numpy as np
         >>> import graphmount as gm
+        >>> edges = np.zeros((2, 2_000_000), dtype=np.int64)
         >>> try:
-        ...     gm.compile_graph(([0], [10**9]), "big.gl", memory="1GiB")
+        ...     gm.compile_graph(edges, "hub.gl", memory="64MiB")
         ... except gm.errors.BudgetError:
-        ...     print("a graph of a billion nodes needs more than 1 GiB")
-        a graph of a billion nodes needs more than 1 GiB
+        ...     print("one list of two million neighbors needs more than 64 MiB")
+        one list of two million neighbors needs more than 64 MiB
     """
 
 

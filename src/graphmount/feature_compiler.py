@@ -9,22 +9,25 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from graphmount._arguments import as_count, as_number, require_choice
-from graphmount._conversion import dtype_name
+from graphmount._conversion import DTypeName, dtype_name
 from graphmount._edge_placement import EdgePlacement
 from graphmount._progress import ProgressOption, reporting
 from graphmount._sizes import parse_bytes
 from graphmount.errors import OrderError
 from graphmount.graph import Graph
-from graphmount.row_placement import KeyPlacement, OnError
+from graphmount.row_placement import ArrayPlacement, KeyPlacement, OnError
 from graphmount.row_writer import write_rows
 from graphmount.sources.table_opening import open_table
+from graphmount.tables import Table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import ArrayLike, DTypeLike
+    import numpy as np
+    from numpy.typing import ArrayLike, DTypeLike, NDArray
 
     from graphmount._nan import NanPolicy
+    from graphmount.sources.batches import RowSource
 
 __all__ = ["CompiledFeatures", "compile_features"]
 
@@ -158,49 +161,83 @@ def compile_features(
         >>> done.missing, gm.FeatureStore("x.gd").numpy().tolist()
         (1, [[1.0], [0.0], [3.0]])
     """
-    start = time.monotonic()
-    require_choice("repeated", repeated, ("error", "first", "last"))
-    require_choice("quantize", quantize, (None, "column"))
-    require_choice("on_error", on_error, ("raise", "skip"))
     graph = order if order is None or isinstance(order, Graph) else Graph(order)
     if num_nodes is not None:
         num_nodes = as_count(num_nodes, "num_nodes")
         if graph is not None and graph.num_nodes != num_nodes:
             raise OrderError(f"num_nodes={num_nodes}, but {graph.path} has {graph.num_nodes} nodes")
-    rows = open_table(
-        source,
+    table = Table(
+        source=source,
+        dtype=dtype,
         key=key,
         columns=columns,
-        dtype=dtype if source_dtype is None else source_dtype,
-        shape=shape,
+        missing=missing,
+        repeated=repeated,
+        nan=nan,
+        quantize=quantize,
         delimiter=delimiter,
         header=header,
         comments=comments,
-        on_error=on_error,
+        shape=shape,
+        source_dtype=source_dtype,
         member=member,
     )
-    if quantize is not None and dtype is not None and dtype_name(dtype) != "int8":
-        raise ValueError(f"quantize={quantize!r} stores int8, not dtype={dtype!r}")
-    target = dtype_name("int8" if quantize is not None else rows.dtype if dtype is None else dtype)
-    budget = parse_bytes(memory, "memory")
-    path = os.path.realpath(os.fspath(out))
-    folder = os.path.dirname(path) if tmp is None else os.path.abspath(os.fspath(tmp))
-    placement: KeyPlacement | EdgePlacement | None = None
+    return compile_table(
+        open_table(table, on_error=on_error),
+        table,
+        os.path.realpath(os.fspath(out)),
+        graph=graph,
+        num_nodes=num_nodes,
+        edges=edges if edges is None or isinstance(edges, Graph) else Graph(edges),
+        on_error=on_error,
+        folder=None if tmp is None else os.path.abspath(os.fspath(tmp)),
+        memory=parse_bytes(memory, "memory"),
+        progress=progress,
+    )
+
+
+def compile_table(
+    rows: RowSource,
+    table: Table,
+    path: str,
+    *,
+    graph: Graph | None = None,
+    num_nodes: int | None = None,
+    edges: Graph | None = None,
+    new_ids: NDArray[np.int64] | None = None,
+    on_error: OnError = "raise",
+    folder: str | None = None,
+    memory: int,
+    progress: ProgressOption = None,
+) -> CompiledFeatures:
+    """What `compile_features` and `compile_dataset` share: writes an open table to a file.
+
+    With `new_ids`, row i of a table without keys belongs to node `new_ids[i]` of the graph.
+    """
+    start = time.monotonic()
+    require_choice("repeated", table.repeated, ("error", "first", "last"))
+    require_choice("quantize", table.quantize, (None, "column"))
+    require_choice("on_error", on_error, ("raise", "skip"))
+    is_quantized = table.quantize is not None
+    target = _target_dtype(rows, table)
+    folder = os.path.dirname(path) if folder is None else folder
+    placement: KeyPlacement | ArrayPlacement | EdgePlacement | None = None
     if edges is not None:
-        if rows.has_keys or order is not None or num_nodes is not None:
+        if rows.has_keys or graph is not None or num_nodes is not None:
             raise ValueError("edges= does not go with key=, order= or num_nodes=")
-        graph_of_edges = edges if isinstance(edges, Graph) else Graph(edges)
-        placement = EdgePlacement(graph_of_edges, memory=budget // 2, folder=folder)
+        placement = EdgePlacement(edges, memory=memory // 2, folder=folder)
     elif rows.has_keys:
         placement = KeyPlacement(rows, graph=graph, num_nodes=num_nodes, on_error=on_error)
+    elif new_ids is not None:
+        placement = ArrayPlacement(new_ids, len(new_ids))
 
     def check_rows(count: int) -> None:
         if graph is not None and graph.num_nodes != count:
             raise OrderError(
-                f"the source has {count} rows, but {graph.path} has {graph.num_nodes} nodes"
+                f"{rows.name} has {count} rows, but {graph.path} has {graph.num_nodes} nodes"
             )
         if num_nodes is not None and count != num_nodes:
-            raise ValueError(f"the source has {count} rows, but num_nodes={num_nodes}")
+            raise ValueError(f"{rows.name} has {count} rows, but num_nodes={num_nodes}")
 
     if rows.num_rows is not None and not rows.has_keys:
         check_rows(rows.num_rows)
@@ -211,12 +248,12 @@ def compile_features(
             dtype=target,
             destinations=placement,
             order=0 if graph is None else graph.order,
-            missing=_fill_value(missing, is_quantized=quantize is not None),
-            repeated=repeated,
-            nan=nan,
-            quantize=quantize is not None,
+            missing=_fill_value(table.missing, is_quantized=is_quantized),
+            repeated=table.repeated,
+            nan=table.nan,
+            quantize=is_quantized,
             tmp=folder,
-            memory=budget,
+            memory=memory,
             check_rows=check_rows,
             report=report,
         )
@@ -232,6 +269,14 @@ def compile_features(
         skipped=sum(some.count for some in skipped),
         skipped_examples=[example for some in skipped for example in some.examples][:10],
     )
+
+
+def _target_dtype(rows: RowSource, table: Table) -> DTypeName:
+    if table.quantize is None:
+        return dtype_name(rows.dtype if table.dtype is None else table.dtype)
+    if table.dtype is not None and dtype_name(table.dtype) != "int8":
+        raise ValueError(f"quantize={table.quantize!r} stores int8, not dtype={table.dtype!r}")
+    return "int8"
 
 
 def _fill_value(missing: object, *, is_quantized: bool) -> float | None:

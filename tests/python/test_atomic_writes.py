@@ -123,13 +123,27 @@ def small_disk(tmp_path):
     subprocess.run(["umount", folder], check=True)  # noqa: S607
 
 
+class ManyEdges:
+    """A million edges that come as a stream, so that nobody knows how many there are."""
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        pa = pytest.importorskip("pyarrow")
+        batch = pa.record_batch({"src": np.arange(100_000), "dst": np.arange(100_000)})
+        reader = pa.RecordBatchReader.from_batches(batch.schema, iter([batch] * 10))
+        return reader.__arrow_c_stream__(requested_schema)
+
+
 def test_full_disk(small_disk):
     with pytest.raises(OSError, match="cannot reserve") as caught:
         gm.compile_features(np.zeros(2_000_000, np.uint8), small_disk / "x.gd")
     assert caught.value.errno == errno.ENOSPC
     assert caught.value.filename == str(small_disk / "x.gd")
-    with pytest.raises(OSError, match="No space left on device"):
+    with pytest.raises(OSError, match=r"300,000 edges needs about .* and 1.0 MiB are") as caught:
         gm.compile_graph(np.zeros((2, 300_000), int), small_disk / "g.gl")
+    assert caught.value.errno == errno.ENOSPC
+    assert caught.value.filename == str(small_disk)
+    with pytest.raises(OSError, match="No space left on device"):  # nobody knew how many edges
+        gm.compile_graph(ManyEdges(), small_disk / "g.gl")
     assert list(small_disk.iterdir()) == []
     gm.compile_features([1], small_disk / "x.gd")
     assert gm.verify(small_disk / "x.gd").ok

@@ -50,7 +50,7 @@ def test_info_of_quantized_features(tmp_path, capsys):
 
 def test_info_of_undirected_empty_and_odd_names(tmp_path, capsys):
     gm.compile_graph(([0], [1]), tmp_path / "u.gl", directed=False)
-    gm.compile_graph(([], []), tmp_path / "[red]empty.gl")
+    gm.compile_graph(([], []), tmp_path / "[red]empty.gl", num_nodes=0)
     gm.compile_features([], tmp_path / "nothing.gd", dtype="int8")
     names = ["u.gl", "[red]empty.gl", "nothing.gd"]
     assert main(["info", *(str(tmp_path / name) for name in names)]) == 0

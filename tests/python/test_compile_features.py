@@ -150,7 +150,7 @@ def test_ways_to_name_a_dtype(dtype, tmp_path):
         ([np.nan], {"dtype": "int64"}, gm.errors.SourceError, "row 0: nan"),
         (np.zeros((2, 2, 2)), {}, ValueError, "not shape (2, 2, 2)"),
         (3.0, {}, ValueError, "one or two dimensions"),
-        (["a"], {}, TypeError, "features must be numbers"),
+        (np.array(["a"]), {}, TypeError, "features must be numbers"),
         ([1j], {}, TypeError, "features must be numbers"),
         ([None], {}, TypeError, "features must be numbers"),
         ([1.0], {"dtype": "complex64"}, ValueError, "'complex64' cannot be stored"),
@@ -158,7 +158,8 @@ def test_ways_to_name_a_dtype(dtype, tmp_path):
         (np.array([1], np.uint32), {}, ValueError, "'uint32' cannot be stored; choose one of"),
         ([1.0], {"num_nodes": 2}, ValueError, "1 rows, but num_nodes=2"),
         ([1.0], {"memory": -1}, ValueError, "memory=-1 is not a size"),
-        ("x.npy", {}, TypeError, "numpy.load(path, mmap_mode='r')"),
+        ("no such x.npy", {}, FileNotFoundError, "no such x.npy"),
+        (["no such x.npy"], {}, FileNotFoundError, "no such x.npy"),
     ],
 )
 def test_refusals(source, options, error, message, tmp_path):
@@ -283,7 +284,7 @@ def test_more_refusals(options, error, message, tmp_path):
 def test_options_of_opening_do_not_go_with_an_open_source(tmp_path):
     from graphmount.sources.memory_rows import MemoryRows
 
-    with pytest.raises(ValueError, match="columns= does not go with a source that is open already"):
+    with pytest.raises(ValueError, match="columns= and shape= do not go with a source that is open"):
         gm.compile_features(MemoryRows([[1.0]]), tmp_path / "x.gd", columns=[0])
 
 

@@ -118,7 +118,7 @@ def test_neighbors_of_numpy_integers(diamond):
 
 
 def test_empty_graph(tmp_path):
-    gm.compile_graph(([], []), tmp_path / "none.gl")
+    gm.compile_graph(([], []), tmp_path / "none.gl", num_nodes=0)
     graph = gm.Graph(tmp_path / "none.gl")
     assert (graph.num_nodes, graph.num_edges) == (0, 0)
     assert graph.degree().tolist() == []

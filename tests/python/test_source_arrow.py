@@ -151,7 +151,7 @@ def test_columns_that_are_not_there(tmp_path):
         open_edges(table, columns=("a", "a"), weights=7)
     with pytest.raises(SourceError, match="column 'b' is of type double; node ids are integers or"):
         open_edges(table)
-    with pytest.raises(SourceError, match="are not both numbers or both text; pass keys='text'"):
+    with pytest.raises(SourceError, match="are not both numbers or both text; pass ids='map'"):
         open_edges(table, columns=("a", "c"))
     assert drain_edges(open_edges(table, columns=("a", "c"), keys="text")).pairs == [("0", "x")]
     with pytest.raises(ValueError, match="name two of them"):

@@ -75,7 +75,7 @@ def test_scipy_refusals(tmp_path):
         open_edges(square, delimiter=",")
     with pytest.raises(ValueError, match="'weight' is not a column of a SciPy matrix; pass True"):
         open_edges(square, weights="weight")
-    with pytest.raises(ValueError, match="keys='text', but the ids"):
+    with pytest.raises(ValueError, match="key_type='str', but the ids"):
         open_edges(square, keys="text")
 
 

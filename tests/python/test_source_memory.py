@@ -146,7 +146,7 @@ def test_networkx_nodes():
     for bad in ([("a", 1)], [((0, 1), (1, 1))], [("\ud800", "b")]):
         with pytest.raises(SourceError, match="all integers or all strings: use networkx"):
             open_edges(networkx.Graph(bad))
-    with pytest.raises(ValueError, match="keys='text', but the nodes of the graph are integers"):
+    with pytest.raises(ValueError, match="key_type='str', but the nodes of the graph are integers"):
         open_edges(networkx.Graph([(0, 1)]), keys="text")
     with pytest.raises(SourceError, match="too large for int64"):
         drain_edges(open_edges(networkx.Graph([(0, 2**70)])))

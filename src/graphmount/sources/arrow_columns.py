@@ -94,7 +94,8 @@ def has_text_ids(kind: Any, keys: str | None, name: str) -> bool:  # noqa: ANN40
     if _is_uuid(kind):
         if keys in (None, "text"):
             return True
-        raise SourceError(f"{name} holds UUIDs, which are text; leave keys={keys!r} out")
+        wanted = "pass ids='map' to number them" if keys == "dense" else "leave key_type='int' out"
+        raise SourceError(f"{name} holds UUIDs, which are text; {wanted}")
     raise SourceError(f"{name} is of type {kind}; node ids are integers or text")
 
 

@@ -62,7 +62,7 @@ class ArrowEdges:
         if text[0] != text[1]:
             raise SourceError(
                 f"{table.name}: {self._label(self._places[0])} and {self._label(self._places[1])} "
-                "are not both numbers or both text; pass keys='text' or keys='int'"
+                "are not both numbers or both text; pass ids='map' with key_type='str', or 'int'"
             )
         self._weights = self._add(weights, "weights")
         if self._weights is not None:

@@ -15,6 +15,7 @@ from graphmount.sources.edge_values import (
     as_node_ids,
     as_timestamps,
     as_weights,
+    counted,
     require_ids,
     require_timestamps,
     require_weights,
@@ -121,7 +122,8 @@ class ColumnEdges:
 def require_length(stream: Stream, num_edges: int) -> None:
     """Raises unless a column has one value for each edge."""
     if stream.shape != (num_edges,):
+        are = "is" if num_edges == 1 else "are"
         raise SourceError(
-            f"{stream.name} has shape {stream.shape}, but there are {num_edges} edges: one value "
-            "is needed for each"
+            f"{stream.name} has shape {stream.shape}, but there {are} "
+            f"{counted(num_edges, 'edge')}: one value is needed for each"
         )

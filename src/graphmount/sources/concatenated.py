@@ -47,10 +47,13 @@ class ConcatenatedEdges:
         """See `EdgeSource`."""
         before = 0
         for part in self._parts:
+            part.skipped.count = 0  # it may have been read before
+            part.skipped.examples.clear()
+            seen = Skipped()
             for batch in part.batches(memory=memory):
-                _count_skipped(self.skipped, self._parts)
+                _count_skipped(self.skipped, part.skipped, seen)
                 yield replace(batch, done=before + batch.done)
-            _count_skipped(self.skipped, self._parts)
+            _count_skipped(self.skipped, part.skipped, seen)
             before += part.size or 0
 
 
@@ -87,10 +90,13 @@ class ConcatenatedRows:
         """See `RowSource`."""
         before = 0
         for part in self._parts:
+            part.skipped.count = 0  # it may have been read before
+            part.skipped.examples.clear()
+            seen = Skipped()
             for batch in part.batches(memory=memory):
-                _count_skipped(self.skipped, self._parts)
+                _count_skipped(self.skipped, part.skipped, seen)
                 yield replace(batch, done=before + batch.done)
-            _count_skipped(self.skipped, self._parts)
+            _count_skipped(self.skipped, part.skipped, seen)
             before += part.size or 0
 
 
@@ -117,8 +123,8 @@ def _sum(numbers: Sequence[int | None]) -> int | None:
     return sum(known) if len(known) == len(numbers) else None
 
 
-def _count_skipped(skipped: Skipped, parts: Sequence[EdgeSource] | Sequence[RowSource]) -> None:
-    skipped.count = 0
-    skipped.examples.clear()
-    for part in parts:
-        skipped.add(part.skipped.count, part.skipped.examples)
+def _count_skipped(skipped: Skipped, part: Skipped, seen: Skipped) -> None:
+    """Adds what a part has left out since it was `seen` last."""
+    skipped.add(part.count - seen.count, part.examples[len(seen.examples) :])
+    seen.count = part.count
+    seen.examples[:] = part.examples

@@ -90,6 +90,8 @@ def _open_text(path: str, options: EdgeOptions) -> EdgeSource:
     # Imported by name: text has a parser of its own, and whoever has no text needs none.
     text = importlib.import_module("graphmount.sources.text")
     wanted = {name: getattr(options, name) for name in _TEXT_OPTIONS}
+    if wanted["columns"] is None:
+        del wanted["columns"]
     for name in ("weights", "timestamps"):
         if wanted[name] is True:
             raise TypeError(f"{name}=True; name the column of {path} that has them, or its number")
@@ -117,8 +119,10 @@ def open_object(source: Any, options: EdgeOptions) -> EdgeSource:  # noqa: ANN40
         times = _named("a NetworkX graph", options.timestamps, "timestamps")
         opened = NetworkXEdges(source, weights=options.weights, timestamps=times)
         if options.keys is not None and opened.has_text_ids != (options.keys == "text"):
-            found = "strings" if opened.has_text_ids else "integers"
-            raise ValueError(f"keys={options.keys!r}, but the nodes of the graph are {found}")
+            if options.keys == "dense":
+                raise SourceError(f"{opened.name}: its nodes are strings; pass ids='map'")
+            found, wrong = ("strings", "int") if opened.has_text_ids else ("integers", "str")
+            raise ValueError(f"key_type={wrong!r}, but the nodes of the graph are {found}")
         return opened
     if is_sparse(source):
         options.allow("a SciPy matrix", "a matrix in memory", "weights", "keys")
@@ -176,7 +180,7 @@ def _named(name: str, value: object, option: str) -> str | None:
 
 def _require_numbers(name: str, options: EdgeOptions) -> None:
     if options.keys == "text":
-        raise ValueError(f"keys='text', but the ids of {name} are numbers")
+        raise ValueError(f"key_type='str', but the ids of {name} are numbers")
 
 
 def _known_values(name: str, value: object, *known: str | int) -> bool | None:

@@ -16,6 +16,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+def counted(number: int, thing: str) -> str:
+    """So many things, for messages."""
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
 def require_ids(dtype: np.dtype[Any], name: str) -> None:
     """Raises unless ids can be of this dtype."""
     if dtype.kind not in "iu":

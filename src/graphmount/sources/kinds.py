@@ -6,15 +6,17 @@ without a header, goes by the rest.
 
 from __future__ import annotations
 
-import gzip
 import os
-import zlib
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from graphmount.errors import SourceError
 from graphmount.sources import graphzero, mounted
+from graphmount.sources.compression import find_compression, unpack
 from graphmount.sources.matrix_market import MTX_MAGIC
 from graphmount.sources.npy_files import NPY_MAGIC
+
+if TYPE_CHECKING:
+    from graphmount.sources.compression import Compression
 
 Kind = Literal[
     "npy",
@@ -35,7 +37,7 @@ Kind = Literal[
 #: For messages.
 SUPPORTED = (
     ".npy and .npz (NumPy, SciPy, OGB), .parquet, .arrow and .feather, .orc, .mtx, text (.csv, "
-    ".tsv, .txt, also with .gz), headerless binary files with shape= and dtype=, .gl and .gd of "
+    ".tsv, .txt, .edges, also with .gz, .bz2, .xz or .zst), headerless binary files with shape= and dtype=, .gl and .gd of "
     "graphmount and GraphZero"
 )
 
@@ -58,9 +60,6 @@ _MAGICS: tuple[tuple[bytes, Kind], ...] = (
 _STRANGERS = (
     (b"FEA1", "a Feather file of version 1; write it again with a newer pyarrow"),
     (b"PARE", "an encrypted Parquet file; write it again without encryption"),
-    (b"BZh", "compressed with bzip2; unpack it, or compress it with gzip"),
-    (b"\xfd7zXZ", "compressed with xz; unpack it, or compress it with gzip"),
-    (b"\x28\xb5\x2f\xfd", "compressed with zstd; unpack it, or compress it with gzip"),
     (b"\x80\x02", "a Python pickle, which is never loaded; save its arrays with numpy.save"),
     (b"\x80\x04", "a Python pickle, which is never loaded; save its arrays with numpy.save"),
     (b"\x80\x05", "a Python pickle, which is never loaded; save its arrays with numpy.save"),
@@ -69,6 +68,9 @@ _STRANGERS = (
 )
 
 _ARRAY_EXTENSIONS = (".npy", ".bin", ".raw", ".dat")
+#: Such files are text, or damaged, or in another encoding; who reads text says which.
+_TEXT_EXTENSIONS = (".csv", ".tsv", ".txt", ".edges")
+_UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
 def kind_of(path: str, *, is_headerless: bool = False) -> Kind:
@@ -84,8 +86,9 @@ def kind_of(path: str, *, is_headerless: bool = False) -> Kind:
     """
     with open(path, "rb") as file:
         start = file.read(512)
-    if start.startswith(b"\x1f\x8b"):
-        return _kind_of_gzip(path)
+    compression = None if is_headerless else find_compression(start)
+    if compression is not None:
+        return _kind_of_packed(path, compression)
     for magic, kind in _MAGICS:
         if start.startswith(magic) or (
             kind == "matrix market" and start.lower().startswith(magic.lower())
@@ -100,25 +103,32 @@ def kind_of(path: str, *, is_headerless: bool = False) -> Kind:
         if start.startswith(magic):
             raise SourceError(f"{path} is {description}")
     # Names count where bytes say nothing: an array of small integers may look like text.
-    if os.path.splitext(path)[1].lower() in _ARRAY_EXTENSIONS:
+    extension = os.path.splitext(path)[1].lower()
+    if extension in _ARRAY_EXTENSIONS:
         return "binary"
-    if not is_text_like(start):
+    if not (is_text_like(start) or extension in _TEXT_EXTENSIONS or start.startswith(_UTF16_MARKS)):
         raise SourceError(f"{path} is of no kind that is known; supported are {SUPPORTED}")
     return "text"
 
 
-def _kind_of_gzip(path: str) -> Kind:
-    try:
-        with gzip.open(path, "rb") as file:
-            start = file.read(512)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise SourceError(f"{path} is damaged: {error}") from error
+def _kind_of_packed(path: str, compression: Compression) -> Kind:
+    start = b""
+    for content, _ in unpack(path, compression):
+        start += content[:512]
+        if len(start) >= 512:
+            break
     if start.lower().startswith(MTX_MAGIC.lower()):
-        return "matrix market"
-    if is_text_like(start):
+        if compression == "gzip":
+            return "matrix market"
+        raise SourceError(
+            f"{path} is a Matrix Market file compressed with {compression}; unpack it, or compress "
+            "it with gzip"
+        )
+    if is_text_like(start) or start.startswith(_UTF16_MARKS):
         return "text"
     raise SourceError(
-        f"{path} is compressed with gzip and holds neither text nor a Matrix Market file; unpack it"
+        f"{path} is compressed with {compression} and holds neither text nor a Matrix Market file; "
+        "unpack it"
     )
 
 

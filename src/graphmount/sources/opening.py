@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
 from graphmount._arguments import require_choice
 from graphmount.errors import SourceError
 from graphmount.sources import edge_openers, row_openers
@@ -186,4 +188,10 @@ def _side_column(value: Any, name: str) -> Stream | None:  # noqa: ANN401
         return open_npy(os.fspath(value))
     if isinstance(value, str):
         return None
-    return MemoryStream(array=as_array(value, name), name=name)
+    array = as_array(value, name)
+    if array.size == 0 and isinstance(value, list | tuple):
+        array = array.astype(np.int64)  # an empty list has no dtype of its own
+    kinds, wanted = ("fiu", "numbers") if name == "weights" else ("iuM", "integers or datetime64")
+    if array.dtype.kind not in kinds:
+        raise TypeError(f"{name} must be {wanted}, not {array.dtype}")
+    return MemoryStream(array=array, name=name)

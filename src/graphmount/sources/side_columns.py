@@ -13,6 +13,7 @@ from graphmount.errors import SourceError
 from graphmount.sources.edge_values import (
     as_timestamps,
     as_weights,
+    counted,
     require_timestamps,
     require_weights,
 )
@@ -64,12 +65,11 @@ class SideColumns:
                 f"{stream.name} has shape {stream.shape}, but one value is needed for each edge"
             )
         if self.num_edges is not None and stream.shape[0] != self.num_edges:
-            raise self._wrong_length(stream, str(self.num_edges))
+            raise self._wrong_length(stream, counted(self.num_edges, "edge"))
 
-    def _wrong_length(self, stream: Stream, num_edges: str) -> SourceError:
-        return SourceError(
-            f"{stream.name} has {stream.shape[0]} values, but {self.name} has {num_edges} edges"
-        )
+    def _wrong_length(self, stream: Stream, edges: str) -> SourceError:
+        values = counted(stream.shape[0], "value")
+        return SourceError(f"{self.name}: {stream.name} has {values} for {edges}")
 
     def batches(self, *, memory: int) -> Iterator[EdgeBatch]:
         """See `EdgeSource`."""
@@ -91,8 +91,8 @@ class SideColumns:
                 yield batch
         for stream in (self._weights, self._timestamps):
             if stream and stream.shape[0] != first:
-                raise self._wrong_length(stream, str(first))
+                raise self._wrong_length(stream, counted(first, "edge"))
 
     def _require_more(self, stream: Stream, upto: int) -> None:
         if stream.shape[0] < upto:
-            raise self._wrong_length(stream, f"at least {upto}")
+            raise self._wrong_length(stream, f"at least {counted(upto, 'edge')}")

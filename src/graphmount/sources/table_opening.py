@@ -6,7 +6,7 @@ headerless files are to be read; text is read as a dtype that holds what will be
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from graphmount._conversion import dtype_name
 from graphmount.sources.arrow_tables import is_arrow
@@ -16,50 +16,61 @@ from graphmount.sources.opening import open_rows
 from graphmount.sources.paths import expand, is_paths
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike, DTypeLike
-
     from graphmount.sources.batches import RowSource
+    from graphmount.tables import Table
+
+#: What text is read as, for it to become of a dtype; it is found out for others, such as int8.
+_TEXT_DTYPES = {
+    "float64": "float64",
+    "float32": "float32",
+    "float16": "float32",
+    "bfloat16": "float32",
+    "int64": "int64",
+}
 
 
-def open_table(
-    source: Any,  # noqa: ANN401  (whatever has rows)
-    *,
-    key: int | str | ArrayLike | Sequence[str] | None,
-    columns: Sequence[int] | Sequence[str] | None,
-    dtype: DTypeLike | str | None,
-    shape: tuple[int, ...] | None,
-    **options: Any,  # noqa: ANN401  (those of open_rows)
-) -> RowSource:
-    """Opens a source of rows; see `compile_features` for the arguments."""
+def open_table(table: Table, *, on_error: Literal["raise", "skip"]) -> RowSource:
+    """Opens the source of a table.
+
+    Args:
+        table: The source, with the options to read it by.
+        on_error: "skip" leaves out rows that cannot be read, and counts them.
+    """
+    source, key = table.source, table.key
     if hasattr(source, "batches") and hasattr(source, "num_columns"):
-        if key is not None or columns is not None or shape is not None:
+        if key is not None or table.columns is not None or table.shape is not None:
             raise ValueError("key=, columns= and shape= do not go with a source that is open")
         return cast("RowSource", source)
     if not is_paths(source) and not is_arrow(source):
-        return _open_memory(source, key, columns, shape=shape, **options)
+        return _open_memory(table)
     if key is not None and not isinstance(key, str | int):
         raise TypeError("key= is the name or number of a column of the file or table")
+    dtype = table.dtype if table.source_dtype is None else table.source_dtype
     name = None if dtype is None else dtype_name(dtype)
-    if shape is None and not (name in ("float64", "int64") and _is_text(source)):
+    if table.shape is None and not (name in ("float64", "int64") and _is_text(source)):
         name = None  # other files know their dtype, and other text is read as float32
-    return open_rows(source, key=key, columns=columns, dtype=name, shape=shape, **options)
+    return open_rows(
+        source,
+        key=key,
+        columns=table.columns,
+        dtype=name,
+        shape=table.shape,
+        delimiter=table.delimiter,
+        header=table.header,
+        comments=table.comments,
+        on_error=on_error,
+        member=table.member,
+    )
+
+
+def _open_memory(table: Table) -> RowSource:
+    for name in ("delimiter", "header", "shape", "source_dtype", "member"):
+        if getattr(table, name) is not None:
+            raise ValueError(f"{name}= is for files, and the source is in memory")
+    given = {"key": table.key, "columns": table.columns}
+    options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    return MemoryRows(table.source, **options)
 
 
 def _is_text(source: object) -> bool:
     return is_paths(source) and kind_of(expand(source)[0], is_headerless=False) == "text"
-
-
-def _open_memory(
-    source: object,
-    key: int | str | ArrayLike | Sequence[str] | None,
-    columns: Sequence[int] | Sequence[str] | None,
-    **options: object,
-) -> RowSource:
-    defaults = {"comments": "#%", "on_error": None}
-    for name, value in options.items():
-        if value is not None and name != "on_error" and value != defaults.get(name):
-            raise ValueError(f"{name}= is for files, and the source is in memory")
-    given = {"key": key, "columns": columns}
-    return MemoryRows(source, **{name: x for name, x in given.items() if x is not None})  # type: ignore[arg-type]

@@ -37,7 +37,8 @@ class TextEdges:
 
     Args:
         path: The file.
-        columns: Where edges begin and end: names of columns, or their numbers, from 0 on.
+        columns: Where edges begin and end: names of columns, or their numbers, from 0 on; by
+            default the first two.
         weights: The column of the weights.
         timestamps: The column of the times: integers, or dates and times as in ISO 8601, which
             become seconds since 1970 (of UTC, unless they have an offset; parts of a second are cut
@@ -63,7 +64,7 @@ class TextEdges:
         self,
         path: str | os.PathLike[str],
         *,
-        columns: tuple[Column, Column] = (0, 1),
+        columns: tuple[Column, Column] | None = None,
         weights: Column | None = None,
         timestamps: Column | None = None,
         keys: KeyKind | None = None,
@@ -81,6 +82,7 @@ class TextEdges:
             quotes=quotes,
             on_error=on_error,
         )
+        columns = (0, 1) if columns is None else columns
         if isinstance(columns, str) or len(columns) != 2:
             raise ValueError(f"columns={columns!r}; give two, where edges begin and where they end")
         ends = [table.find_column(column, "columns") for column in columns]

@@ -164,10 +164,12 @@ class TextTable:
                 skip_errors=self._skips,
             )
             arrays: list[Any] | None = []
+            num_skipped, num_examples = 0, 0
             while arrays is not None:
                 arrays = reader.read(num_bytes)
-                self.skipped.count = reader.num_skipped
-                self.skipped.examples[:] = reader.examples
+                # Added up: whoever takes the batches may have counted rows of them as well.
+                self.skipped.add(reader.num_skipped - num_skipped, reader.examples[num_examples:])
+                num_skipped, num_examples = reader.num_skipped, len(reader.examples)
                 if arrays is not None:
                     yield arrays, stream.done if stream else reader.bytes_read
         except SourceError as error:

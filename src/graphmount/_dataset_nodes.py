@@ -1,0 +1,85 @@
+"""Which nodes a dataset has, and which of them a split names."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from graphmount._arguments import as_ids
+from graphmount.errors import IdError, OrderError, SourceError
+from graphmount.sources.opening import open_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from numpy.typing import NDArray
+
+    from graphmount.graph import Graph
+    from graphmount.sources.batches import Keys, RowSource
+
+
+def known_num_nodes(tables: Iterable[RowSource]) -> int | None:
+    """How many rows the tables without keys have: one for each node. None if none of them knows."""
+    known: RowSource | None = None
+    for table in tables:
+        if table.has_keys or table.num_rows is None:
+            continue
+        if known is not None and known.num_rows != table.num_rows:
+            raise OrderError(
+                f"{known.name} has {known.num_rows} rows, and {table.name} has {table.num_rows}"
+            )
+        known = table
+    return None if known is None else known.num_rows
+
+
+def read_keys(table: RowSource, *, memory: int) -> Iterator[Keys]:
+    """The keys of a table, batch by batch; nothing if it has none."""
+    if table.has_keys:
+        for batch in table.batches(memory=memory):
+            if batch.keys is not None:
+                yield batch.keys
+
+
+def as_nodes(split: Any, name: str, graph: Graph) -> NDArray[np.int64]:  # noqa: ANN401
+    """The nodes of the graph that a split names.
+
+    Args:
+        split: Ids of the source, a mask of its nodes, or a file of ids.
+        name: What messages call it.
+        graph: The graph.
+    """
+    if isinstance(split, str | os.PathLike):
+        split = _read_ids(split)
+    values = split if _is_text(split) else np.asarray(split)
+    if isinstance(values, np.ndarray) and values.dtype == np.bool_:
+        if graph.node_id_type is str or values.shape != (graph.num_nodes,):
+            raise SourceError(
+                f"split {name!r}: a mask has one value for each node of the source, so its shape "
+                f"is ({graph.num_nodes},), not {values.shape}"
+            )
+        values = np.flatnonzero(values)
+    try:
+        if graph.node_id_type is not None:
+            return graph.to_internal(values)
+        nodes = as_ids(values, f"split {name!r}")
+        graph.degree(nodes, direction=graph.directions[0])  # which says what does not exist
+    except IdError as error:
+        raise SourceError(f"split {name!r}: {error}") from None
+    return nodes
+
+
+def _is_text(split: object) -> bool:
+    return isinstance(split, list | tuple) and len(split) > 0 and isinstance(split[0], str)
+
+
+def _read_ids(path: str | os.PathLike[str]) -> NDArray[np.int64]:
+    source = open_rows(path)
+    if source.num_columns != 1:
+        raise SourceError(f"{source.name}: a split is one column of ids, not {source.num_columns}")
+    parts = [batch.rows.reshape(-1) for batch in source.batches(memory=16 << 20)]
+    values = np.concatenate(parts) if parts else np.empty(0, np.int64)
+    if values.dtype.kind not in "iub":
+        raise SourceError(f"{source.name}: a split has integers, not {values.dtype}")
+    return values

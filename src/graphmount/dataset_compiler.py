@@ -1,0 +1,363 @@
+"""Compiling a graph, the tables of its nodes, labels and splits into one folder, in one order."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import time
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from graphmount import _core
+from graphmount._arguments import as_count, require_choice
+from graphmount._dataset_nodes import as_nodes, known_num_nodes, read_keys
+from graphmount._edge_intake import EdgeIntake, Ids, OnError, require_memory, require_space
+from graphmount._folder import atomic_folder
+from graphmount._node_keys import as_keys, take_keys
+from graphmount._progress import ProgressOption, staged, steps
+from graphmount._sizes import format_bytes, parse_bytes
+from graphmount.dataset import DESCRIPTION, VERSION
+from graphmount.errors import BudgetError
+from graphmount.feature_compiler import compile_features, compile_table
+from graphmount.graph import Graph
+from graphmount.graph_compiler import graph_options
+from graphmount.sources.opening import open_edges
+from graphmount.sources.table_opening import open_table
+from graphmount.tables import EdgeTable, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from graphmount.sources.batches import Keys, RowSource
+
+__all__ = ["CompiledDataset", "compile_dataset"]
+
+_LABELS = "labels.gd"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompiledDataset:
+    """What `compile_dataset` wrote.
+
+    Attributes:
+        path: The folder.
+        num_nodes: Nodes of the graph.
+        num_edges: List entries of one direction.
+        file_bytes: The size of all files.
+        skipped: How many rows of all sources were left out, with `on_error="skip"`.
+        skipped_examples: What was wrong with the first of them.
+        seconds: How long it took.
+
+    Examples:
+        >>> import graphmount as gm
+        >>> gm.compile_dataset("ring", edges=([0, 1, 2], [1, 2, 0])).num_edges
+        3
+    """
+
+    path: str
+    num_nodes: int
+    num_edges: int
+    file_bytes: int
+    skipped: int
+    skipped_examples: tuple[str, ...]
+    seconds: float
+
+
+def compile_dataset(
+    out: str | os.PathLike[str],
+    *,
+    edges: Any,  # noqa: ANN401  (whatever has edges)
+    features: Mapping[str, Any] | None = None,
+    labels: Any = None,  # noqa: ANN401  (whatever has rows)
+    splits: Mapping[str, Any] | None = None,
+    edge_features: Mapping[str, Any] | None = None,
+    order: Literal["hot", "given"] | ArrayLike = "hot",
+    directed: bool = True,
+    neighbors: Literal["both", "in", "out"] = "both",
+    ids: Ids = "dense",
+    key_type: Literal["int", "str"] | None = None,
+    node_ids: ArrayLike | Sequence[str] | None = None,
+    num_nodes: int | None = None,
+    dedup: bool | Literal["first", "sum"] = False,
+    self_loops: Literal["keep", "drop"] = "keep",
+    index_dtype: Literal["int32", "int64"] | None = None,
+    on_error: OnError = "raise",
+    overwrite: bool = False,
+    notes: Sequence[str] = (),
+    memory: int | str = "2GiB",
+    tmp: str | os.PathLike[str] | None = None,
+    progress: ProgressOption = None,
+) -> CompiledDataset:
+    """Writes a folder with a graph, the tables of its nodes, labels and splits; see `Dataset`.
+
+    With `order="hot"`, nodes are renumbered so that those which sampling meets most often come
+    first: their neighbor lists, and their rows of features, then lie together at the front of
+    their files, where a small cache holds them. The folder appears complete or not at all.
+
+    Args:
+        out: The folder to write.
+        edges: The edges: any source of `compile_graph`, or an `EdgeTable`, which has options.
+        features: Tables of the nodes by name: any source of `compile_features`, or a `Table`.
+        labels: Labels of the nodes: a source with one column, or a `Table`.
+        splits: Nodes by the name of the split, such as "train": ids of the source, a mask with one
+            bool for each node of the source, or a file of ids.
+        edge_features: Tables of the edges by name: row i belongs to row i of the edges. They are
+            stored by edge id. Not with `on_error="skip"`.
+        order: "hot" orders nodes by how often they appear in the lists that sampling reads. "given"
+            keeps the order of the source. Or one number for each node of the source, those with
+            the highest first: see `expected_access`.
+        directed: If False, every edge runs both ways.
+        neighbors: Which lists to keep: "in" (what sampling reads), "out" or both.
+        ids: "dense" takes ids as they are; "map" numbers integers, strings or UUIDs as they first
+            appear, in the keys of tables before the edges.
+        key_type: With `ids="map"` and text files, whether ids are "int" or "str".
+        node_ids: The ids of all nodes; see `compile_graph`.
+        num_nodes: Number of nodes; by default the rows of the tables, or the largest id plus one.
+        dedup: What to do with repeated edges; see `compile_graph`.
+        self_loops: Whether to keep or drop edges from a node to itself.
+        index_dtype: The dtype of neighbors; see `compile_graph`.
+        on_error: "skip" leaves out rows that cannot be used, and counts them.
+        overwrite: Replace what is at `out`.
+        notes: Sentences to keep in `dataset.json`.
+        memory: How much memory the process may use for this, besides sources that are in memory.
+        tmp: The folder for temporary files; that of `out` if None.
+        progress: A callback of (done, total), in thousandths; True or False for bars or none.
+
+    Returns:
+        A `CompiledDataset`.
+
+    Raises:
+        SourceError: Something in a source is wrong; the message says what and where.
+        OrderError: A table has not as many rows as there are nodes.
+        FileExistsError: There is something at `out`, and `overwrite` is False.
+        BudgetError: The work needs more than `memory`.
+        ValueError, TypeError: A source is of no known kind, or an option is wrong.
+        OSError: A file cannot be read or written, or the disk is full.
+
+    Examples:
+        >>> import numpy as np
+        >>> import graphmount as gm
+        >>> done = gm.compile_dataset(
+        ...     "papers",
+        ...     edges=([0, 2, 2], [1, 0, 1]),
+        ...     features={"x": gm.Table(source=np.eye(3, dtype=np.float32), dtype="float16")},
+        ...     labels=[1, 0, 1],
+        ...     splits={"train": [0], "test": np.array([False, True, True])},
+        ... )
+        >>> gm.Dataset("papers").to_external([0, 1, 2])
+        array([2, 0, 1])
+    """
+    start = time.monotonic()
+    _require_options(order, ids=ids, on_error=on_error, has_edge_features=bool(edge_features))
+    budget = parse_bytes(memory, "memory")
+    require_memory(budget, memory)
+    path = os.path.realpath(os.fspath(out))
+    folder = os.path.dirname(path) if tmp is None else os.path.realpath(os.fspath(tmp))
+    tables = _as_tables(features, "features")
+    if labels is not None:
+        tables[_LABELS] = labels if isinstance(labels, Table) else Table(source=labels)
+    rows = {file: open_table(table, on_error=on_error) for file, table in tables.items()}
+    edge_tables = _as_tables(edge_features, "edge_features")
+    listed = edges if isinstance(edges, EdgeTable) else EdgeTable(source=edges)
+    source = open_edges(
+        listed.source,
+        columns=listed.columns,
+        weights=listed.weights,
+        timestamps=listed.timestamps,
+        delimiter=listed.delimiter,
+        header=listed.header,
+        comments=listed.comments,
+        keys="dense" if ids == "dense" else {"int": "int", "str": "text", None: None}[key_type],
+        on_error=on_error,
+        shape=listed.shape,
+        dtype=listed.dtype,
+    )
+    if ids == "map" and node_ids is None:
+        _require_keys(rows.values())
+    elif num_nodes is None and node_ids is None:
+        num_nodes = known_num_nodes(rows.values())
+    options = graph_options(
+        source,
+        directed=directed,
+        neighbors=neighbors,
+        num_nodes=None if num_nodes is None else as_count(num_nodes, "num_nodes"),
+        dedup=dedup,
+        self_loops=self_loops,
+        index_dtype=index_dtype,
+        source_rows=bool(edge_tables),
+    )
+    require_space(source, options, out=path, folder=folder, memory=budget)
+    intake = EdgeIntake(
+        source,
+        options,
+        ids=ids,
+        node_ids=None if node_ids is None else as_keys(node_ids, "node_ids"),
+        on_error=on_error,
+        memory=budget,
+        folder=folder,
+    )
+    with (
+        atomic_folder(path, overwrite=overwrite) as partial,
+        steps(progress, 1 + len(rows) + len(edge_tables)) as next_step,
+    ):
+        graph_path = os.path.join(partial, "graph.gl")
+        stages = (f"reading {source.name}", "writing graph.gl")
+        with staged(next_step(), stages) as (reading, writing):
+            if ids == "map" and node_ids is None:
+                for keyed in rows.values():
+                    intake.add_keys(read_keys(keyed, memory=budget // 16))
+            intake.read(reading)
+            new_ids, external = _choose_order(intake, order, budget)
+            written = intake.finish(graph_path, writing, new_ids=new_ids, node_ids=external)
+        graph = Graph(graph_path)
+
+        def store(file: str, opened: RowSource, table: Table, **belongs: Any) -> None:  # noqa: ANN401
+            target = os.path.join(partial, file)
+            os.makedirs(os.path.dirname(target), exist_ok=True)
+            compile_table(
+                opened,
+                table,
+                target,
+                **belongs,
+                on_error=on_error,
+                folder=folder,
+                memory=budget,
+                progress=next_step(),
+            )
+
+        for file, opened in rows.items():
+            store(file, opened, tables[file], graph=graph, new_ids=new_ids)
+        for file, table in edge_tables.items():
+            store(file, open_table(table, on_error="raise"), table, edges=graph)
+        split_files = _write_splits(splits or {}, partial, graph)
+        _write_description(
+            partial,
+            num_nodes=written.num_nodes,
+            num_edges=written.num_edges,
+            order=order if isinstance(order, str) else "scores",
+            graph="graph.gl",
+            features={_name_of(file): file for file in rows if file != _LABELS},
+            edge_features={_name_of(file): file for file in edge_tables},
+            labels=None if labels is None else _LABELS,
+            splits=split_files,
+            notes=list(notes),
+        )
+    skipped = [source.skipped, *(opened.skipped for opened in rows.values())]
+    return CompiledDataset(
+        path=path,
+        num_nodes=written.num_nodes,
+        num_edges=written.num_edges,
+        file_bytes=_folder_bytes(path),
+        skipped=sum(some.count for some in skipped),
+        skipped_examples=tuple(example for some in skipped for example in some.examples)[:10],
+        seconds=time.monotonic() - start,
+    )
+
+
+def _require_options(order: object, *, ids: str, on_error: str, has_edge_features: bool) -> None:
+    require_choice("ids", ids, ("dense", "map"))
+    require_choice("on_error", on_error, ("raise", "skip"))
+    if isinstance(order, str):
+        require_choice("order", order, ("hot", "given"))
+    if has_edge_features and on_error == "skip":
+        raise ValueError("edge_features= does not go with on_error='skip': rows would not match")
+
+
+def _as_tables(tables: Mapping[str, Any] | None, kind: str) -> dict[str, Table]:
+    return {
+        _file_of(kind, name): table if isinstance(table, Table) else Table(source=table)
+        for name, table in (tables or {}).items()
+    }
+
+
+def _file_of(kind: str, name: object) -> str:
+    if not isinstance(name, str) or not re.fullmatch(r"[\w][\w .-]*", name):
+        raise ValueError(
+            f"{kind}: {name!r} cannot be the name of a file; use letters, digits, '_', '-' and '.'"
+        )
+    return f"{kind}/{name}.gd"
+
+
+def _name_of(file: str) -> str:
+    return os.path.basename(file).removesuffix(".gd")
+
+
+def _choose_order(
+    intake: EdgeIntake, order: str | ArrayLike, budget: int
+) -> tuple[NDArray[np.int64] | None, Keys | None]:
+    """The new number of each node, if they get new ones, and the external ids in that order."""
+    keys = intake.keys()
+    if isinstance(order, str) and order == "given":
+        return None, keys
+    num_nodes = intake.num_nodes
+    needed = 20 * num_nodes
+    if needed > budget // 2:
+        raise BudgetError(
+            f"ordering {num_nodes:,} nodes takes {format_bytes(needed)}, more than half of "
+            f"memory={format_bytes(budget)}; pass memory={format_bytes(2 * needed)!r} or more, or "
+            "order='given'"
+        )
+    if isinstance(order, str):
+        new_to_old = _core.hot_order(intake.appearances())
+    else:
+        scores = np.asarray(order)
+        if scores.shape != (num_nodes,) or scores.dtype.kind not in "fiu":
+            raise ValueError(
+                f"order= takes one number for each of the {num_nodes} nodes, not an array of shape "
+                f"{scores.shape} and dtype {scores.dtype}"
+            )
+        new_to_old = np.argsort(-scores.astype(np.float64), kind="stable")
+    new_ids = np.empty(num_nodes, dtype=np.int64)
+    new_ids[new_to_old] = np.arange(num_nodes)
+    return new_ids, new_to_old if keys is None else take_keys(keys, new_to_old)
+
+
+def _require_keys(tables: Iterable[RowSource]) -> None:
+    """Without node_ids, nobody knows which node a row without a key is of."""
+    for table in tables:
+        if not table.has_keys:
+            raise ValueError(
+                f"{table.name} has no keys, and with ids='map' nodes are numbered as they appear; "
+                "pass Table(source=…, key=…), or node_ids= with the ids in the order of the rows"
+            )
+
+
+def _write_splits(splits: Mapping[str, Any], folder: str, graph: Graph) -> dict[str, str]:
+    """Writes the nodes of each split; returns the files by name."""
+    files = {}
+    for name, split in splits.items():
+        files[name] = _file_of("splits", name)
+        os.makedirs(os.path.join(folder, "splits"), exist_ok=True)
+        nodes = as_nodes(split, name, graph)
+        compile_features(nodes, os.path.join(folder, files[name]), progress=False)
+    return files
+
+
+def _write_description(folder: str, **description: object) -> None:
+    whole = {
+        "kind": "graphmount dataset",
+        "version": VERSION,
+        "graphmount": version("graphmount"),
+        **description,
+        # For graphs with several kinds of nodes and edges, which there are none of yet.
+        "node_types": None,
+        "edge_types": None,
+    }
+    with open(os.path.join(folder, DESCRIPTION), "w", encoding="utf-8") as file:
+        json.dump(whole, file, indent=2, ensure_ascii=False)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _folder_bytes(path: str) -> int:
+    return sum(
+        os.path.getsize(os.path.join(folder, file))
+        for folder, _, files in os.walk(path)
+        for file in files
+    )

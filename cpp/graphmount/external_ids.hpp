@@ -26,13 +26,15 @@ struct NameColumn {
 /// Such a column with memory of its own.
 struct Names {
   std::vector<std::int64_t> offsets = {0};
-  std::vector<char> bytes{};
+  std::vector<std::uint8_t> bytes{};
 
   void push_back(std::string_view name) {
     bytes.insert(bytes.end(), name.begin(), name.end());
     offsets.push_back(static_cast<std::int64_t>(bytes.size()));
   }
-  NameColumn column() const { return {offsets, bytes}; }
+  NameColumn column() const {
+    return {offsets, {reinterpret_cast<const char*>(bytes.data()), bytes.size()}};
+  }
 };
 
 /// How messages show an id.

@@ -121,7 +121,7 @@ Names NodeIds::to_external_names(std::span<const NodeId> nodes) const {
         [](std::string_view view) { return static_cast<std::int64_t>(view.size()); });
     names.bytes.resize(static_cast<std::size_t>(names.offsets.back()));
     for_each(nodes.size(), [&](std::size_t i) {
-      char* copy = names.bytes.data() + names.offsets[i];
+      char* copy = reinterpret_cast<char*>(names.bytes.data()) + names.offsets[i];
       std::copy(views[i].begin(), views[i].end(), copy);
       // Of the copy: the file may change between two looks.
       if (!is_utf8({copy, views[i].size()}))

@@ -41,7 +41,7 @@ KINDS = {
     32: "node_ids",
     33: "name_offsets",
     34: "name_bytes",
-    35: "id_order",
+    36: "id_table",
     64: "matrix",
 }
 

@@ -35,6 +35,7 @@ $(VENV)/.built: $(VENV)/.made $(CORE_SOURCES) constraints.txt
 
 $(VENV)/.tools: $(VENV)/.made pyproject.toml constraints.txt
 	$(BIN)/python -m pip $(PIP_INSTALL) --group test --group lint --group docs torch
+	-$(BIN)/python -m pip $(PIP_INSTALL) torch_geometric graphzero # tests do without, if need be
 	touch $@
 
 build: $(VENV)/.built ## compile and install into .venv

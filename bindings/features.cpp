@@ -1,6 +1,7 @@
 // Bindings of mounted feature matrices.
 #include "graphmount/features.hpp"
 
+#include "graphmount/prefetch.hpp"
 #include "handles.hpp"
 
 namespace graphmount::bindings {
@@ -82,6 +83,13 @@ void bind_features(nb::module_& module) {
           },
           "rows"_a);
   bind_mount(features);
+  module.def(
+      "prefetch_memory",
+      [](const Column<std::uint8_t>& bytes) {
+        const nb::gil_scoped_release release;
+        prefetch_memory(std::as_bytes(to_span(bytes)));
+      },
+      "bytes"_a);
 }
 
 }  // namespace graphmount::bindings

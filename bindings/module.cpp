@@ -11,6 +11,7 @@ void bind_errors();
 void bind_features(nb::module_& module);
 void bind_graph(nb::module_& module);
 void bind_row_scatter(nb::module_& module);
+void bind_text(nb::module_& module);
 void bind_verify(nb::module_& module);
 void bind_graph_compiler(nb::module_& module);
 void bind_id_maps(nb::module_& module);
@@ -28,6 +29,7 @@ NB_MODULE(_core, module) {
   bindings::bind_graph(module);
   bindings::bind_names(module);
   bindings::bind_node_ids(module);
+  bindings::bind_text(module);
   bindings::bind_verify(module);
   bindings::bind_graph_compiler(module);
   bindings::bind_id_maps(module);

@@ -27,7 +27,7 @@ auto make_numbers(std::size_t size, const Fill& fill) {
 }
 
 auto to_external_names(const NodeIds& ids, const Numbers& nodes) {
-  Names names;
+  OwnedNames names;
   {
     const nb::gil_scoped_release release;
     names = ids.to_external_names(to_span(nodes));

@@ -6,8 +6,8 @@
 
 #include "forged_file.hpp"
 #include "graphmount/feature_writer.hpp"
-#include "graphmount/graph_writer.hpp"
 #include "random_edges.hpp"
+#include "write_graph.hpp"
 
 namespace graphmount::fuzz {
 
@@ -19,7 +19,7 @@ inline std::vector<testing::Bytes> make_corpus(const std::filesystem::path& fold
                              const GraphOptions& options) {
     const testing::Edges edges = testing::random_edges(1, num_nodes, num_edges);
     const auto path = next_path();
-    write_graph(path, edges.columns(with_data, with_data), ids, options, {});
+    testing::write_graph(path, edges.columns(with_data, with_data), ids, options, {});
     corpus.push_back(testing::read_bytes(path));
   };
   const auto add_matrix = [&](const FeatureLayout& layout) {
@@ -31,7 +31,8 @@ inline std::vector<testing::Bytes> make_corpus(const std::filesystem::path& fold
     corpus.push_back(testing::read_bytes(path));
   };
   const std::vector<std::int64_t> numbers = {5, -3, 99, 0, 7, 8};
-  const ExternalIds with_numbers{numbers, {}}, with_names{{}, testing::some_names(6)};
+  const testing::Names names(testing::some_names(6));
+  const ExternalIds with_numbers{numbers, {}}, with_names{{}, names};
   add_graph(6, 20, false, {}, {.num_nodes = 6, .out_lists = false});
   add_graph(6, 20, false, {}, {.num_nodes = 6, .in_lists = false, .keep_source_rows = true});
   add_graph(6, 20, false, with_numbers, {.num_nodes = 6});

@@ -30,11 +30,17 @@ void EdgeBlock::partition(const Cells& cells) {
       total += std::exchange(next[cell], total);
     }
     begins_[cells.count] = total;
-    std::remove_reference_t<decltype(pairs)> new_pairs(count_);
-    Buffer<std::uint32_t> new_narrow_rows(narrow_rows_.size());
-    Buffer<std::uint64_t> new_wide_rows(wide_rows_.size());
-    Buffer<float> new_weights(weights_.empty() ? 0 : count_);
-    Buffer<std::int64_t> new_times(times_.empty() ? 0 : count_);
+    // Memory changes hands between blocks and these, and is not asked for anew each time.
+    thread_local std::remove_reference_t<decltype(pairs)> new_pairs;
+    thread_local Buffer<std::uint32_t> new_narrow_rows;
+    thread_local Buffer<std::uint64_t> new_wide_rows;
+    thread_local Buffer<float> new_weights;
+    thread_local Buffer<std::int64_t> new_times;
+    new_pairs.resize(count_);
+    new_narrow_rows.resize(narrow_rows_.empty() ? 0 : count_);
+    new_wide_rows.resize(wide_rows_.empty() ? 0 : count_);
+    new_weights.resize(weights_.empty() ? 0 : count_);
+    new_times.resize(times_.empty() ? 0 : count_);
     for (std::size_t i = 0; i < count_; ++i) {
       const std::uint32_t place = next[cells.of(pairs[i].owner)]++;
       new_pairs[place] = pairs[i];
@@ -43,11 +49,11 @@ void EdgeBlock::partition(const Cells& cells) {
       if (!weights_.empty()) new_weights[place] = weights_[i];
       if (!times_.empty()) new_times[place] = times_[i];
     }
-    pairs = std::move(new_pairs);
-    narrow_rows_ = std::move(new_narrow_rows);
-    wide_rows_ = std::move(new_wide_rows);
-    weights_ = std::move(new_weights);
-    times_ = std::move(new_times);
+    std::swap(pairs, new_pairs);
+    if (!narrow_rows_.empty()) std::swap(narrow_rows_, new_narrow_rows);
+    if (!wide_rows_.empty()) std::swap(wide_rows_, new_wide_rows);
+    if (!weights_.empty()) std::swap(weights_, new_weights);
+    if (!times_.empty()) std::swap(times_, new_times);
   };
   if (is_wide())
     run(wide_);

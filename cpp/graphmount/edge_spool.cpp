@@ -75,12 +75,13 @@ void EdgeSpool::partition(const Cells& cells) {
 // count of a piece.
 template <class Item, class Copy>
 std::uint64_t EdgeSpool::spill_part(const Run& run, const Copy& copy) {
-  const std::size_t staged = kStagingBytes / sizeof(Item);
-  Buffer<Item> staging(std::min<std::size_t>(staged, run.begins.back()));
+  staging_.resize(kStagingBytes);
+  const std::span<Item> staging(reinterpret_cast<Item*>(staging_.data()),
+                                kStagingBytes / sizeof(Item));
   std::uint64_t offset = 0;
   bool is_first = true;
   const auto append = [&](std::size_t count) {
-    const std::uint64_t at = spill_.append(std::as_bytes(staging.span().first(count)));
+    const std::uint64_t at = spill_.append(std::as_bytes(staging.first(count)));
     if (std::exchange(is_first, false)) offset = at;
   };
   for (std::size_t cell = 0; cell < run.cells.count;) {
@@ -226,28 +227,28 @@ void EdgeSpool::prefetch(const Bucket& bucket) const {
   }
 }
 
-void EdgeSpool::release(const Run& run, std::uint64_t begin, std::uint64_t end) {
-  if (begin == end) return;
+void EdgeSpool::release(const Run& run) {
   for (const Part& part : parts_of(run))
-    spill_.release(part.offset + begin * part.item_bytes, (end - begin) * part.item_bytes);
+    spill_.release(part.offset, run.begins.back() * part.item_bytes);
 }
 
-void EdgeSpool::release(const Bucket& bucket) {
-  for (const Run& run : runs_) {
-    const auto [begin, end] = run_range(run, bucket);
-    release(run, begin, end);
-  }
+// Each part begins where any of its items may.
+std::size_t EdgeSpool::loaded_bytes(const Run& run, std::uint64_t entries) const {
+  std::size_t bytes = 0;
+  for (const Part& part : parts_of(run))
+    bytes += static_cast<std::size_t>(round_up(entries * part.item_bytes, sizeof(WidePair)));
+  return bytes;
 }
 
-void EdgeSpool::load_run(const Run& run, std::uint64_t begin, std::uint64_t end,
-                         Loaded& loaded) const {
+EdgePiece EdgeSpool::load_run(const Run& run, std::uint64_t begin, std::uint64_t end,
+                              std::byte* memory) const {
   EdgePiece piece{.count = static_cast<std::size_t>(end - begin)};
   const auto read = [&](const auto*& pointer, std::uint64_t offset) {
     using Item = std::remove_cvref_t<decltype(*pointer)>;
-    Buffer<std::byte> memory(piece.count * sizeof(Item));
-    spill_.read_at(offset + begin * sizeof(Item), memory.span());
-    pointer = reinterpret_cast<const Item*>(memory.data());
-    loaded.memory.push_back(std::move(memory));
+    const std::size_t bytes = piece.count * sizeof(Item);
+    spill_.read_at(offset + begin * sizeof(Item), {memory, bytes});
+    pointer = reinterpret_cast<const Item*>(memory);
+    memory += round_up(bytes, sizeof(WidePair));
   };
   if (run.is_wide)
     read(piece.wide, run.pairs);
@@ -257,25 +258,24 @@ void EdgeSpool::load_run(const Run& run, std::uint64_t begin, std::uint64_t end,
   if (parts_.rows && !run.has_wide_rows) read(piece.narrow_rows, run.rows);
   if (parts_.weights) read(piece.weights, run.weights);
   if (parts_.times) read(piece.times, run.times);
-  loaded.pieces.push_back(piece);
+  return piece;
 }
 
 void EdgeSpool::load(const Bucket& bucket, Loaded& loaded) const {
-  std::vector<Loaded> parts(runs_.size());
-  parallel_for(static_cast<std::int64_t>(runs_.size()), 1, [&](std::int64_t i, std::int64_t) {
-    const Run& run = runs_[static_cast<std::size_t>(i)];
+  std::vector<std::size_t> places = {0};
+  for (const Run& run : runs_) {
     const auto [begin, end] = run_range(run, bucket);
-    if (begin < end) load_run(run, begin, end, parts[static_cast<std::size_t>(i)]);
-  });
-  loaded.pieces.clear();
-  loaded.memory.clear();
-  for (Loaded& part : parts) {
-    loaded.pieces.insert(loaded.pieces.end(), part.pieces.begin(), part.pieces.end());
-    std::move(part.memory.begin(), part.memory.end(), std::back_inserter(loaded.memory));
+    places.push_back(places.back() + loaded_bytes(run, end - begin));
   }
+  loaded.memory.resize(places.back());
+  loaded.pieces.resize(runs_.size());
+  parallel_for(static_cast<std::int64_t>(runs_.size()), 1, [&](std::int64_t number, std::int64_t) {
+    const auto i = static_cast<std::size_t>(number);
+    const auto [begin, end] = run_range(runs_[i], bucket);
+    loaded.pieces[i] = load_run(runs_[i], begin, end, loaded.memory.data() + places[i]);
+  });
   for (const EdgeBlock& block : blocks_)
-    if (bucket.first_cell < bucket.end_cell &&
-        block.cell_begin(bucket.first_cell) < block.cell_begin(bucket.end_cell))
+    if (bucket.first_cell < bucket.end_cell)
       loaded.pieces.push_back(block.piece(bucket.first_cell, bucket.end_cell));
 }
 

@@ -32,7 +32,7 @@ class EdgeSpool {
   /// A bucket in memory, ready to be sorted. Its pieces point into the spool, too.
   struct Loaded {
     std::vector<EdgePiece> pieces;
-    std::vector<Buffer<std::byte>> memory;
+    Buffer<std::byte> memory;  // kept for the next one, so that it is asked for only once
   };
 
   /// `memory` bounds the blocks; a temporary file is made in `folder` when they outgrow it. Owners
@@ -99,7 +99,7 @@ class EdgeSpool {
   void drain(const Use& use) {
     for (const Run& run : runs_) {
       for_each_portion(run, 0, run.begins.back(), use);
-      release(run, 0, run.begins.back());
+      release(run);
     }
     runs_.clear();
     for (EdgeBlock& block : blocks_) {
@@ -109,8 +109,6 @@ class EdgeSpool {
     blocks_.clear();
     memory_ = 0;
   }
-  /// Gives back the disk space of a bucket that is no longer needed.
-  void release(const Bucket& bucket);
 
  private:
   static constexpr std::uint64_t kBlockEntries = 1 << 18;
@@ -137,15 +135,20 @@ class EdgeSpool {
   std::uint64_t spill_part(const Run& run, const Copy& copy);
   std::vector<Part> parts_of(const Run& run) const;
   std::pair<std::uint64_t, std::uint64_t> run_range(const Run& run, const Bucket& bucket) const;
-  void load_run(const Run& run, std::uint64_t begin, std::uint64_t end, Loaded& loaded) const;
-  void release(const Run& run, std::uint64_t begin, std::uint64_t end);
+  std::size_t loaded_bytes(const Run& run, std::uint64_t entries) const;
+  EdgePiece load_run(const Run& run, std::uint64_t begin, std::uint64_t end,
+                     std::byte* memory) const;
+  /// Gives back its disk space. Not done for single buckets: a great many small holes make some
+  /// file systems wait for the disk at every turn.
+  void release(const Run& run);
   template <class Use>
   void for_each_portion(const Run& run, std::uint64_t begin, std::uint64_t end,
                         const Use& use) const {
+    Buffer<std::byte> memory;
     for (std::uint64_t at = begin; at < end; at += kPortionEntries) {
-      Loaded portion;
-      load_run(run, at, std::min(end, at + kPortionEntries), portion);
-      use(portion.pieces[0]);
+      const std::uint64_t last = std::min(end, at + kPortionEntries);
+      memory.resize(loaded_bytes(run, last - at));
+      use(load_run(run, at, last, memory.data()));
     }
   }
 
@@ -155,6 +158,7 @@ class EdgeSpool {
   SpillFile spill_;
   std::vector<EdgeBlock> blocks_;
   std::vector<Run> runs_;
+  Buffer<std::byte> staging_;
   Cells cells_;  // once buckets have been made
   std::uint64_t size_ = 0, memory_ = 0, largest_owner_ = 0, largest_neighbor_ = 0;
 };

@@ -24,7 +24,7 @@ struct NameColumn {
 };
 
 /// Such a column with memory of its own.
-struct Names {
+struct OwnedNames {
   std::vector<std::int64_t> offsets = {0};
   std::vector<std::uint8_t> bytes{};
 

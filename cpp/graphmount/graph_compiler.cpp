@@ -104,11 +104,10 @@ void GraphCompiler::advance(std::uint64_t entries) {
   if (*progress_) (*progress_)(std::min(done_, total_), total_);
 }
 
-// Calls use(lists) for the lists of all nodes of the spool, in order. Disk space is given back on
-// the way if it is the last time.
+// Calls use(lists) for the lists of all nodes of the spool, in order.
 template <class Use>
 void GraphCompiler::for_each_lists(EdgeSpool& spool, const ListOptions& options,
-                                   std::uint64_t end_node, bool is_last, const Use& use) {
+                                   std::uint64_t end_node, const Use& use) {
   const std::uint64_t share = bucket_share(options_.memory);
   // While a bucket is sorted, what was loaded of it is in memory as well.
   const std::uint64_t loaded =
@@ -126,7 +125,7 @@ void GraphCompiler::for_each_lists(EdgeSpool& spool, const ListOptions& options,
       // Too many for one go: the same again, with narrower cells.
       EdgeSpool part(options.parts, share, options_.folder, bucket.first_node);
       spool.for_each_portion(bucket, [&](const EdgePiece& piece) { part.add(piece); });
-      for_each_lists(part, options, bucket.end_node, true, use);
+      for_each_lists(part, options, bucket.end_node, use);
       spilled_bytes_ += part.spilled_bytes();
     } else {
       // A single list may take what is left of the budget, but no more.
@@ -140,7 +139,6 @@ void GraphCompiler::for_each_lists(EdgeSpool& spool, const ListOptions& options,
         spool.prefetch(buckets[i + 1]);
       use(builder->build(bucket.first_node, bucket.end_node, loaded_bucket.pieces));
     }
-    if (is_last) spool.release(bucket);
   }
 }
 
@@ -168,7 +166,7 @@ std::uint64_t GraphCompiler::count_edges() {
   ListOptions options = list_options({.times = options_.has_times});
   options.dedup = Dedup::kKeepFirst;
   std::uint64_t count = 0;
-  for_each_lists(*spool_, options, num_nodes_, false, [&](const NeighborLists& lists) {
+  for_each_lists(*spool_, options, num_nodes_, [&](const NeighborLists& lists) {
     count += lists.num_entries();
     advance(lists.num_entries());
   });
@@ -178,7 +176,7 @@ std::uint64_t GraphCompiler::count_edges() {
 void GraphCompiler::write_lists(EdgeSpool& spool, const ListOptions& options, GraphFile& file,
                                 EdgeSpool* second) {
   std::uint64_t first_row = 0;
-  for_each_lists(spool, options, num_nodes_, true, [&](const NeighborLists& lists) {
+  for_each_lists(spool, options, num_nodes_, [&](const NeighborLists& lists) {
     file.append(lists);
     if (second != nullptr) {
       const auto add = [&](auto indices) {

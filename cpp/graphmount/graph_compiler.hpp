@@ -81,7 +81,7 @@ class GraphCompiler {
                    EdgeSpool* second);
   template <class Use>
   void for_each_lists(EdgeSpool& spool, const ListOptions& options, std::uint64_t end_node,
-                      bool is_last, const Use& use);
+                      const Use& use);
   void advance(std::uint64_t entries);
 
   GraphOptions options_;

@@ -108,13 +108,13 @@ void NodeIds::to_external(std::span<const NodeId> nodes, std::span<std::int64_t>
       [&] { for_each(nodes.size(), [&](std::size_t i) { out[i] = numbers_[nodes[i]]; }); });
 }
 
-Names NodeIds::to_external_names(std::span<const NodeId> nodes) const {
+OwnedNames NodeIds::to_external_names(std::span<const NodeId> nodes) const {
   require_kind(Kind::kNames);
   require_ids(nodes, graph_->num_nodes(), "node");
   return graph_->mount().file().read_guarded([&] {
     std::vector<std::string_view> views(nodes.size());
     for_each(nodes.size(), [&](std::size_t i) { views[i] = name_of(nodes[i]); });
-    Names names;
+    OwnedNames names;
     names.offsets.resize(nodes.size() + 1);
     std::transform_inclusive_scan(
         views.begin(), views.end(), names.offsets.begin() + 1, std::plus<>(),

@@ -27,7 +27,7 @@ class NodeIds {
   /// These throw IdError for an id or key that does not exist, and MissingDataError if the ids are
   /// of the other kind.
   void to_external(std::span<const NodeId> nodes, std::span<std::int64_t> out) const;
-  Names to_external_names(std::span<const NodeId> nodes) const;
+  OwnedNames to_external_names(std::span<const NodeId> nodes) const;
   void to_internal(std::span<const std::int64_t> keys, std::span<NodeId> out) const;
   void to_internal(const NameColumn& keys, std::span<NodeId> out) const;
   /// The same, but a key that does not exist has the node -1.

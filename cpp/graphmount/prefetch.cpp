@@ -1,5 +1,10 @@
 #include "graphmount/prefetch.hpp"
 
+#ifndef _WIN32
+#include <sys/mman.h>
+#include <unistd.h>
+#endif
+
 #include <algorithm>
 
 #include "graphmount/types.hpp"
@@ -25,6 +30,17 @@ std::uint64_t prefetch_ranges(const MappedFile& file, std::vector<ByteRange> ran
     bytes += merged.end - merged.begin;
   }
   return bytes;
+}
+
+void prefetch_memory([[maybe_unused]] std::span<const std::byte> bytes) {
+#ifndef _WIN32
+  if (bytes.empty()) return;
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto begin = reinterpret_cast<std::uintptr_t>(bytes.data()) / page * page;
+  const auto end = reinterpret_cast<std::uintptr_t>(bytes.data()) + bytes.size();
+  // Only advice: what is not a mapping of a file has nothing to read.
+  static_cast<void>(madvise(reinterpret_cast<void*>(begin), end - begin, MADV_WILLNEED));
+#endif
 }
 
 }  // namespace graphmount

@@ -31,6 +31,49 @@ double decimal_by_library(std::string_view text) {
   return decimal_by_strtod(text);
 }
 
+const char* read_any_decimal(const char* text, double& value) {
+  const bool is_negative = *text == '-';
+  const char* const unsigned_part = text + (is_negative || *text == '+' ? 1 : 0);
+  Digits digits = read_digits(unsigned_part);
+  const char* p = unsigned_part + digits.count;
+  std::int64_t exponent = 0;
+  if (*p == '.') {
+    ++p;
+    for (std::size_t last = 8; last == 8;) {
+      const Digits more = read_eight_digits(p);
+      last = more.count;
+      p += last;
+      digits.value = digits.value * kPowersOfTen[last] + more.value;
+      digits.count += last;
+      exponent -= static_cast<std::int64_t>(last);
+    }
+  }
+  if (digits.count == 0) return nullptr;
+  if (*p == 'e' || *p == 'E') {
+    const bool is_small = p[1] == '-';
+    p += is_small || p[1] == '+' ? 2 : 1;
+    const Digits power = read_digits(p);
+    if (power.count == 0) return nullptr;
+    p += power.count;
+    // One of so many digits is no exact power of ten, and that is all that matters below.
+    const auto size = power.count > 8 ? 100'000'000 : static_cast<std::int64_t>(power.value);
+    exponent += is_small ? -size : size;
+  }
+  double magnitude;
+  if (digits.count <= 19 && digits.value <= kLargestExact && exponent >= -22 && exponent <= 22) {
+    magnitude = static_cast<double>(digits.value);
+    if (exponent < 0)
+      magnitude /= kExactPowersOfTen[-exponent];
+    else
+      magnitude *= kExactPowersOfTen[exponent];
+  } else {
+    magnitude = decimal_by_library(
+        std::string_view(unsigned_part, static_cast<std::size_t>(p - unsigned_part)));
+  }
+  value = is_negative ? -magnitude : magnitude;
+  return p;
+}
+
 const char* read_named_float(const char* text, const char* end, double& value) {
   const bool is_negative = text != end && *text == '-';
   if (text != end && (*text == '-' || *text == '+')) ++text;

@@ -21,54 +21,32 @@ inline constexpr double kExactPowersOfTen[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5
                                                1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
                                                1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
+/// Doubles hold all integers up to this one.
+inline constexpr std::uint64_t kLargestExact = std::uint64_t{1} << 53;
+
 /// Reads a number at `text`: [+-] digits [. digits] [e [+-] digits]. Returns where it ends, or
 /// nullptr if there is none. Eight bytes behind the number must be readable.
+const char* read_any_decimal(const char* text, double& value);
+
+/// The same; faster for up to eight digits before and behind the point, and no exponent.
 inline const char* read_decimal(const char* text, double& value) {
-  const char* p = text;
-  const bool is_negative = *p == '-';
-  p += is_negative || *p == '+';
-  const char* const unsigned_part = p;
-  Digits whole = read_digits(p);
+  // Signs and lengths come as they like, so what they do takes no branch.
+  const bool is_negative = *text == '-';
+  const char* p = text + (static_cast<int>(is_negative) | static_cast<int>(*text == '+'));
+  const Digits whole = read_eight_digits(p);
   p += whole.count;
-  std::size_t count = whole.count;
-  std::uint64_t mantissa = whole.count == 0 ? 0 : whole.value;
-  std::int64_t exponent = 0;
+  Digits fraction{0, 0};
   if (*p == '.') {
-    ++p;
-    for (;;) {
-      const Digits part = read_eight_digits(p);
-      p += part.count;
-      count += part.count;
-      exponent -= static_cast<std::int64_t>(part.count);
-      if (part.count != 0) mantissa = mantissa * kPowersOfTen[part.count] + part.value;
-      if (part.count < 8) break;
-    }
+    fraction = read_eight_digits(p + 1);
+    p += 1 + fraction.count;
   }
-  if (count == 0) return nullptr;
-  if ((*p | 0x20) == 'e') {
-    const char* q = p + 1;
-    const bool is_small = *q == '-';
-    q += is_small || *q == '+';
-    const Digits digits = read_digits(q);
-    if (digits.count == 0) return nullptr;
-    p = q + digits.count;
-    // So large an exponent that it is no exact power of ten, as the real one is not.
-    const auto power = digits.count > 8 ? 100'000'000 : static_cast<std::int64_t>(digits.value);
-    exponent += is_small ? -power : power;
-  }
-  constexpr std::uint64_t kLargestExact = std::uint64_t{1} << 53;
-  double magnitude;
-  if (count <= 19 && mantissa <= kLargestExact && exponent >= -22 && exponent <= 22) {
-    magnitude = static_cast<double>(mantissa);
-    if (exponent < 0)
-      magnitude /= kExactPowersOfTen[-exponent];
-    else
-      magnitude *= kExactPowersOfTen[exponent];
-  } else {
-    magnitude = decimal_by_library(
-        std::string_view(unsigned_part, static_cast<std::size_t>(p - unsigned_part)));
-  }
-  value = is_negative ? -magnitude : magnitude;
+  const std::uint64_t mantissa = whole.value * kPowersOfTen[fraction.count] + fraction.value;
+  if (whole.count + fraction.count == 0 || mantissa > kLargestExact || is_digit(*p) ||
+      (*p | 0x20) == 'e') [[unlikely]]
+    return read_any_decimal(text, value);
+  static constexpr double kSigns[] = {1, -1};
+  value = static_cast<double>(static_cast<std::int64_t>(mantissa)) *
+          kSigns[static_cast<int>(is_negative)] / kExactPowersOfTen[fraction.count];
   return p;
 }
 

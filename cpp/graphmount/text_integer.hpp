@@ -22,8 +22,8 @@ struct Digits {
   std::size_t count;
 };
 
-/// The first digits at `text`, at most eight.
-inline Digits read_eight_digits(const char* text) {
+/// Eight characters, the first of which is the lowest byte.
+inline std::uint64_t load_characters(const char* text) {
   std::uint64_t word;
   std::memcpy(&word, text, sizeof word);
   if constexpr (std::endian::native == std::endian::big) {
@@ -31,20 +31,43 @@ inline Digits read_eight_digits(const char* text) {
     word = (word & 0x0000FFFF0000FFFF) << 16 | (word >> 16 & 0x0000FFFF0000FFFF);
     word = word << 32 | word >> 32;
   }
-  // Now the first character is the lowest byte. A digit becomes its value, all else becomes 10 or
-  // more, which the addition shows in the highest bit. A carry out of a byte disturbs only bytes
-  // behind the first that is no digit.
-  word ^= 0x3030303030303030;
-  const std::uint64_t others = ((word + 0x7676767676767676) | word) & 0x8080808080808080;
-  const auto count = static_cast<std::size_t>(std::countr_zero(others)) / 8;
-  // The digits move up, and zeros take the place of leading ones. (Without digits the value is
-  // arbitrary, as a shift by 64 bits is not allowed.)
-  word <<= (64 - 8 * count) & 63;
+  return word;
+}
+
+/// The number that the lowest `bits` of a word make, each byte of which is the value of a digit.
+/// There must be one digit at least.
+inline std::uint64_t number_of_digits(std::uint64_t word, std::size_t bits) {
+  // The digits move up, and zeros take the place of leading ones.
+  word <<= 64 - bits;
   // Two digits make a number below 100, two of those one below 10000, and so on.
   word = (word * 10 + (word >> 8)) & 0x00FF00FF00FF00FF;
   word = (word * 100 + (word >> 16)) & 0x0000FFFF0000FFFF;
-  word = (word * 10000 + (word >> 32)) & 0x00000000FFFFFFFF;
-  return {word, count};
+  return (word * 10000 + (word >> 32)) & 0x00000000FFFFFFFF;
+}
+
+/// The number that `count` digits at `text` make; 1 to 16 of them.
+inline std::uint64_t number_at(const char* text, std::size_t count) {
+  const std::uint64_t word = load_characters(text) ^ 0x3030303030303030;
+  if (count <= 8) [[likely]]
+    return number_of_digits(word, 8 * count);
+  const std::uint64_t rest = load_characters(text + 8) ^ 0x3030303030303030;
+  return number_of_digits(word, 64) * kPowersOfTen[count - 8] +
+         number_of_digits(rest, 8 * (count - 8));
+}
+
+/// The first digits at `text`, at most eight.
+inline Digits read_eight_digits(const char* text) {
+  // A digit becomes its value, all else becomes 10 or more, which the addition shows in the highest
+  // bit. A carry out of a byte disturbs only bytes behind the first that is no digit.
+  const std::uint64_t word = load_characters(text) ^ 0x3030303030303030;
+  const std::uint64_t others = ((word + 0x7676767676767676) | word) & 0x8080808080808080;
+  if ((others & 0x80) != 0) [[unlikely]]
+    return {0, 0};
+  // One byte lower, with a mark behind the last, so that eight digits are no special case: whether
+  // there are seven or eight is nothing a processor could guess.
+  const std::uint64_t ends = others >> 8 | std::uint64_t{1} << 63;
+  const auto bits = static_cast<std::size_t>(std::countr_zero(ends)) + 1;
+  return {number_of_digits(word, bits), bits / 8};
 }
 
 /// All digits at `text`. More than 19 do not always fit, and leave the value arbitrary.
@@ -83,8 +106,7 @@ inline const char* read_integer(const char* text, std::int64_t& value) {
   return end;
 }
 
-/// Reads an integer without a sign, as `read_integer` does; faster for up to 16 digits. Whether
-/// there are 7 digits or 8 takes no branch: a processor could not guess it.
+/// Reads an integer without a sign, as `read_integer` does; faster for up to 16 digits.
 inline const char* read_unsigned(const char* text, std::int64_t& value) {
   Digits digits = read_eight_digits(text);
   if (digits.count == 0) return nullptr;

@@ -184,7 +184,10 @@ std::string TextParser::describe_count(std::size_t count, std::int64_t line) con
   const std::string has = std::to_string(count) + (count == 1 ? " field" : " fields");
   if (num_fields_ && line > first_row_line_)
     return has + ", where the first row has " + std::to_string(*num_fields_);
-  return has + ", where column " + std::to_string(num_needed_) + " is wanted";
+  const std::optional<char> delimiter = layout_.format.delimiter;
+  return has + ", where column " + std::to_string(num_needed_) + " is wanted; pass delimiter= if " +
+         (delimiter ? show_text({&*delimiter, 1}) : "a run of blanks") +
+         " is not what separates them";
 }
 
 }  // namespace graphmount

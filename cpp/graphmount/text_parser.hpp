@@ -18,9 +18,6 @@
 
 namespace graphmount {
 
-/// How many bytes must be readable behind the lines given to the parser.
-inline constexpr std::size_t kTextPadding = 16;
-
 /// How many messages about rows that were left out are kept.
 inline constexpr std::size_t kMaxExamples = 10;
 

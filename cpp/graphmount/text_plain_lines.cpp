@@ -1,9 +1,11 @@
 #include "graphmount/text_plain_lines.hpp"
 
+#include <bit>
 #include <cmath>
 #include <cstring>
 
 #include "graphmount/text_decimal.hpp"
+#include "graphmount/text_digit_mask.hpp"
 #include "graphmount/text_integer.hpp"
 #include "graphmount/text_time.hpp"
 
@@ -38,7 +40,7 @@ void put(std::byte* place, Item item) {
 }
 
 // Reads the number of a step. Returns where it ends; nullptr if there is no plain one.
-const char* read_number(const char* p, TextType type, std::byte* place) {
+inline const char* read_number(const char* p, TextType type, std::byte* place) {
   if (is_integer_type(type)) {
     std::int64_t value = 0;
     p = *p == '-' && type != TextType::kNodeId ? read_integer(p, value) : read_unsigned(p, value);
@@ -47,10 +49,9 @@ const char* read_number(const char* p, TextType type, std::byte* place) {
   }
   double value = 0;
   p = read_decimal(p, value);
-  if (p == nullptr || std::isinf(value)) return nullptr;
   if (type == TextType::kFloat64) {
     put(place, value);
-    return p;
+    return std::isinf(value) ? nullptr : p;
   }
   const auto narrow = static_cast<float>(value);
   put(place, narrow);
@@ -92,18 +93,25 @@ const char* PlainLines::read_pairs(const char* begin, const char* end,
   std::size_t count = 0;
   const char* line = begin;
   for (; line != end; ++count) {
-    std::int64_t left, right;
-    const char* p = read_unsigned(line, left);
-    if (p == nullptr || (*p != delimiter && *p != other_delimiter)) break;
-    p = read_unsigned(p + 1, right);
-    if (p == nullptr) break;
-    if (*p != '\n') [[unlikely]] {
-      if (p[0] != '\r' || p[1] != '\n') break;
-      ++p;
+    // The first two characters that are no digits end the numbers of a plain line. To find both at
+    // once matters most: where the next line starts is what the next round has to wait for.
+    const std::uint32_t others = other_than_digits(line);
+    const std::uint32_t other_two = others & (others - 1);
+    if (other_two == 0) break;
+    const auto left_count = static_cast<std::size_t>(std::countr_zero(others));
+    const auto line_count = static_cast<std::size_t>(std::countr_zero(other_two));
+    const std::size_t right_count = line_count - left_count - 1;
+    if (left_count - 1 > 15 || right_count - 1 > 15) break;
+    const char found = line[left_count];
+    if (found != delimiter && found != other_delimiter) break;
+    const char* line_end = line + line_count;
+    if (*line_end != '\n') [[unlikely]] {
+      if (line_end[0] != '\r' || line_end[1] != '\n') break;
+      ++line_end;
     }
-    put(left_place + count * sizeof left, left);
-    put(right_place + count * sizeof right, right);
-    line = p + 1;
+    put(left_place + count * sizeof(std::int64_t), number_at(line, left_count));
+    put(right_place + count * sizeof(std::int64_t), number_at(line + left_count + 1, right_count));
+    line = line_end + 1;
   }
   row += count;
   return line;

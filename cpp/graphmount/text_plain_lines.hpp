@@ -2,7 +2,8 @@
 // mistakes, which nearly all lines are.
 //
 // Each line is either read exactly as the careful way (text_parser.cpp) would, or left to it: these
-// functions never complain. They look up to eight bytes behind the lines, which must be readable.
+// functions never complain. They look up to kTextPadding bytes behind the lines, which must be
+// readable.
 #pragma once
 
 #include <array>
@@ -16,6 +17,9 @@
 #include "graphmount/text_steps.hpp"
 
 namespace graphmount {
+
+/// How many bytes must be readable behind lines that are parsed.
+inline constexpr std::size_t kTextPadding = 40;
 
 /// A line longer than this is taken for a file that is no text table.
 inline constexpr std::size_t kLongestLine = std::size_t{64} << 20;

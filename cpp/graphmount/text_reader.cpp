@@ -24,23 +24,7 @@ std::size_t count_lines(std::string_view text) {
   return count;
 }
 
-std::unique_ptr<std::byte[]> allocate(std::size_t bytes) {
-  // Not cleared: all of it that is used gets written.
-  return std::unique_ptr<std::byte[]>(new std::byte[bytes]);
-}
-
 }  // namespace
-
-// Some lines of a batch, for one thread.
-struct TextReader::Piece {
-  std::string_view lines;
-  std::size_t num_lines = 0;
-  std::size_t first_row = 0;      // where its rows start, if every line of the batch were a row
-  std::size_t row = 0;            // where they really do
-  std::vector<std::string> text;  // of each output
-  std::vector<std::size_t> text_start;
-  ParsedPiece parsed;
-};
 
 TextReader::TextReader(std::string name, std::unique_ptr<ByteStream> stream, TextLayout layout,
                        std::size_t piece_bytes)
@@ -117,96 +101,51 @@ std::string_view TextReader::take_start(std::string_view lines) {
 }
 
 // Pieces of about `piece_bytes_`, each of which ends with a line break.
-std::vector<TextReader::Piece> TextReader::cut(std::string_view lines) const {
-  std::vector<Piece> pieces;
+std::vector<std::string_view> TextReader::cut(std::string_view lines) const {
+  std::vector<std::string_view> pieces;
   while (!lines.empty()) {
     const std::size_t least = std::min(piece_bytes_, lines.size());
-    const std::size_t bytes = lines.find('\n', least - 1) + 1;
-    pieces.emplace_back().lines = lines.substr(0, bytes);
-    lines.remove_prefix(bytes);
+    pieces.push_back(lines.substr(0, lines.find('\n', least - 1) + 1));
+    lines.remove_prefix(pieces.back().size());
   }
   return pieces;
 }
 
 TextBatch TextReader::parse(std::string_view lines) {
-  std::vector<Piece> pieces = cut(lines);
-  const auto num_pieces = static_cast<std::int64_t>(pieces.size());
+  const std::vector<std::string_view> texts = cut(lines);
+  std::vector<TextPiece> pieces(texts.size());
+  std::vector<ParsedPiece> parsed(texts.size());
   const auto for_pieces = [&](const auto& work) {
-    parallel_for(num_pieces, 1, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t i = begin; i < end; ++i) work(pieces[static_cast<std::size_t>(i)]);
-    });
+    parallel_for(static_cast<std::int64_t>(texts.size()), 1,
+                 [&](std::int64_t at, std::int64_t) { work(static_cast<std::size_t>(at)); });
   };
   // How many lines there are tells each piece where its rows go, and the numbers of its lines.
-  for_pieces([](Piece& piece) { piece.num_lines = count_lines(piece.lines); });
-  std::size_t num_lines = 0;
-  for (Piece& piece : pieces) {
-    piece.first_row = num_lines;
-    num_lines += piece.num_lines;
+  std::vector<std::size_t> num_lines(texts.size());
+  for_pieces([&](std::size_t i) { num_lines[i] = count_lines(texts[i]); });
+  std::size_t all_lines = 0;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    pieces[i].first_row = all_lines;
+    all_lines += num_lines[i];
   }
-  const std::vector<TextOutput>& outputs = parser_.layout().outputs;
-  TextBatch batch;
-  for (const TextOutput& output : outputs) {
-    const bool is_text = output.type == TextType::kText;
-    const std::size_t row_bytes = output.fields.size() * item_bytes(output.type);
-    batch.arrays.push_back(
-        {output.type, output.fields.size(), allocate((num_lines + is_text) * row_bytes), nullptr});
-  }
-  const auto items_of = [&](std::size_t output, std::size_t row) {
-    // The first offset of text is 0, and row i ends at the one behind it.
-    const TextArray& array = batch.arrays[output];
-    const std::size_t shift = array.type == TextType::kText;
-    return array.items.get() + (row + shift) * array.num_fields * item_bytes(array.type);
-  };
-  const std::int64_t first_line = next_line_;
-  for_pieces([&](Piece& piece) {
-    piece.text.resize(outputs.size());
-    std::vector<TextTarget> targets(outputs.size());
-    for (std::size_t i = 0; i < outputs.size(); ++i)
-      targets[i] = {items_of(i, piece.first_row), &piece.text[i]};
-    for (std::size_t i = 0; i < outputs.size(); ++i)
-      if (outputs[i].type != TextType::kText) targets[i].text = nullptr;
-    piece.parsed = parser_.parse(piece.lines,
-                                 first_line + static_cast<std::int64_t>(piece.first_row), targets);
+  TextBatch batch = make_batch(parser_.layout().outputs, all_lines);
+  for_pieces([&](std::size_t i) {
+    std::vector<TextTarget> targets = make_targets(batch, pieces[i]);
+    const auto first_line = next_line_ + static_cast<std::int64_t>(pieces[i].first_row);
+    parsed[i] = parser_.parse(texts[i], first_line, targets);
+    pieces[i].num_rows = parsed[i].num_rows;
   });
-  next_line_ += static_cast<std::int64_t>(num_lines);
-  count_problems(pieces);
-
-  // Lines that were no rows have left gaps between the pieces.
-  for (Piece& piece : pieces) {
-    piece.row = batch.num_rows;
-    batch.num_rows += piece.parsed.num_rows;
-    if (piece.row == piece.first_row) continue;
-    for (std::size_t i = 0; i < outputs.size(); ++i)
-      std::memmove(items_of(i, piece.row), items_of(i, piece.first_row),
-                   piece.parsed.num_rows * outputs[i].fields.size() * item_bytes(outputs[i].type));
-  }
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    if (outputs[i].type != TextType::kText) continue;
-    TextArray& array = batch.arrays[i];
-    std::memset(array.items.get(), 0, sizeof(std::int64_t));
-    for (Piece& piece : pieces) {
-      piece.text_start.resize(outputs.size());
-      piece.text_start[i] = array.text_bytes;
-      array.text_bytes += piece.text[i].size();
-    }
-    array.text = allocate(array.text_bytes);
-    for_pieces([&](Piece& piece) {
-      std::memcpy(array.text.get() + piece.text_start[i], piece.text[i].data(),
-                  piece.text[i].size());
-      auto* const ends = reinterpret_cast<std::int64_t*>(items_of(i, piece.row));
-      for (std::size_t row = 0; row < piece.parsed.num_rows; ++row)
-        ends[row] += static_cast<std::int64_t>(piece.text_start[i]);
-    });
-  }
+  next_line_ += static_cast<std::int64_t>(all_lines);
+  count_problems(parsed);
+  join_pieces(batch, pieces);
   return batch;
 }
 
-void TextReader::count_problems(const std::vector<Piece>& pieces) {
-  for (const Piece& piece : pieces) {
-    if (piece.parsed.num_bad == 0) continue;
-    if (!parser_.layout().skip_errors) throw SourceError(piece.parsed.problems.front());
-    num_skipped_ += piece.parsed.num_bad;
-    for (const std::string& problem : piece.parsed.problems)
+void TextReader::count_problems(const std::vector<ParsedPiece>& pieces) {
+  for (const ParsedPiece& piece : pieces) {
+    if (piece.num_bad == 0) continue;
+    if (!parser_.layout().skip_errors) throw SourceError(piece.problems.front());
+    num_skipped_ += piece.num_bad;
+    for (const std::string& problem : piece.problems)
       if (examples_.size() < kMaxExamples) examples_.push_back(problem);
   }
 }

@@ -14,23 +14,10 @@
 #include <vector>
 
 #include "graphmount/byte_stream.hpp"
+#include "graphmount/text_batch.hpp"
 #include "graphmount/text_parser.hpp"
 
 namespace graphmount {
-
-/// The values of one output: `num_rows` times `fields` items, or for text num_rows + 1 offsets.
-struct TextArray {
-  TextType type;
-  std::size_t num_fields;
-  std::unique_ptr<std::byte[]> items;
-  std::unique_ptr<std::byte[]> text;
-  std::size_t text_bytes = 0;
-};
-
-struct TextBatch {
-  std::size_t num_rows = 0;
-  std::vector<TextArray> arrays;
-};
 
 class TextReader {
  public:
@@ -49,14 +36,12 @@ class TextReader {
   const std::vector<std::string>& examples() const { return examples_; }
 
  private:
-  struct Piece;
-
   bool fill(std::size_t num_bytes);
   void reserve(std::size_t bytes);
   std::string_view take_start(std::string_view lines);
-  std::vector<Piece> cut(std::string_view lines) const;
+  std::vector<std::string_view> cut(std::string_view lines) const;
   TextBatch parse(std::string_view lines);
-  void count_problems(const std::vector<Piece>& pieces);
+  void count_problems(const std::vector<ParsedPiece>& pieces);
 
   TextParser parser_;
   std::unique_ptr<ByteStream> stream_;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import operator
 from typing import TYPE_CHECKING, Any
 
@@ -82,6 +83,16 @@ def _as_int(value: object, name: str) -> int:
     if not isinstance(value, bool | np.bool_) and hasattr(value, "__index__"):
         return operator.index(value)
     raise TypeError(f"{name} must be one integer, not {value!r}")
+
+
+def as_number(value: object) -> float | None:
+    """A number that NumPy can hold, Python's or NumPy's; None for anything else."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
+        return None
+    if not isinstance(value, numbers.Integral):
+        return float(value)
+    number = int(value)
+    return number if -_LIMIT <= number < _LIMIT else None
 
 
 def is_text(name: str) -> bool:

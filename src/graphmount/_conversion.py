@@ -38,6 +38,11 @@ def dtype_name(dtype: object) -> DTypeName:
     return cast("DTypeName", name)
 
 
+def item_bytes(name: str) -> int:
+    """The size of one value of a dtype."""
+    return np.dtype("uint16" if name == "bfloat16" else name).itemsize
+
+
 def convert(rows: NDArray[Any], source: str, target: DTypeName, first_row: int) -> NDArray[Any]:
     """`rows` of dtype `source` as dtype `target`.
 
@@ -52,8 +57,7 @@ def convert(rows: NDArray[Any], source: str, target: DTypeName, first_row: int) 
     """
     if source == target:
         return rows
-    if source == "bfloat16":
-        rows = (rows.astype(np.uint32) << 16).view(np.float32)
+    rows = widen(rows, source)
     if target == "bool":
         _require((rows == 0) | (rows == 1), rows, target, first_row)
         return rows.astype(np.bool_)
@@ -62,12 +66,19 @@ def convert(rows: NDArray[Any], source: str, target: DTypeName, first_row: int) 
         return rows.astype(target)
     with np.errstate(over="ignore"):
         floats = rows.astype(np.float32 if target == "bfloat16" else target)
-    bits = _round_to_bfloat16(floats) if target == "bfloat16" else None
+    bits = bfloat16_bits(floats) if target == "bfloat16" else None
     is_finite = np.isfinite(floats) if bits is None else (bits & 0x7F80) != 0x7F80
     if rows.dtype.kind == "f":  # what was infinite or NaN before may stay so
         is_finite |= ~np.isfinite(rows)
     _require(is_finite, rows, target, first_row)
     return floats if bits is None else bits
+
+
+def widen(rows: NDArray[Any], source: str) -> NDArray[Any]:
+    """`rows` themselves, or what the bits of bfloat16 mean, as float32."""
+    if source != "bfloat16":
+        return rows
+    return (rows.astype(np.uint32) << 16).view(np.float32)
 
 
 def _fits_integer(rows: NDArray[Any], target: np.dtype[Any]) -> NDArray[np.bool_]:
@@ -88,8 +99,8 @@ def _fits_integer(rows: NDArray[Any], target: np.dtype[Any]) -> NDArray[np.bool_
     return fits
 
 
-def _round_to_bfloat16(floats: NDArray[Any]) -> NDArray[np.uint16]:
-    """Round to nearest, ties to even; NaN stays NaN."""
+def bfloat16_bits(floats: NDArray[Any] | np.float32) -> NDArray[np.uint16]:
+    """The bits of numbers rounded to nearest, ties to even; NaN stays NaN."""
     bits = np.ascontiguousarray(floats, np.float32).view(np.uint32)
     rounded = ((bits.astype(np.uint64) + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype(np.uint16)
     quiet_nan = ((bits >> 16) | 0x40).astype(np.uint16)

@@ -281,11 +281,11 @@ def require_space(
     ways = 2 if options.neighbors == "both" and options.directed else 1
     file_bytes = entries * ways * (4 + payload + 8 * source.has_weights) + entries * 4 * (ways - 1)
     first = entries * (8 + payload + 4 * options.source_rows)
-    # The second direction is spooled while the space of the first is given back.
-    spilled = entries * (12 + payload) if ways == 2 else first
+    # The second direction is spooled while the first is still there.
+    second = entries * (12 + payload) * (ways - 1)
     needs = {os.path.dirname(out): file_bytes}
     if first > memory // 2:
-        needs[folder] = needs.get(folder, 0) + max(first, spilled)
+        needs[folder] = needs.get(folder, 0) + first + second
     for place, needed in needs.items():
         free = shutil.disk_usage(place).free
         if needed > free:

@@ -1,30 +1,33 @@
-"""Writing `.gd` files: rows from memory, or from anything that can be sliced like an array."""
+"""Writing `.gd` files: rows of any source, in any order, of any size."""
 
 from __future__ import annotations
 
+import math
 import os
-import sys
 import time
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, cast
 
-import numpy as np
-
-from graphmount import _core
-from graphmount._arguments import as_count
-from graphmount._conversion import convert, dtype_name
+from graphmount._arguments import as_count, as_number, require_choice
+from graphmount._conversion import dtype_name
 from graphmount._progress import ProgressOption, reporting
 from graphmount._sizes import parse_bytes
 from graphmount.errors import OrderError
-from graphmount.features import FeatureStore
 from graphmount.graph import Graph
+from graphmount.row_placement import KeyPlacement, OnError
+from graphmount.row_writer import write_rows
+from graphmount.sources.memory_rows import MemoryRows
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, DTypeLike, NDArray
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, DTypeLike
+
+    from graphmount._nan import NanPolicy
+    from graphmount.features import FeatureStore
+    from graphmount.sources.batches import RowSource
 
 __all__ = ["CompiledFeatures", "compile_features"]
-
-_LARGEST_PIECE_BYTES = 32 << 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +40,10 @@ class CompiledFeatures:
         dtype: The name of the element type.
         file_bytes: Its size.
         seconds: How long it took.
+        missing: How many nodes the source has no row for; they have the value of `missing=`.
+        repeated: How many rows were dropped, as their nodes have others.
+        skipped: How many rows were left out with `on_error="skip"`.
+        skipped_examples: Why, for the first few of them.
 
     Examples:
         >>> import graphmount as gm
@@ -49,33 +56,69 @@ class CompiledFeatures:
     dtype: str
     file_bytes: int
     seconds: float
+    missing: int = 0
+    repeated: int = 0
+    skipped: int = 0
+    skipped_examples: list[str] = field(default_factory=list)
 
 
 def compile_features(
-    source: ArrayLike | FeatureStore,
+    source: ArrayLike | FeatureStore | RowSource,
     out: str | os.PathLike[str],
     *,
     dtype: DTypeLike | str | None = None,
     num_nodes: int | None = None,
     order: Graph | str | os.PathLike[str] | None = None,
+    key: int | str | ArrayLike | Sequence[str] | None = None,
+    columns: Sequence[int] | Sequence[str] | None = None,
+    missing: Literal["error"] | float = "error",
+    repeated: Literal["error", "first", "last"] = "error",
+    nan: NanPolicy = "keep",
+    quantize: Literal["column"] | None = None,
+    on_error: OnError = "raise",
+    delimiter: str | None = None,
+    header: bool | None = None,
+    comments: str | None = None,
+    shape: tuple[int, ...] | None = None,
+    tmp: str | os.PathLike[str] | None = None,
     memory: int | str = "2GiB",
     progress: ProgressOption = None,
 ) -> CompiledFeatures:
     """Writes a matrix of features, or a vector of labels, to a `.gd` file.
 
-    The file appears complete or not at all, and replaces one that is there; who has mounted the old
-    one keeps it.
+    The source is read batch by batch, so it may be larger than memory, and its rows may come in any
+    order if they have keys. The file appears complete or not at all, and replaces one that is
+    there; who has mounted the old one keeps it.
 
     Args:
-        source: A NumPy array (also a memory-mapped one, which is read piece by piece), a torch
-            tensor, a `FeatureStore`, or nested lists, of one or two dimensions.
+        source: A NumPy array (also a memory-mapped one), a torch tensor, a `FeatureStore`, or
+            nested lists, of one or two dimensions; or an open source of rows.
         out: The file to write.
         dtype: How to store the values: "float32", "float64", "float16", "bfloat16", "int8",
             "int16", "int32", "int64", "uint8" or "bool"; as they are if None. A value that does not
             fit is an error, not an infinity.
-        num_nodes: Checked against the number of rows.
-        order: The graph (or its path) whose nodes the rows belong to, row i to node i. The file
-            gets the graph's fingerprint, and the number of rows is checked.
+        num_nodes: How many rows the file has: checked against the source, unless rows have keys,
+            which are then checked. By default the rows of the source, or the largest key plus one.
+        order: The graph (or its path) whose nodes the rows belong to. The file gets the graph's
+            fingerprint, and has a row for each of its nodes. Keys are external ids, if the graph
+            has some; without keys, row i belongs to node i.
+        key: Which node each row belongs to: a column of the source, by name or number, which is
+            then no feature; or an array with one key for each row. Without keys, rows are in order.
+        columns: The columns to take, by name or number; all but that of the keys if None.
+        missing: The value for nodes without a row; "error" refuses them.
+        repeated: Which of several rows for one node to keep, in the order of the source; "error"
+            refuses them.
+        nan: "keep", "error", or the number to put in the place of NaN.
+        quantize: "column" stores int8 with a float32 scale for each column, the largest absolute
+            value over 127; see `FeatureStore.scales`. The source is read twice.
+        on_error: "skip" leaves out, and counts, rows that cannot be read or whose keys name no
+            node.
+        delimiter: For text: what separates values.
+        header: For text: whether the first line has names.
+        comments: For text: how lines begin that are not data.
+        shape: For files of plain numbers: the shape of the matrix.
+        tmp: The folder for temporary files, which sorting needs if the matrix is larger than
+            `memory`; that of `out` if None.
         memory: How much memory to use besides the source.
         progress: A callback of (bytes done, bytes in all); True or False for a bar or none.
 
@@ -83,10 +126,11 @@ def compile_features(
         A `CompiledFeatures`.
 
     Raises:
-        SourceError: A value cannot be stored in this dtype; the message says which.
+        SourceError: A value cannot be stored in this dtype, a key names no node, or rows are
+            missing or repeated; the message says which.
         OrderError: The rows are not as many as the nodes of `order`.
         ValueError, TypeError: The source is not a numeric matrix, or an option is wrong.
-        OSError: The file cannot be written.
+        OSError: The file, or a temporary one, cannot be written.
 
     Examples:
         >>> import numpy as np
@@ -94,84 +138,102 @@ def compile_features(
         >>> x = np.arange(6, dtype=np.float32).reshape(3, 2)
         >>> gm.compile_features(x, "x.gd", dtype="float16").shape
         (3, 2)
+
+        Rows that come in any order, with the ids of their nodes:
+
+        >>> _ = gm.compile_graph(([0, 1], [1, 2]), "g.gl", node_ids=["ann", "bob", "eve"])
+        >>> done = gm.compile_features(
+        ...     [[3.0], [1.0]], "x.gd", order="g.gl", key=["eve", "ann"], missing=0
+        ... )
+        >>> done.missing, gm.FeatureStore("x.gd").numpy().tolist()
+        (1, [[1.0], [0.0], [3.0]])
     """
     start = time.monotonic()
-    array, source_dtype = _as_matrix(source)
-    target = dtype_name(source_dtype if dtype is None else dtype)
-    if num_nodes is not None and as_count(num_nodes, "num_nodes") != len(array):
-        raise ValueError(f"the source has {len(array)} rows, but num_nodes={num_nodes}")
+    require_choice("repeated", repeated, ("error", "first", "last"))
+    require_choice("quantize", quantize, (None, "column"))
+    require_choice("on_error", on_error, ("raise", "skip"))
+    graph = order if order is None or isinstance(order, Graph) else Graph(order)
+    if num_nodes is not None:
+        num_nodes = as_count(num_nodes, "num_nodes")
+        if graph is not None and graph.num_nodes != num_nodes:
+            raise OrderError(f"num_nodes={num_nodes}, but {graph.path} has {graph.num_nodes} nodes")
+    rows = _open(
+        source,
+        key=key,
+        columns=columns,
+        delimiter=delimiter,
+        header=header,
+        comments=comments,
+        shape=shape,
+    )
+    if quantize is not None and dtype is not None and dtype_name(dtype) != "int8":
+        raise ValueError(f"quantize={quantize!r} stores int8, not dtype={dtype!r}")
+    target = dtype_name("int8" if quantize is not None else rows.dtype if dtype is None else dtype)
+    placement = None
+    if rows.has_keys:
+        placement = KeyPlacement(rows, graph=graph, num_nodes=num_nodes, on_error=on_error)
+
+    def check_rows(count: int) -> None:
+        if graph is not None and graph.num_nodes != count:
+            raise OrderError(
+                f"the source has {count} rows, but {graph.path} has {graph.num_nodes} nodes"
+            )
+        if num_nodes is not None and count != num_nodes:
+            raise ValueError(f"the source has {count} rows, but num_nodes={num_nodes}")
+
+    if rows.num_rows is not None and not rows.has_keys:
+        check_rows(rows.num_rows)
     path = os.path.realpath(os.fspath(out))
-    writer = _core.FeatureWriter(
-        os.fsencode(path),
-        dtype=target,
-        rows=len(array),
-        columns=1 if array.ndim == 1 else array.shape[1],
-        one_dimensional=array.ndim == 1,
-        order=_order_of(order, len(array)),
-    )
-    row_bytes = max(array.itemsize, np.dtype(_numpy_name(target)).itemsize) * (
-        1 if array.ndim == 1 else array.shape[1]
-    )
-    # A piece, its conversion and the checks on it are in memory at once.
-    piece_bytes = min(_LARGEST_PIECE_BYTES, parse_bytes(memory, "memory") // 8)
-    step = max(1, piece_bytes // max(row_bytes, 1))
     with reporting(progress, f"writing {os.path.basename(path)}", in_bytes=True) as report:
-        for first in range(0, len(array), step):
-            rows = array[first : first + step]
-            rows = rows.astype(rows.dtype.newbyteorder("="), copy=False)
-            rows = np.ascontiguousarray(convert(rows, source_dtype, target, first))
-            writer.append(rows.reshape(-1).view(np.uint8))
-            if report:
-                report(min(first + step, len(array)) * row_bytes, len(array) * row_bytes)
-        writer.finish()
+        written = write_rows(
+            rows,
+            path,
+            dtype=target,
+            destinations=placement,
+            order=0 if graph is None else graph.order,
+            missing=_fill_value(missing, is_quantized=quantize is not None),
+            repeated=repeated,
+            nan=nan,
+            quantize=quantize is not None,
+            tmp=None if tmp is None else os.path.abspath(os.fspath(tmp)),
+            memory=parse_bytes(memory, "memory"),
+            check_rows=check_rows,
+            report=report,
+        )
+    skipped = [rows.skipped] if placement is None else [rows.skipped, placement.skipped]
     return CompiledFeatures(
         path=path,
-        shape=array.shape,
+        shape=(written.num_rows,) if rows.is_vector else (written.num_rows, rows.num_columns),
         dtype=target,
         file_bytes=os.stat(path).st_size,
         seconds=time.monotonic() - start,
+        missing=written.missing,
+        repeated=written.repeated,
+        skipped=sum(some.count for some in skipped),
+        skipped_examples=[example for some in skipped for example in some.examples][:10],
     )
 
 
-def _numpy_name(name: str) -> str:
-    return "uint16" if name == "bfloat16" else name
+def _open(source: object, **options: Any) -> RowSource:  # noqa: ANN401  (passed on as they are)
+    """The source as rows: the one place where sources of all kinds are opened."""
+    given = {name: value for name, value in options.items() if value is not None}
+    if hasattr(source, "batches") and hasattr(source, "num_columns"):
+        if given:
+            raise ValueError(f"{next(iter(given))}= does not go with a source that is open already")
+        return cast("RowSource", source)
+    for name in ("delimiter", "header", "comments", "shape"):
+        if name in given:
+            raise ValueError(f"{name}= is for files, and the source is in memory")
+    return MemoryRows(source, **given)
 
 
-def _as_matrix(source: object) -> tuple[NDArray[Any], str]:
-    """The source as an array of one or two dimensions, and the name of its dtype."""
-    if isinstance(source, str | os.PathLike):
-        raise TypeError(
-            f"compile_features takes an array, and {os.fspath(source)!r} is a path; pass "
-            "numpy.load(path, mmap_mode='r') for a .npy file"
-        )
-    torch = sys.modules.get("torch")
-    if isinstance(source, FeatureStore):
-        array, name = source.numpy(), str(source.dtype)
-    elif torch is not None and isinstance(source, torch.Tensor):
-        from graphmount.torch import to_numpy  # only where torch is loaded anyway
-
-        array, name = to_numpy(source)
-    else:
-        array = np.asarray(source)
-        name = array.dtype.name
-        if name == "bfloat16":  # of ml_dtypes
-            array = array.view(np.uint16)
-    if array.ndim not in (1, 2):
-        raise ValueError(
-            f"features must have one or two dimensions, not shape {array.shape}; reshape them to "
-            "(rows, columns)"
-        )
-    if array.dtype.kind not in "fiub":
-        raise TypeError(f"features must be numbers, not {array.dtype}")
-    return array, name
-
-
-def _order_of(order: Graph | str | os.PathLike[str] | None, num_rows: int) -> int:
-    if order is None:
-        return 0
-    graph = order if isinstance(order, Graph) else Graph(order)
-    if graph.num_nodes != num_rows:
-        raise OrderError(
-            f"the source has {num_rows} rows, but {graph.path} has {graph.num_nodes} nodes"
-        )
-    return graph.order
+def _fill_value(missing: object, *, is_quantized: bool) -> float | None:
+    """The number for rows that are missing; None if they are an error."""
+    if isinstance(missing, str) and missing == "error":
+        return None
+    number = as_number(missing)
+    if number is None:
+        raise ValueError(f"missing={missing!r}; choose 'error' or a number to put there")
+    if is_quantized and not math.isfinite(number):
+        raise ValueError(f"missing={missing!r} cannot be quantized")
+    return number

@@ -64,6 +64,11 @@ class FeatureStore(Handle[_core.FeatureMatrix]):
         name = self._open().dtype
         return "bfloat16" if name == "bfloat16" else np.dtype(name)
 
+    @property
+    def scales(self) -> NDArray[np.float32] | None:
+        """Of a quantized matrix, one for each column: value = int8 * scale. None for others."""
+        return self._open().scales()
+
     def __len__(self) -> int:
         return self.shape[0]
 

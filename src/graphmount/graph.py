@@ -13,11 +13,14 @@ from graphmount._handle import Advice, Handle
 from graphmount.degree_summary import DegreeSummary
 from graphmount.errors import IdError
 from graphmount.neighbor_lists import NeighborLists
+from graphmount.sources.batches import TextColumn
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
+
+    from graphmount.sources.batches import Keys
 
 __all__ = ["Direction", "Graph"]
 
@@ -278,6 +281,13 @@ class Graph(Handle[_core.Graph]):
         if self.node_id_type is str:
             return _core.split_names(*external.to_external_names(as_ids(ids, "ids")))
         return as_native(external.to_external(as_ids(ids, "ids")))
+
+    def _find(self, keys: Keys) -> NDArray[np.int64]:
+        """As `to_internal`, for keys as sources have them; -1 for those that no node has."""
+        external = _core.NodeIds(self._open())
+        if isinstance(keys, TextColumn):
+            return as_native(external.find_names(keys.offsets, keys.data))
+        return as_native(external.find(keys))
 
     def to_internal(self, keys: ArrayLike | Sequence[str]) -> NDArray[np.int64]:
         """The nodes that the source knows by these ids.

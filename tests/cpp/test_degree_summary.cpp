@@ -4,10 +4,10 @@
 
 #include "check.hpp"
 #include "graphmount/degree_summary.hpp"
-#include "graphmount/graph_writer.hpp"
 #include "graphmount/parallel.hpp"
 #include "random_edges.hpp"
 #include "temporary_folder.hpp"
+#include "write_graph.hpp"
 
 using namespace graphmount;
 using namespace graphmount::testing;

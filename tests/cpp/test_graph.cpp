@@ -1,5 +1,5 @@
 // Mounted graphs: what opening refuses although the header is well-formed, and that every call
-// checks what it follows. Round trips are in test_graph_writer.cpp.
+// checks what it follows. Round trips are in test_graph_compiler.cpp.
 #include <functional>
 #include <numeric>
 
@@ -8,9 +8,9 @@
 #include "graphmount/degree_summary.hpp"
 #include "graphmount/error.hpp"
 #include "graphmount/graph.hpp"
-#include "graphmount/graph_writer.hpp"
 #include "random_edges.hpp"
 #include "temporary_folder.hpp"
+#include "write_graph.hpp"
 
 using namespace graphmount;
 using namespace graphmount::testing;
@@ -25,9 +25,8 @@ class ExampleGraph {
   explicit ExampleGraph(const GraphOptions& options = {.num_nodes = kNodes,
                                                        .keep_source_rows = true}) {
     const Edges edges = random_edges(2, kNodes, 50);
-    ExternalIds ids;
-    ids.names = some_names(kNodes);
-    write_graph(path(), edges.columns(true, true), ids, options, {});
+    const Names names(some_names(kNodes));
+    write_graph(path(), edges.columns(true, true), {{}, names}, options, {});
     good_ = read_bytes(path());
   }
 
@@ -87,7 +86,7 @@ TEST(refuses_graphs_with_parts_missing) {
   refuse(SectionKind::kEdgeIds, Direction::kOut, "edge ids (out) is missing");
   refuse(SectionKind::kNodeNameBytes, Direction::kNone, "are not complete");
   refuse(SectionKind::kNodeNameOffsets, Direction::kNone, "are not complete");
-  refuse(SectionKind::kNodeIdOrder, Direction::kNone, "are not complete");
+  refuse(SectionKind::kNodeIdTable, Direction::kNone, "are not complete");
   const auto hide_all = [](Header& header) {
     for (Section& section : header.sections)
       if (section.kind != SectionKind::kChecksums) hide(section);
@@ -129,7 +128,7 @@ TEST(refuses_sections_of_the_wrong_dtype_or_direction) {
   refuse(SectionKind::kSourceRows, Direction::kIn, DType::kFloat32, "neither int32 nor int64");
   refuse(SectionKind::kNodeNameOffsets, Direction::kNone, DType::kFloat64, "wrong size or dtype");
   refuse(SectionKind::kNodeNameBytes, Direction::kNone, DType::kInt8, "wrong size or dtype");
-  refuse(SectionKind::kNodeIdOrder, Direction::kNone, DType::kFloat32, "wrong size or dtype");
+  refuse(SectionKind::kNodeIdTable, Direction::kNone, DType::kFloat32, "wrong size or dtype");
 
   const auto turn = [](Header& header) {
     section_of(header, SectionKind::kWeights, Direction::kIn).direction = Direction::kNone;

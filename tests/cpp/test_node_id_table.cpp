@@ -4,16 +4,15 @@
 #include <cstring>
 #include <memory>
 #include <random>
-#include <unordered_map>
 
 #include "check.hpp"
 #include "forged_file.hpp"
 #include "graphmount/error.hpp"
-#include "graphmount/graph_compiler.hpp"
 #include "graphmount/node_id_table.hpp"
 #include "graphmount/node_ids.hpp"
 #include "graphmount/verify.hpp"
 #include "temporary_folder.hpp"
+#include "write_graph.hpp"
 
 using namespace graphmount;
 using namespace graphmount::testing;
@@ -42,8 +41,8 @@ std::vector<std::int64_t> random_numbers(std::size_t count) {
   return numbers;
 }
 
-Names random_names(std::size_t count) {
-  Names names;
+std::vector<std::string> random_names(std::size_t count) {
+  std::vector<std::string> names;
   for (std::size_t i = 0; i < count; ++i)
     names.push_back(i == 0 ? "" : std::string(i % 40, 'x') + std::to_string(i));
   return names;
@@ -77,8 +76,8 @@ std::vector<std::int32_t> expected_table(const ExternalIds& ids, std::uint64_t s
 }
 
 std::shared_ptr<const Graph> graph_with(const std::filesystem::path& path, const ExternalIds& ids) {
-  GraphCompiler compiler({.num_nodes = ids.size(), .folder = path.parent_path()});
-  compiler.finish(path, ids, {}, {});
+  const std::vector<NodeId> none;
+  write_graph(path, {none, none, std::nullopt, std::nullopt}, ids, {}, {});
   return std::make_shared<Graph>(path);
 }
 
@@ -89,7 +88,6 @@ void check_file(const ExternalIds& ids) {
   if (!problems.empty()) FAIL(problems[0].message);
   const NodeIds node_ids(graph);
   std::vector<NodeId> found(ids.size()), shifted(ids.size());
-  Names others;
   if (ids.names.empty()) {
     node_ids.to_internal(ids.numbers, found);
     std::vector<std::int64_t> keys(ids.numbers.begin(), ids.numbers.end());
@@ -97,8 +95,9 @@ void check_file(const ExternalIds& ids) {
     node_ids.find(keys, shifted);
   } else {
     node_ids.to_internal(ids.names, found);
+    std::vector<std::string> others;
     for (std::size_t i = 0; i < ids.size(); ++i) others.push_back("y" + std::string(ids.names[i]));
-    node_ids.find(others.column(), shifted);
+    node_ids.find(Names(others), shifted);
   }
   for (std::size_t i = 0; i < ids.size(); ++i) CHECK_EQUAL(found[i], static_cast<NodeId>(i));
   CHECK(std::ranges::all_of(shifted, [](NodeId node) { return node == -1; }));
@@ -130,7 +129,7 @@ TEST(tables_are_the_same_whatever_the_slices_and_threads) {
     for (const std::size_t count : kSizes) {
       const auto numbers = random_numbers(count);
       const Names names = random_names(count);
-      for (const ExternalIds& ids : {ExternalIds{numbers, {}}, ExternalIds{{}, names.column()}}) {
+      for (const ExternalIds& ids : {ExternalIds{numbers, {}}, ExternalIds{{}, names}}) {
         const auto expected = expected_table(ids, plan_slots(ids).count());
         for (const std::uint64_t memory :
              {std::uint64_t{0}, kOneGroup, kOneGroup * 4, kTableMemory})
@@ -164,7 +163,7 @@ TEST(ids_are_found_in_a_file) {
     const auto numbers = random_numbers(count);
     const Names names = random_names(count);
     check_file({numbers, {}});
-    check_file({{}, names.column()});
+    check_file({{}, names});
   }
 }
 
@@ -199,9 +198,7 @@ TEST(the_first_twins_are_told_of) {
   const std::vector<std::int64_t> few = {7, 8, 7};
   CHECK_THROWS_WITH(build({few, {}}), SourceError,
                     "node_ids: nodes 0 and 2 have the same external id 7");
-  Names names;
-  for (const char* name : {"x", "y", "y", "x"}) names.push_back(name);
-  CHECK_THROWS_WITH(build({{}, names.column()}), SourceError,
+  CHECK_THROWS_WITH(build({{}, Names{"x", "y", "y", "x"}}), SourceError,
                     "node_ids: nodes 1 and 2 have the same external id 'y'");
   auto many = random_numbers(200'000);
   for (const std::size_t node : {150'000u, 150'001u, 199'999u}) many[node] = many[node - 100'000];

@@ -9,6 +9,7 @@
 
 #include "check.hpp"
 #include "graphmount/text_decimal.hpp"
+#include "graphmount/text_digit_mask.hpp"
 #include "graphmount/text_integer.hpp"
 #include "graphmount/text_time.hpp"
 
@@ -19,7 +20,7 @@ namespace {
 // What a reader makes of the text, with something behind it that must not matter.
 template <class Value, class Reader>
 std::string read_with(Reader reader, const std::string& text, const std::string& behind) {
-  const std::string padded = text + behind + std::string(16, '7');
+  const std::string padded = text + behind + std::string(40, '7');
   Value value{};
   const char* const end = reader(padded.data(), value);
   if (end == nullptr) return "none";
@@ -74,6 +75,29 @@ TEST(reads_every_byte_behind_a_number_as_its_end) {
   }
 }
 
+TEST(finds_what_is_no_digit) {
+  std::mt19937_64 random(4);
+  for (int round = 0; round < 20'000; ++round) {
+    std::string text(kDigitMaskBytes, '5');
+    for (char& c : text)
+      if (random() % 3 == 0) c = static_cast<char>(random());
+    std::uint32_t expected = 0;
+    for (std::size_t i = 0; i < text.size(); ++i)
+      if (text[i] < '0' || text[i] > '9') expected |= std::uint32_t{1} << i;
+    CHECK_EQUAL(other_than_digits(text.data()), expected);
+    for (std::size_t i = 0; i < text.size(); i += 8)
+      CHECK_EQUAL(other_than_digits_in_word(text.data() + i), expected >> i & 0xFF);
+  }
+}
+
+TEST(reads_numbers_of_known_length) {
+  const std::string digits = "9081726354433221 000000000000000000";
+  for (std::size_t start = 0; start < 16; ++start)
+    for (std::size_t count = 1; start + count <= 16; ++count)
+      CHECK_EQUAL(number_at(digits.data() + start, count),
+                  std::stoull(digits.substr(start, count)));
+}
+
 TEST(knows_the_limits_of_integers) {
   CHECK_EQUAL(integer("9223372036854775807"), std::string("9223372036854775807 at 19"));
   CHECK_EQUAL(integer("9223372036854775808"), std::string("none"));
@@ -122,7 +146,7 @@ TEST(rounds_decimals_as_the_c_library_does) {
     const int digits = static_cast<int>(random() % 20);
     std::snprintf(text, sizeof text, random() % 2 == 0 ? "%.*e" : "%.*g", digits, value);
     const double expected = std::strtod(text, nullptr);
-    const std::string padded = std::string(text) + std::string(1, '\n') + std::string(16, '7');
+    const std::string padded = std::string(text) + std::string(1, '\n') + std::string(40, '7');
     double read = -1;
     CHECK(read_decimal(padded.data(), read) == padded.data() + std::strlen(text));
     if (std::memcmp(&read, &expected, sizeof read) != 0) FAIL(text);

@@ -252,7 +252,8 @@ TEST(skips_bad_rows_and_counts_them) {
   const WholeTable other = read_table("junk\n1,2\n3,4\n5,6,7\n", skipping(pairs()));
   CHECK_EQUAL(other.num_rows, std::size_t{2});
   CHECK(other.examples ==
-        std::vector<std::string>{"t.csv, line 1: 1 field, where column 2 is wanted",
+        std::vector<std::string>{"t.csv, line 1: 1 field, where column 2 is wanted; pass "
+                                 "delimiter= if ',' is not what separates them",
                                  "t.csv, line 4: 3 fields, where the first row has 2"});
 }
 

@@ -98,6 +98,7 @@ def _feature_facts(store: gm.FeatureStore) -> dict[str, Any]:
         "shape": store.shape,
         "dtype": str(store.dtype),
         "row_bytes": array.itemsize * math.prod(array.shape[1:]),
+        "quantized": None if store.scales is None else "column",
     } | _file_facts(store)
 
 
@@ -155,10 +156,13 @@ def _graph_rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
 def _feature_rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
     kind = "matrix" if len(facts["shape"]) == 2 else "vector"
     shape = " x ".join(f"{size:,}" for size in facts["shape"])
-    return [
+    rows = [
         ("features", f"{kind} of {shape}, {facts['dtype']}"),
         ("bytes per row", f"{facts['row_bytes']:,}"),
     ]
+    if facts["quantized"] is not None:
+        rows.append(("quantized", "a scale for each column; value = int8 x scale"))
+    return rows
 
 
 def _show_degrees(direction: str | None, degrees: dict[str, Any], console: Console) -> None:

@@ -1,0 +1,167 @@
+// Binding of the text reader.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <stdexcept>
+#include <utility>
+
+#include "arrays.hpp"
+#include "graphmount/text_reader.hpp"
+
+namespace graphmount::bindings {
+namespace {
+
+using nb::literals::operator""_a;
+
+/// Anything with a `readinto` that fills the buffer it is given, up to the end of what there is.
+class PythonStream : public ByteStream {
+ public:
+  explicit PythonStream(nb::object stream) : readinto_(stream.attr("readinto")) {}
+  ~PythonStream() override {
+    const nb::gil_scoped_acquire acquire;
+    readinto_.reset();
+  }
+  PythonStream(const PythonStream&) = delete;
+  PythonStream& operator=(const PythonStream&) = delete;
+
+  std::size_t read(std::span<char> out) override {
+    const nb::gil_scoped_acquire acquire;
+    const nb::object view = nb::steal(
+        PyMemoryView_FromMemory(out.data(), static_cast<Py_ssize_t>(out.size()), PyBUF_WRITE));
+    const auto count = nb::cast<std::size_t>(readinto_(view));
+    view.attr("release")();  // the buffer may move
+    if (count > out.size()) throw std::invalid_argument("readinto says it has read too much");
+    return count;
+  }
+
+ private:
+  nb::object readinto_;
+};
+
+TextType to_type(const std::string& name) {
+  if (name == "node_id") return TextType::kNodeId;
+  if (name == "key") return TextType::kKey;
+  if (name == "int64") return TextType::kInteger;
+  if (name == "time") return TextType::kTime;
+  if (name == "float32") return TextType::kFloat32;
+  if (name == "float64") return TextType::kFloat64;
+  if (name == "text") return TextType::kText;
+  throw std::invalid_argument("there is no type of text columns called '" + name + "'");
+}
+
+nb::object to_array(std::unique_ptr<std::byte[]> items, std::size_t num_dimensions,
+                    std::size_t rows, std::size_t columns, nb::dlpack::dtype dtype) {
+  const std::size_t shape[2] = {rows, columns};
+  std::byte* const data = items.get();
+  nb::capsule owner(data,
+                    [](void* pointer) noexcept { delete[] static_cast<std::byte*>(pointer); });
+  static_cast<void>(items.release());
+  return nb::cast(nb::ndarray<nb::numpy>(data, num_dimensions, shape, owner, nullptr, dtype));
+}
+
+/// One array for each output, of two dimensions if it has several fields; for text, a pair of
+/// offsets and bytes.
+nb::list to_list(TextBatch batch) {
+  nb::list list;
+  for (TextArray& array : batch.arrays) {
+    if (array.type == TextType::kText) {
+      nb::object offsets =
+          to_array(std::move(array.items), 1, batch.num_rows + 1, 1, nb::dtype<std::int64_t>());
+      nb::object bytes =
+          to_array(std::move(array.text), 1, array.text_bytes, 1, nb::dtype<std::uint8_t>());
+      list.append(nb::make_tuple(offsets, bytes));
+      continue;
+    }
+    const nb::dlpack::dtype dtype = array.type == TextType::kFloat32   ? nb::dtype<float>()
+                                    : array.type == TextType::kFloat64 ? nb::dtype<double>()
+                                                                       : nb::dtype<std::int64_t>();
+    list.append(to_array(std::move(array.items), array.num_fields == 1 ? 1 : 2, batch.num_rows,
+                         array.num_fields, dtype));
+  }
+  return list;
+}
+
+TextFormat to_format(const std::string& delimiter, const std::string& comments, bool quotes,
+                     bool header) {
+  if (delimiter.size() > 1) throw std::invalid_argument("the delimiter must be one character");
+  return {delimiter.empty() ? std::nullopt : std::optional(delimiter[0]), comments, quotes, header};
+}
+
+void make_reader(TextReader* self, const nb::bytes& name, const std::optional<nb::bytes>& path,
+                 const std::optional<nb::object>& stream, const std::string& delimiter,
+                 const std::string& comments, bool quotes, bool header,
+                 const std::vector<std::pair<std::string, std::vector<std::size_t>>>& outputs,
+                 bool missing_is_nan, bool skip_errors) {
+  TextLayout layout;
+  layout.format = to_format(delimiter, comments, quotes, header);
+  for (const auto& [type, fields] : outputs) layout.outputs.push_back({to_type(type), fields});
+  layout.missing_is_nan = missing_is_nan;
+  layout.skip_errors = skip_errors;
+  std::unique_ptr<ByteStream> bytes;
+  if (stream)
+    bytes = std::make_unique<PythonStream>(*stream);
+  else if (path)
+    bytes = std::make_unique<FileStream>(to_path(*path));
+  else
+    throw std::invalid_argument("a text reader needs a path or a stream");
+  new (self) TextReader(std::string(name.c_str(), name.size()), std::move(bytes), layout);
+}
+
+/// The fields of the first rows of a text, for those who look at it before they read it. Rows that
+/// cannot be split are empty, and a last line without a line break is left out.
+std::vector<std::vector<nb::bytes>> split_text(const nb::bytes& text, const std::string& delimiter,
+                                               const std::string& comments, bool quotes,
+                                               std::size_t max_rows) {
+  const TextFormat format = to_format(delimiter, comments, quotes, false);
+  require_valid({format, {{TextType::kText, {0}}}});
+  std::string_view rest(text.c_str(), text.size());
+  std::vector<std::vector<nb::bytes>> rows;
+  std::vector<TextField> fields;
+  while (rows.size() < max_rows && rest.find('\n') != std::string_view::npos) {
+    const std::string_view line = take_line(rest);
+    if (!is_row(line, format)) continue;
+    if (split_row(line, format, fields)) fields.clear();
+    std::vector<nb::bytes>& row = rows.emplace_back();
+    for (const TextField& field : fields) {
+      const std::string plain = field.has_escapes ? unescape(field.text) : std::string(field.text);
+      row.emplace_back(plain.data(), plain.size());
+    }
+  }
+  return rows;
+}
+
+}  // namespace
+
+void bind_text(nb::module_& module) {
+  module.def("split_text", &split_text, "text"_a, nb::kw_only(), "delimiter"_a, "comments"_a,
+             "quotes"_a, "max_rows"_a);
+
+  nb::class_<TextReader>(module, "TextReader")
+      .def("__init__", &make_reader, "name"_a, nb::kw_only(), "path"_a.none() = nb::none(),
+           "stream"_a.none() = nb::none(), "delimiter"_a, "comments"_a, "quotes"_a, "header"_a,
+           "outputs"_a, "missing_is_nan"_a, "skip_errors"_a)
+      .def(
+          "read",
+          [](TextReader& self, std::size_t num_bytes) -> std::optional<nb::list> {
+            std::optional<TextBatch> batch;
+            {
+              const nb::gil_scoped_release release;
+              batch = self.read(num_bytes);
+            }
+            if (!batch) return std::nullopt;
+            return to_list(std::move(*batch));
+          },
+          "num_bytes"_a)
+      .def_prop_ro("bytes_read", &TextReader::bytes_read)
+      .def_prop_ro("num_skipped", &TextReader::num_skipped)
+      .def_prop_ro("examples", [](const TextReader& self) {
+        // With the file's name, which need not be UTF-8.
+        nb::typed<nb::list, nb::str> examples;
+        for (const std::string& example : self.examples()) examples.append(to_str(example));
+        return examples;
+      });
+}
+
+}  // namespace graphmount::bindings

@@ -1,0 +1,268 @@
+"""Writing the rows of any source to a `.gd` file: in their order, or each to a place of its own.
+
+Rows are read, converted and written batch by batch: the next one is read while the last is written,
+and no more memory is used than the budget allows, whatever the size of the source. The file appears
+complete or not at all.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from graphmount import _core
+from graphmount._conversion import DTypeName, convert, item_bytes
+from graphmount._nan import NanPolicy, apply_nan_policy, require_nan_policy
+from graphmount._quantization import ColumnRange, quantized
+from graphmount._read_ahead import read_ahead
+from graphmount.errors import SourceError
+from graphmount.row_placement import ArrayPlacement, Placement
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+    from graphmount.sources.batches import RowBatch, RowSource
+
+__all__ = ["WrittenRows", "write_rows"]
+
+#: More than this at once makes nothing faster, and memory of this size is used again and again.
+_LARGEST_BATCH_BYTES = 16 << 20
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WrittenRows:
+    """What `write_rows` wrote.
+
+    Attributes:
+        num_rows: Rows of the file.
+        missing: Rows that no row of the source was for.
+        repeated: Rows of the source that were dropped, as others were for the same place.
+    """
+
+    num_rows: int
+    missing: int = 0
+    repeated: int = 0
+
+
+def write_rows(
+    source: RowSource,
+    path: str,
+    *,
+    dtype: DTypeName,
+    destinations: NDArray[np.int64] | Placement | None = None,
+    num_rows: int | None = None,
+    order: int = 0,
+    missing: float | None = None,
+    repeated: Literal["error", "first", "last"] = "error",
+    nan: NanPolicy = "keep",
+    quantize: bool = False,
+    tmp: str | None = None,
+    memory: int,
+    check_rows: Callable[[int], None] | None = None,
+    report: Callable[[int, int], None] | None = None,
+) -> WrittenRows:
+    """Writes a source to a `.gd` file.
+
+    Args:
+        source: The rows.
+        path: The file.
+        dtype: How to store the values: "int8" if they are quantized.
+        destinations: Where the rows go: row i of the source to row `destinations[i]` of the file,
+            or where a `Placement` says; in the order of the source if None.
+        num_rows: With an array of destinations, how many rows the file has; by default, the largest
+            destination plus one.
+        order: The fingerprint of the order of the nodes.
+        missing: The value for rows of the file that no row of the source is for; these are an error
+            if None.
+        repeated: Which of several rows for one place to keep; "error" refuses them.
+        nan: What to do with NaN.
+        quantize: Store integers with a scale for each column. The source is then read twice.
+        tmp: The folder for temporary files; that of `path` if None.
+        memory: How many bytes of memory to use.
+        check_rows: Called with the number of rows before the file appears; may raise.
+        report: Called with what is done and what there is to do.
+
+    Raises:
+        SourceError: A value, a destination or the number of rows is wrong.
+        OSError: The file, or a temporary one, cannot be written.
+    """
+    require_nan_policy(nan, source.dtype)
+    if isinstance(destinations, np.ndarray):
+        destinations = ArrayPlacement(destinations, num_rows)
+    job = _Job(source, dtype, nan, memory, _Progress(report, source, dtype))
+    scales = job.measure(missing, is_last=destinations is None) if quantize else None
+
+    def make_writer(rows: int | None) -> _core.FeatureWriter:
+        return _core.FeatureWriter(
+            os.fsencode(path),
+            dtype=dtype,
+            rows=rows,
+            columns=source.num_columns,
+            one_dimensional=source.is_vector,
+            order=order,
+            scales=scales,
+        )
+
+    if destinations is None:
+        return job.write_in_order(make_writer, scales, check_rows)
+    scatter = _core.RowScatter(
+        row_bytes=source.num_columns * item_bytes(dtype),
+        num_rows=destinations.num_rows,
+        repeated=repeated,
+        fill=None if missing is None else _fill_row(missing, source.num_columns, dtype, scales),
+        memory=memory * 3 // 4,
+        tmp=os.fsencode(os.path.dirname(path) if tmp is None else tmp),
+        name_of=destinations.name_of,
+    )
+    return job.write_in_place(make_writer, scales, scatter, destinations, check_rows)
+
+
+class _Job:
+    """One pass, or two, over a source."""
+
+    def __init__(
+        self, source: RowSource, dtype: DTypeName, nan: NanPolicy, memory: int, progress: _Progress
+    ) -> None:
+        self._source = source
+        self._dtype = dtype
+        self._nan = nan
+        # Three batches are alive at once, and conversion makes copies of one.
+        self._batch_bytes = min(_LARGEST_BATCH_BYTES, memory // 32)
+        self._progress = progress
+
+    def _batches(self) -> Iterator[tuple[RowBatch, int]]:
+        """All batches, and how many rows came before each."""
+        first_row = 0
+        for batch in read_ahead(self._source.batches(memory=self._batch_bytes)):
+            yield batch, first_row
+            first_row += len(batch.rows)
+            self._progress.has_read(batch.done)
+        self._progress.next_phase()
+
+    def measure(self, missing: float | None, *, is_last: bool) -> NDArray[np.float32]:
+        """The scales for quantizing, by a pass over the source."""
+        self._progress.num_phases = 2 if is_last else 3
+        column_range = ColumnRange(self._source.num_columns)
+        for batch, first_row in self._batches():
+            rows = apply_nan_policy(batch.rows, self._source.dtype, self._nan, first_row)
+            column_range.see(rows, self._source.dtype, first_row)
+        if missing:
+            column_range.see(np.full((1, self._source.num_columns), missing), "float64", 0)
+        # The next pass leaves the same rows out again.
+        self._source.skipped.count = 0
+        self._source.skipped.examples.clear()
+        return column_range.scales()
+
+    def _stored(
+        self, rows: NDArray[Any], first_row: int, scales: NDArray[np.float32] | None
+    ) -> NDArray[np.uint8]:
+        """The bytes of some rows as they are stored."""
+        dtype = self._source.dtype
+        rows = apply_nan_policy(rows, dtype, self._nan, first_row)
+        if scales is None:
+            rows = convert(rows, dtype, self._dtype, first_row)
+        else:
+            rows = quantized(rows, dtype, scales)
+        return np.ascontiguousarray(rows).reshape(-1).view(np.uint8)
+
+    def write_in_order(
+        self,
+        make_writer: Callable[[int | None], _core.FeatureWriter],
+        scales: NDArray[np.float32] | None,
+        check_rows: Callable[[int], None] | None,
+    ) -> WrittenRows:
+        expected = self._source.num_rows
+        writer = make_writer(expected)
+        num_rows = 0
+        for batch, first_row in self._batches():
+            num_rows = first_row + len(batch.rows)
+            if expected is not None and num_rows > expected:
+                break
+            writer.append(self._stored(batch.rows, first_row, scales))
+        if expected is not None and num_rows != expected:
+            raise SourceError(
+                f"{self._source.name} was to have {expected} rows, but has "
+                f"{'more' if num_rows > expected else num_rows}"
+            )
+        if check_rows is not None:
+            check_rows(num_rows)
+        writer.finish(num_rows)
+        return WrittenRows(num_rows=num_rows)
+
+    def write_in_place(
+        self,
+        make_writer: Callable[[int | None], _core.FeatureWriter],
+        scales: NDArray[np.float32] | None,
+        scatter: _core.RowScatter,
+        placement: Placement,
+        check_rows: Callable[[int], None] | None,
+    ) -> WrittenRows:
+        self._progress.num_phases = max(2, self._progress.num_phases)
+        for batch, first_row in self._batches():
+            places, nodes = placement.place(batch, first_row)
+            # Converted whole, so that an error names the row that it has in the source.
+            stored = self._stored(batch.rows, first_row, scales)
+            if places is not None:
+                stored = stored.reshape(len(batch.rows), -1)[places].reshape(-1)
+            scatter.add(np.ascontiguousarray(nodes), stored)
+        if check_rows is not None:
+            check_rows(scatter.num_rows)
+        writer = make_writer(scatter.num_rows)
+        missing, repeated = scatter.write_to(writer, self._progress.has_written)
+        writer.finish()
+        return WrittenRows(num_rows=scatter.num_rows, missing=missing, repeated=repeated)
+
+
+class _Progress:
+    """Passes over the source, and the sorting of rows, as parts of one whole.
+
+    It counts bytes of the matrix, if it is known how many there are; else what the source counts.
+    """
+
+    def __init__(
+        self, report: Callable[[int, int], None] | None, source: RowSource, dtype: DTypeName
+    ) -> None:
+        self.num_phases = 1
+        self._report = report
+        self._phase = 0
+        self._size = source.size
+        self._total = source.size
+        if source.size is not None and source.num_rows is not None:
+            item = max(item_bytes(source.dtype), item_bytes(dtype))
+            self._total = source.num_rows * source.num_columns * item
+
+    def has_read(self, done: int) -> None:
+        if self._size:
+            self._show(done, self._size)
+        elif self._report:
+            self._report(done, done)
+
+    def has_written(self, done: int, total: int) -> None:
+        self._show(done, total)
+
+    def next_phase(self) -> None:
+        self._phase += 1
+
+    def _show(self, done: int, total: int) -> None:
+        if self._report and self._total and total:
+            part = self._total * min(done, total) // total
+            self._report(self._phase * self._total + part, self.num_phases * self._total)
+
+
+def _fill_row(
+    missing: float, num_columns: int, dtype: DTypeName, scales: NDArray[np.float32] | None
+) -> NDArray[np.uint8]:
+    row = np.full((1, num_columns), missing)
+    if scales is not None:
+        row = quantized(row, "float64", scales)
+    else:
+        try:
+            row = convert(row, row.dtype.name, dtype, 0)
+        except SourceError:
+            raise ValueError(f"missing={missing!r} cannot be stored as {dtype}") from None
+    return np.ascontiguousarray(row).reshape(-1).view(np.uint8)

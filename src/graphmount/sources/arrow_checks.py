@@ -1,0 +1,92 @@
+"""Leaving out, or refusing, the rows of a record batch that cannot be read.
+
+Messages name the file, the column and the row, counted from 0 in the file.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from graphmount.errors import SourceError
+from graphmount.sources.arrow_columns import plain
+from graphmount.sources.arrow_tables import pyarrow
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from graphmount.sources.arrow_columns import BadRows
+    from graphmount.sources.batches import Skipped
+
+_EXAMPLES = 10
+
+
+class RowCheck:
+    """Checks the columns of batches.
+
+    Args:
+        name: What messages call the table.
+        checks: For each column its name, and what finds its bad rows.
+        on_error: "raise", or "skip" to leave bad rows out.
+        skipped: Where what is left out is counted.
+    """
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        checks: Sequence[tuple[str, Callable[[Any], list[BadRows]]]],
+        on_error: str,
+        skipped: Skipped,
+    ) -> None:
+        self._name = name
+        self._checks = checks
+        self._on_error = on_error
+        self._skipped = skipped
+
+    def clean(self, batch: Any, first_row: int) -> list[Any]:  # noqa: ANN401
+        """The plain columns of a batch, without the rows that are bad.
+
+        Raises:
+            SourceError: A row is bad, and bad rows are not to be left out.
+        """
+        columns = [plain(column) for column in batch.columns]
+        rows = np.arange(first_row, first_row + batch.num_rows)
+        # Once more after rows are gone: values are checked only where none is missing.
+        while found := self._find(columns):
+            bad = np.zeros(len(rows), np.bool_)
+            for _, some in found:
+                bad |= some.rows
+            self._report(columns, rows, found, bad)
+            keep = pyarrow().array(~bad)
+            columns = [column.filter(keep) for column in columns]
+            rows = rows[~bad]
+        return columns
+
+    def _find(self, columns: list[Any]) -> list[tuple[int, BadRows]]:
+        return [
+            (number, some)
+            for number, (_, check) in enumerate(self._checks)
+            for some in check(columns[number])
+        ]
+
+    def _report(
+        self,
+        columns: list[Any],
+        rows: np.ndarray[Any, Any],
+        found: list[tuple[int, BadRows]],
+        bad: np.ndarray[Any, Any],
+    ) -> None:
+        messages = []
+        for place in np.flatnonzero(bad)[:_EXAMPLES].tolist():
+            number, some = next((n, some) for n, some in found if some.rows[place])
+            value = columns[number][place].as_py()
+            shown = "" if value is None else f"{str(value)[:80]!r} "
+            messages.append(
+                f"{self._name}, row {rows[place]}, column {self._checks[number][0]!r}: {shown}"
+                f"{some.reason}"
+            )
+        if self._on_error == "raise":
+            raise SourceError(messages[0] + "; on_error='skip' leaves such rows out")
+        self._skipped.add(int(bad.sum()), messages)

@@ -1,0 +1,127 @@
+"""Which kind of file it is: by its first bytes, then by its name.
+
+A wrong extension does no harm where a format has a signature. Only what has none, text and arrays
+without a header, goes by the rest.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import zlib
+from typing import Literal
+
+from graphmount.errors import SourceError
+from graphmount.sources import graphzero, mounted
+from graphmount.sources.matrix_market import MTX_MAGIC
+from graphmount.sources.npy_files import NPY_MAGIC
+
+Kind = Literal[
+    "npy",
+    "npz",
+    "parquet",
+    "arrow",
+    "arrow stream",
+    "orc",
+    "matrix market",
+    "graphzero graph",
+    "graphzero features",
+    "graph",
+    "features",
+    "text",
+    "binary",
+]
+
+#: For messages.
+SUPPORTED = (
+    ".npy and .npz (NumPy, SciPy, OGB), .parquet, .arrow and .feather, .orc, .mtx, text (.csv, "
+    ".tsv, .txt, also with .gz), headerless binary files with shape= and dtype=, .gl and .gd of "
+    "graphmount and GraphZero"
+)
+
+_MAGICS: tuple[tuple[bytes, Kind], ...] = (
+    (NPY_MAGIC, "npy"),
+    (b"PK\x03\x04", "npz"),
+    (b"PK\x05\x06", "npz"),  # an archive of nothing
+    (b"PAR1", "parquet"),
+    (b"ARROW1", "arrow"),
+    (b"\xff\xff\xff\xff", "arrow stream"),
+    (b"ORC", "orc"),
+    (MTX_MAGIC, "matrix market"),
+    (graphzero.GRAPH_MAGIC, "graphzero graph"),
+    (graphzero.FEATURES_MAGIC, "graphzero features"),
+    (mounted.GRAPH_MAGIC, "graph"),
+    (mounted.FEATURES_MAGIC, "features"),
+)
+
+#: What is recognised, only to say what to do about it.
+_STRANGERS = (
+    (b"FEA1", "a Feather file of version 1; write it again with a newer pyarrow"),
+    (b"PARE", "an encrypted Parquet file; write it again without encryption"),
+    (b"BZh", "compressed with bzip2; unpack it, or compress it with gzip"),
+    (b"\xfd7zXZ", "compressed with xz; unpack it, or compress it with gzip"),
+    (b"\x28\xb5\x2f\xfd", "compressed with zstd; unpack it, or compress it with gzip"),
+    (b"\x80\x02", "a Python pickle, which is never loaded; save its arrays with numpy.save"),
+    (b"\x80\x04", "a Python pickle, which is never loaded; save its arrays with numpy.save"),
+    (b"\x80\x05", "a Python pickle, which is never loaded; save its arrays with numpy.save"),
+    (b"\x89HDF", "an HDF5 file; save its arrays with numpy.save, or write it to Parquet"),
+    (b"SQLite format 3", "an SQLite database; write the table to Parquet or CSV"),
+)
+
+_ARRAY_EXTENSIONS = (".npy", ".bin", ".raw", ".dat")
+
+
+def kind_of(path: str, *, is_headerless: bool = False) -> Kind:
+    """The kind of a file.
+
+    Args:
+        path: The file.
+        is_headerless: Whether its shape and dtype are known; then what has no signature is binary.
+
+    Raises:
+        SourceError: The file is of no kind that is supported; the message lists them.
+        OSError: The file cannot be read.
+    """
+    with open(path, "rb") as file:
+        start = file.read(512)
+    if start.startswith(b"\x1f\x8b"):
+        return _kind_of_gzip(path)
+    for magic, kind in _MAGICS:
+        if start.startswith(magic) or (
+            kind == "matrix market" and start.lower().startswith(magic.lower())
+        ):
+            # Four bytes of ones also begin arrays of -1; a stream goes on with a length.
+            if kind == "arrow stream" and (is_headerless or len(start) < 8):
+                continue
+            return kind
+    if is_headerless:
+        return "binary"
+    for magic, description in _STRANGERS:
+        if start.startswith(magic):
+            raise SourceError(f"{path} is {description}")
+    # Names count where bytes say nothing: an array of small integers may look like text.
+    if os.path.splitext(path)[1].lower() in _ARRAY_EXTENSIONS:
+        return "binary"
+    if not is_text_like(start):
+        raise SourceError(f"{path} is of no kind that is known; supported are {SUPPORTED}")
+    return "text"
+
+
+def _kind_of_gzip(path: str) -> Kind:
+    try:
+        with gzip.open(path, "rb") as file:
+            start = file.read(512)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise SourceError(f"{path} is damaged: {error}") from error
+    if start.lower().startswith(MTX_MAGIC.lower()):
+        return "matrix market"
+    if is_text_like(start):
+        return "text"
+    raise SourceError(
+        f"{path} is compressed with gzip and holds neither text nor a Matrix Market file; unpack it"
+    )
+
+
+def is_text_like(start: bytes) -> bool:
+    """Whether a file that begins like this can be text: it has no control characters."""
+    return not any(byte < 32 and byte not in b"\t\n\r\f" for byte in start)

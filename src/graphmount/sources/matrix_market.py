@@ -1,0 +1,213 @@
+"""Matrix Market files, `.mtx` and `.mtx.gz`: entry (i, j) of the matrix is an edge from i to j.
+
+Ids count from 1 there and from 0 here. A symmetric matrix has one triangle in its file; the source
+then says that its edges run both ways. The file is read block by block.
+"""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from typing import IO, TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from graphmount.errors import SourceError
+from graphmount.sources.batches import EdgeBatch, Skipped
+from graphmount.sources.edge_values import as_weights
+from graphmount.sources.npz_edges import require_square
+from graphmount.sources.stored_bytes import file_size
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+MTX_MAGIC = b"%%MatrixMarket"
+
+#: What a byte of text takes while it is parsed: its tokens are Python objects for a moment.
+_BYTES_FOR_EACH = 24
+
+
+class MatrixMarketEdges:
+    """Edges of a Matrix Market file; an `EdgeSource`.
+
+    Args:
+        path: The file, compressed with gzip or not.
+        weights: Whether to take the values for weights.
+        on_error: "raise", or "skip" for lines that cannot be read.
+
+    Raises:
+        SourceError: The file is not a sparse matrix of numbers, or not a square one.
+    """
+
+    def __init__(self, path: str, *, weights: bool = False, on_error: str = "raise") -> None:
+        self.name = path
+        self._on_error = on_error
+        with _open(path) as file:
+            field, symmetry, self._num_lines = self._read_banner(file)
+            shape = self._read_size(file)
+            self._body = file.tell()
+        require_square(path, shape[:2])
+        if weights and field == "pattern":
+            raise SourceError(f"{path} is a pattern without values, so it has no weights")
+        self._width = 2 if field == "pattern" else 3
+        self._num_entries = shape[2]
+        self.size: int | None = file_size(path)
+        self.num_edges: int | None = None if on_error == "skip" else shape[2]
+        self._order = shape[0]
+        self.num_nodes: int | None = shape[0]
+        self.is_symmetric = symmetry == "symmetric"
+        self.has_text_ids = False
+        self.has_weights = weights
+        self.has_timestamps = False
+        self.skipped = Skipped()
+
+    def _read_banner(self, file: IO[bytes]) -> tuple[str, str, int]:
+        words = self._line(file, 1).decode("latin-1").lower().split()
+        if len(words) != 5 or words[:2] != ["%%matrixmarket", "matrix"]:
+            raise SourceError(
+                f"{self.name}, line 1: a Matrix Market file begins with '%%MatrixMarket matrix' "
+                "and three more words"
+            )
+        layout, field, symmetry = words[2:]
+        if layout != "coordinate":
+            raise SourceError(f"{self.name} is a dense matrix ({layout}); edges are 'coordinate'")
+        if field not in ("pattern", "real", "integer"):
+            raise SourceError(
+                f"{self.name} holds {field} values; edges are 'pattern', 'real' or 'integer'"
+            )
+        if symmetry not in ("general", "symmetric"):
+            raise SourceError(
+                f"{self.name} is {symmetry}: half of its values are to be negated or conjugated; "
+                "edges are 'general' or 'symmetric'"
+            )
+        return field, symmetry, 1
+
+    def _read_size(self, file: IO[bytes]) -> tuple[int, int, int]:
+        while True:
+            self._num_lines += 1
+            line = self._line(file, self._num_lines)
+            if line.strip() and not line.startswith(b"%"):
+                break
+        words = line.split()
+        if len(words) != 3 or not all(word.isdigit() for word in words):
+            raise SourceError(
+                f"{self.name}, line {self._num_lines}: expected rows, columns and entries, found "
+                f"{line.strip().decode('latin-1')!r}"
+            )
+        return int(words[0]), int(words[1]), int(words[2])
+
+    def _line(self, file: IO[bytes], number: int) -> bytes:
+        try:
+            line = file.readline(1 << 16)
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise self._damaged(error) from error
+        if not line:
+            raise SourceError(f"{self.name} ends at line {number}, before its entries")
+        return line
+
+    def _damaged(self, error: Exception) -> SourceError:
+        return SourceError(f"{self.name} is damaged: {error}")
+
+    def batches(self, *, memory: int) -> Iterator[EdgeBatch]:
+        """See `EdgeSource`."""
+        num_lines, num_entries = self._num_lines, 0
+        for block, done in self._blocks(max(1, memory // _BYTES_FOR_EACH)):
+            columns = self._parse(block, num_lines)
+            num_lines += block.count(b"\n")
+            ids = columns[:2]
+            first = num_entries
+            num_entries += len(ids[0])
+            yield EdgeBatch(
+                src=cast("NDArray[np.int64]", ids[0]),
+                dst=cast("NDArray[np.int64]", ids[1]),
+                weights=as_weights(columns[2], self.name, first) if self.has_weights else None,
+                done=done,
+            )
+        if num_entries + self.skipped.count != self._num_entries:
+            raise SourceError(
+                f"{self.name} says that it has {self._num_entries} entries, but has "
+                f"{num_entries + self.skipped.count}"
+            )
+
+    def _blocks(self, num_bytes: int) -> Iterator[tuple[bytes, int]]:
+        """Whole lines, about so many bytes at a time, and how far the file is read with them."""
+        with open(self.name, "rb") as raw, _open(self.name, raw) as file:
+            file.seek(self._body)
+            try:
+                while block := file.read(num_bytes):
+                    block += file.readline()
+                    yield block, raw.tell()
+            except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+                raise self._damaged(error) from error
+
+    # The one place that takes text apart: a parser of the core would stand here.
+    def _parse(self, block: bytes, num_lines: int) -> list[NDArray[Any]]:
+        """Columns of a block of lines, of which `num_lines` come before it; ids from 0."""
+        try:
+            if _is_regular(block, self._width):
+                tokens = block.split()
+                columns = [_numbers(tokens[at :: self._width], at) for at in range(self._width)]
+                if all(self._in_range(ids).all() for ids in columns[:2]):
+                    return [columns[0] - 1, columns[1] - 1, *columns[2:]]
+        except (ValueError, OverflowError):
+            pass  # the lines one by one will show where
+        rows = []
+        for number, line in enumerate(block.split(b"\n"), num_lines + 1):
+            if line.strip():
+                row = self._parse_line(line, number)
+                rows += [] if row is None else [row]
+        table = list(zip(*rows, strict=True)) or [()] * self._width
+        ids = [np.array(column, np.int64) - 1 for column in table[:2]]
+        return [*ids, *(np.array(column, np.float64) for column in table[2:])]
+
+    def _in_range(self, ids: NDArray[Any]) -> NDArray[np.bool_]:
+        return (ids >= 1) & (ids <= self._order)
+
+    def _parse_line(self, line: bytes, number: int) -> tuple[float, ...] | None:
+        words = line.split()
+        try:
+            if len(words) != self._width or b"_" in line:
+                raise ValueError  # noqa: TRY301  (as if it could not be read as a number)
+            row: tuple[float, ...] = (int(words[0]), int(words[1]), *map(float, words[2:]))
+            if min(row[:2]) >= 1 and max(row[:2]) <= self._order:
+                return row
+            problem = f"ids are from 1 to {self._order}"
+        except ValueError:
+            problem = f"expected {self._width} numbers"
+        text = line.strip()[:80].decode("latin-1")
+        message = f"{self.name}, line {number}: {problem}, found {text!r}"
+        if self._on_error == "raise":
+            raise SourceError(message)
+        self.skipped.add(1, [message])
+        return None
+
+
+def _open(path: str, raw: IO[bytes] | None = None) -> IO[bytes]:
+    """Opens a file that may be compressed; over `raw`, if it is open already."""
+    with open(path, "rb") as file:
+        is_gzip = file.read(2) == b"\x1f\x8b"
+    if is_gzip:
+        return cast("IO[bytes]", gzip.open(raw or path, "rb"))
+    return raw or open(path, "rb")
+
+
+def _is_regular(block: bytes, width: int) -> bool:
+    """Whether each line has `width` words, of which none has an underscore (Python allows them)."""
+    text = np.frombuffer(block, np.uint8)
+    if b"_" in block:
+        return False
+    is_space = text <= 32
+    begins = ~is_space
+    begins[1:] &= is_space[:-1]
+    newlines = np.flatnonzero(text == 10)
+    ends = newlines if block.endswith(b"\n") else np.append(newlines, len(text) - 1)
+    words = np.cumsum(begins, dtype=np.int64)[ends]
+    return bool((np.diff(words, prepend=0) == width).all())
+
+
+def _numbers(tokens: list[bytes], column: int) -> NDArray[Any]:
+    if column < 2:
+        return np.fromiter(map(int, tokens), np.int64, len(tokens))
+    return np.fromiter(map(float, tokens), np.float64, len(tokens))

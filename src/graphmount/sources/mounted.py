@@ -1,0 +1,92 @@
+"""graphmount's own files as sources: edges of a `.gl` file, rows of a `.gd` file.
+
+They are read where their sections lie, as plain files. Nodes keep their numbers; external ids are
+not part of the edges. Edges come in the order of the lists, weights and timestamps with them; each
+edge of an undirected graph comes once.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from graphmount.errors import SourceError
+from graphmount.features import FeatureStore
+from graphmount.graph import Graph
+from graphmount.sources.array_stream import ArrayStream
+from graphmount.sources.list_edges import ListEdges
+from graphmount.sources.stored_bytes import FileBytes
+from graphmount.sources.stream_rows import StreamRows
+
+if TYPE_CHECKING:
+    from graphmount.sections import Section
+    from graphmount.sources.batches import EdgeSource
+
+GRAPH_MAGIC = b"\x89GMGL\r\n\x1a"
+FEATURES_MAGIC = b"\x89GMGD\r\n\x1a"
+
+
+def open_graph_edges(
+    graph: Graph | str, *, weights: bool | None = None, timestamps: bool | None = None
+) -> EdgeSource:
+    """Edges of a graph file.
+
+    Args:
+        graph: The graph, or its path.
+        weights: Whether to read weights; by default if there are any.
+        timestamps: Whether to read timestamps; by default if there are any.
+
+    Raises:
+        FormatError: The file is damaged.
+        SourceError: It has no weights or timestamps.
+    """
+    # Mounted anew: the path may have another file by now, and the path is what is read.
+    mounted = Graph(graph.path if isinstance(graph, Graph) else graph)
+    sections = {section.name: section for section in mounted.sections}
+    direction: Literal["in", "out"] = "in" if "indices (in)" in sections else "out"
+    for name, wanted in (("weights", weights), ("timestamps", timestamps)):
+        if wanted and f"{name} ({direction})" not in sections:
+            raise SourceError(f"{mounted.path} has no {name}")
+
+    def stream(name: str, *, unless: bool = False) -> ArrayStream | None:
+        section = sections.get(f"{name} ({direction})")
+        return None if section is None or unless else _stream(mounted.path, section)
+
+    indptr, indices = stream("indptr"), stream("indices")
+    assert indptr is not None  # noqa: S101  (mounting has checked that lists are complete)
+    assert indices is not None  # noqa: S101
+    return ListEdges(
+        name=mounted.path,
+        indptr=indptr,
+        indices=indices,
+        owners="dst" if direction == "in" else "src",
+        weights=stream("weights", unless=weights is False),
+        timestamps=stream("timestamps", unless=timestamps is False),
+        is_undirected=not mounted.directed,
+    )
+
+
+def open_feature_rows(store: FeatureStore | str) -> StreamRows:
+    """Rows of a feature file.
+
+    Args:
+        store: The mounted file, or its path.
+
+    Raises:
+        FormatError: The file is damaged.
+    """
+    mounted = FeatureStore(store.path if isinstance(store, FeatureStore) else store)
+    section = next(section for section in mounted.sections if section.name == "matrix")
+    stream = _stream(mounted.path, section, mounted.shape)
+    return StreamRows(stream, name=mounted.path, dtype=str(mounted.dtype))
+
+
+def _stream(path: str, section: Section, shape: tuple[int, ...] | None = None) -> ArrayStream:
+    dtype = np.dtype("uint16" if section.dtype == "bfloat16" else section.dtype)
+    stored = FileBytes(
+        path=path, name=f"{path}, {section.name}", offset=section.offset, size=section.num_bytes
+    )
+    return ArrayStream(
+        stored=stored, shape=shape or section.shape[:1], dtype=dtype.newbyteorder("<")
+    )

@@ -1,0 +1,143 @@
+"""NumPy's `.npy` files, and binary files without a header, as streams.
+
+The header is read by itself: no part of a file is ever unpickled. Some datasets (IGB's larger ones)
+have files that are called `.npy` and are none; these are read when their shape and dtype are given.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+
+from graphmount._sizes import format_bytes
+from graphmount.errors import SourceError
+from graphmount.sources.array_stream import ArrayStream
+from graphmount.sources.stored_bytes import FileBytes, file_size
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
+NPY_MAGIC = b"\x93NUMPY"
+
+#: Headers list shape and dtype; what is longer is no header.
+_LONGEST_HEADER = 1 << 16
+
+
+def open_npy(
+    path: str, *, shape: tuple[int, ...] | None = None, dtype: DTypeLike | None = None
+) -> ArrayStream:
+    """The array of a `.npy` file, or of a binary file if `shape` and `dtype` are given.
+
+    Args:
+        path: The file.
+        shape: Its shape, if it has no header; one of the sizes may be -1. A header must agree.
+        dtype: Its dtype, if it has no header. A header must agree.
+
+    Raises:
+        SourceError: The file is not what it should be; the message says what it is.
+    """
+    with open(path, "rb") as file:
+        if file.read(len(NPY_MAGIC)) == NPY_MAGIC:
+            file.seek(0)
+            found_shape, found_dtype, is_fortran = read_npy_header(file, path)
+            offset = file.tell()
+        else:
+            return _open_raw(path, shape, dtype)
+    if shape is not None and not _agrees(found_shape, shape):
+        raise SourceError(f"{path}: its header says shape {found_shape}, not shape={shape}")
+    if dtype is not None and np.dtype(dtype) != found_dtype:
+        raise SourceError(f"{path}: its header says {found_dtype}, not dtype={np.dtype(dtype)}")
+    needed = math.prod(found_shape) * found_dtype.itemsize
+    there = file_size(path) - offset
+    if there < needed:
+        raise SourceError(
+            f"{path} is cut off: an array of shape {found_shape} and dtype {found_dtype} takes "
+            f"{needed} bytes, and {there} are there"
+        )
+    return ArrayStream(
+        stored=FileBytes(path=path, name=path, offset=offset, size=needed),
+        shape=found_shape,
+        dtype=found_dtype,
+        is_fortran=is_fortran,
+    )
+
+
+def _open_raw(path: str, shape: tuple[int, ...] | None, dtype: DTypeLike | None) -> ArrayStream:
+    size = file_size(path)
+    if shape is None or dtype is None:
+        missing = "shape= and dtype=" if shape is dtype is None else "both shape= and dtype="
+        raise SourceError(
+            f"{path} does not begin like a .npy file; it may be a binary file of "
+            f"{format_bytes(size)} without a header, as IGB's larger ones are: pass {missing} of "
+            "its array"
+        )
+    kind = np.dtype(dtype)
+    require_numbers(path, kind)
+    if not shape or any(length < -1 for length in shape) or shape.count(-1) > 1:
+        raise ValueError(f"shape={shape}: sizes are at least 0, and one may be -1")
+    known = math.prod(length for length in shape if length != -1) * kind.itemsize
+    if -1 in shape and known and size % known == 0:
+        shape = tuple(size // known if length == -1 else length for length in shape)
+    elif known != size or -1 in shape:
+        raise SourceError(
+            f"{path} has {size} bytes, but an array of shape {shape} and dtype {kind} takes "
+            + (f"{known}" if -1 not in shape else f"a multiple of {known}")
+        )
+    _require_dimensions(path, shape)
+    stored = FileBytes(path=path, name=path, offset=0, size=size)
+    return ArrayStream(stored=stored, shape=tuple(shape), dtype=kind)
+
+
+def _agrees(found: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
+    return len(found) == len(wanted) and all(
+        want in (-1, length) for length, want in zip(found, wanted, strict=True)
+    )
+
+
+def read_npy_header(file: IO[bytes], name: str) -> tuple[tuple[int, ...], np.dtype[Any], bool]:
+    """Reads a header of any version: shape, dtype, and whether the array is in Fortran order.
+
+    Afterwards the file stands at the first byte of the array.
+    """
+    start = file.read(8)
+    version = start[6:8]
+    if len(start) < 8 or version not in (b"\x01\x00", b"\x02\x00", b"\x03\x00"):
+        raise SourceError(f"{name}: not a .npy header of version 1, 2 or 3")
+    length = int.from_bytes(file.read(2 if version[0] == 1 else 4), "little")
+    if length > _LONGEST_HEADER:
+        raise SourceError(f"{name}: its header claims to be {length} bytes long")
+    try:
+        header = ast.literal_eval(
+            file.read(length).decode("utf-8" if version[0] == 3 else "latin-1").strip()
+        )
+        shape, is_fortran = header["shape"], header["fortran_order"]
+        dtype: np.dtype[Any] = np.lib.format.descr_to_dtype(header["descr"])
+        is_shape = isinstance(shape, tuple) and all(type(size) is int for size in shape)
+    except (ValueError, SyntaxError, LookupError, TypeError, MemoryError) as error:
+        raise SourceError(f"{name}: its header is damaged") from error
+    if not is_shape or min(shape, default=0) < 0 or not isinstance(is_fortran, bool):
+        raise SourceError(f"{name}: its header is damaged")
+    require_numbers(name, dtype)
+    _require_dimensions(name, shape)
+    return shape, dtype, is_fortran
+
+
+def require_numbers(name: str, dtype: np.dtype[Any]) -> None:
+    """Raises unless the dtype is a number, a bool or a time."""
+    if dtype.hasobject:
+        raise SourceError(
+            f"{name} holds pickled Python objects, which are never loaded; save it as an array of "
+            "numbers"
+        )
+    if dtype.kind not in "fiubM" or dtype.subdtype is not None:
+        raise SourceError(f"{name} holds {dtype}, not numbers")
+
+
+def _require_dimensions(name: str, shape: tuple[int, ...]) -> None:
+    if len(shape) not in (1, 2):
+        raise SourceError(
+            f"{name} has shape {shape}; edges and rows are arrays of one or two dimensions"
+        )

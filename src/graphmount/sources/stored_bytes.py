@@ -1,0 +1,178 @@
+"""Where the bytes of an array lie: in a stretch of a file, or compressed in a zip archive.
+
+Both are read forward, at several places at once (one lane for each), into memory of the caller.
+Nothing is mapped: mapped pages would count as memory of the process. What ends too early, or does
+not match its checksum, is a `SourceError`.
+"""
+
+from __future__ import annotations
+
+import os
+import zipfile
+import zlib
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING, Protocol
+
+from graphmount.errors import SourceError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_SKIP_BYTES = 1 << 18
+
+
+class ByteReader(Protocol):
+    """Reads forward in each of its lanes."""
+
+    def readinto(self, lane: int, buffer: memoryview) -> None:
+        """Fills the buffer with the next bytes of the lane."""
+
+    def close(self) -> None:
+        """Gives back what was opened."""
+
+
+class StoredBytes(Protocol):
+    """Bytes on a disk.
+
+    Attributes:
+        name: What messages call them.
+        size: How many bytes they take on the disk.
+    """
+
+    @property
+    def name(self) -> str: ...  # noqa: D102
+
+    @property
+    def size(self) -> int: ...  # noqa: D102
+
+    def open(self, starts: Sequence[int]) -> ByteReader:
+        """A reader with one lane for each start, counted from the first of these bytes."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FileBytes:
+    """A stretch of a file, as it is."""
+
+    path: str
+    name: str
+    offset: int
+    size: int
+
+    def open(self, starts: Sequence[int]) -> ByteReader:
+        """See `StoredBytes`."""
+        return _FileReader(self, [self.offset + start for start in starts])
+
+
+class _FileReader:
+    def __init__(self, stored: FileBytes, places: list[int]) -> None:
+        self._name = stored.name
+        self._places = places
+        self._file = open(stored.path, "rb", buffering=0)  # noqa: SIM115  (closed by `close`)
+
+    def readinto(self, lane: int, buffer: memoryview) -> None:
+        self._file.seek(self._places[lane])
+        filled = 0
+        while filled < len(buffer):
+            count = self._file.readinto(buffer[filled:])
+            if not count:
+                raise SourceError(
+                    f"{self._name}: the file ends at byte {self._places[lane] + filled}, while it "
+                    "is read; has it been replaced or cut off?"
+                )
+            filled += count
+        self._places[lane] += filled
+
+    def close(self) -> None:
+        self._file.close()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MemberBytes:
+    """A compressed member of a zip archive, from `offset` on. It is unpacked piece by piece."""
+
+    path: str
+    member: str
+    offset: int
+    size: int
+
+    @property
+    def name(self) -> str:
+        """The archive and its member."""
+        return f"{self.path}, member {self.member!r}"
+
+    def open(self, starts: Sequence[int]) -> ByteReader:
+        """See `StoredBytes`. Each lane unpacks the member from its beginning."""
+        return _MemberReader(self, [self.offset + start for start in starts])
+
+
+class _MemberReader:
+    def __init__(self, stored: MemberBytes, places: list[int]) -> None:
+        self._name = stored.name
+        self._archive = open_archive(stored.path)
+        self._lanes: list[IO[bytes]] = []
+        self._skip = places
+        try:
+            for _ in places:
+                self._lanes.append(self._archive.open(stored.member))
+        except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
+            self.close()
+            raise SourceError(f"{self._name}: {error}") from error
+
+    def readinto(self, lane: int, buffer: memoryview) -> None:
+        while self._skip[lane]:
+            self._skip[lane] -= len(self._read(lane, min(self._skip[lane], _SKIP_BYTES)))
+        filled = 0
+        while filled < len(buffer):
+            piece = self._read(lane, min(len(buffer) - filled, _SKIP_BYTES))
+            buffer[filled : filled + len(piece)] = piece
+            filled += len(piece)
+
+    def _read(self, lane: int, count: int) -> bytes:
+        try:
+            piece = self._lanes[lane].read(count)
+        except (zipfile.BadZipFile, zlib.error, EOFError) as error:
+            raise SourceError(f"{self._name} is damaged: {error}") from error
+        if not piece:
+            raise SourceError(f"{self._name} is shorter than its header says")
+        return piece
+
+    def close(self) -> None:
+        for lane in self._lanes:
+            lane.close()
+        self._archive.close()
+
+
+def open_archive(path: str) -> zipfile.ZipFile:
+    """Opens a zip archive; what is none is a `SourceError`."""
+    try:
+        return zipfile.ZipFile(path)
+    except zipfile.BadZipFile as error:
+        raise SourceError(f"{path} is not a zip archive, or is cut off: {error}") from error
+
+
+def member_bytes(archive: zipfile.ZipFile, path: str, member: str, offset: int) -> StoredBytes:
+    """The bytes of a member from `offset` on.
+
+    One that is not compressed is a stretch of the file, which can be read from any place. Its
+    checksum, which is of the whole member, is then not looked at.
+    """
+    info = archive.getinfo(member)
+    if info.compress_type != zipfile.ZIP_STORED or info.flag_bits & 1:
+        return MemberBytes(path=path, member=member, offset=offset, size=info.compress_size)
+    with open(path, "rb") as file:
+        # The name and the extra field are there again, and may be longer than in the directory.
+        file.seek(info.header_offset + 26)
+        lengths = file.read(4)
+    begin = info.header_offset + 30 + int.from_bytes(lengths[:2], "little")
+    begin += int.from_bytes(lengths[2:], "little")
+    return FileBytes(
+        path=path,
+        name=f"{path}, member {member!r}",
+        offset=begin + offset,
+        size=max(0, info.file_size - offset),
+    )
+
+
+def file_size(path: str) -> int:
+    """How many bytes a file has."""
+    return os.stat(path).st_size

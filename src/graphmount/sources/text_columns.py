@@ -1,0 +1,36 @@
+"""Columns of text made of what other libraries have: strings of Python, and raw UUIDs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from graphmount.sources.batches import TextColumn
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+_UUID_LENGTH = 36
+#: Where the 32 digits of a UUID stand among its dashes.
+_DIGIT_PLACES = np.array([i for i in range(_UUID_LENGTH) if i not in (8, 13, 18, 23)])
+
+
+def from_strings(strings: Sequence[str]) -> TextColumn:
+    """A column of strings, none of which may have lone surrogates."""
+    encoded = [string.encode() for string in strings]
+    offsets = np.zeros(len(encoded) + 1, np.int64)
+    np.cumsum([len(string) for string in encoded], out=offsets[1:])
+    return TextColumn(offsets=offsets, data=np.frombuffer(b"".join(encoded), np.uint8))
+
+
+def from_uuids(uuids: NDArray[np.uint8]) -> TextColumn:
+    """UUIDs of 16 bytes each, of shape (rows, 16), as "123e4567-e89b-12d3-a456-426614174000"."""
+    digits = np.frombuffer(b"0123456789abcdef", np.uint8)
+    text = np.full((len(uuids), _UUID_LENGTH), ord("-"), np.uint8)
+    halves = np.stack([uuids >> 4, uuids & 15], axis=2).reshape(len(uuids), 32)
+    text[:, _DIGIT_PLACES] = digits[halves]
+    offsets = np.arange(len(uuids) + 1, dtype=np.int64) * _UUID_LENGTH
+    return TextColumn(offsets=offsets, data=text.reshape(-1))

@@ -1,0 +1,197 @@
+"""A text table on its way into the core: what was said of it, and what was found out.
+
+`TextTable` is what sources of edges and of rows have in common: the file and its sample, columns by
+name or number, and batches of arrays.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from graphmount import _core
+from graphmount._arguments import as_count, as_native, require_choice
+from graphmount.errors import SourceError
+from graphmount.sources.batches import Keys, Skipped, TextColumn
+from graphmount.sources.compression import UnpackedStream
+from graphmount.sources.sniff import find_delimiter, is_all, is_header, read_sample
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from graphmount.sources.sniff import Kind, Row
+
+__all__ = ["Column", "KeyKind", "Output", "TextTable", "as_keys"]
+
+#: A column by its name in the header, or its number, from 0 on.
+Column: TypeAlias = str | int
+#: What node ids are: positions (integers from 0 on), integers of any sign, or text.
+KeyKind: TypeAlias = Literal["dense", "int", "text"]
+#: One array to make: the type of its items, and the columns they come from.
+Output: TypeAlias = "tuple[str, list[int]]"
+
+_LEAST_BATCH_BYTES = 4096
+_MOST_AHEAD_BYTES = 32 << 20
+
+
+class TextTable:
+    """A text file and how to read it.
+
+    Attributes:
+        name: The path, as it was given.
+        size: The size of the file, compressed as it may be.
+        header: Whether the first row holds names; `settle_header` finds out if nobody said.
+        rows: The first rows, with the header if there is one.
+        skipped: Rows that were left out in the last (or present) run of `batches`.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        delimiter: str | None,
+        header: bool | None,
+        comments: str,
+        quotes: bool,
+        on_error: Literal["raise", "skip"],
+    ) -> None:
+        require_choice("header", header, (None, True, False))
+        require_choice("quotes", quotes, (True, False))
+        require_choice("on_error", on_error, ("raise", "skip"))
+        self.name = os.fsdecode(path)
+        self.size = os.stat(path).st_size
+        self.header = header
+        self.skipped = Skipped()
+        self._comments = comments
+        self._quotes = quotes
+        self._skips = on_error == "skip"
+        self._sample = read_sample(self.name)
+        if delimiter is None:
+            delimiter = find_delimiter(self._sample, comments=comments, quotes=quotes)
+        self._delimiter = "" if delimiter == " " else delimiter
+        self.rows = self._sample.rows(delimiter=self._delimiter, comments=comments, quotes=quotes)
+
+    @property
+    def data_rows(self) -> list[Row]:
+        """The first rows without the header."""
+        return self.rows[1:] if self.header else self.rows
+
+    @property
+    def num_columns(self) -> int:
+        """How many columns most of the first rows have; 0 if there is no row."""
+        widths = Counter(map(len, self.data_rows or self.rows))
+        return widths.most_common(1)[0][0] if widths else 0
+
+    @property
+    def estimated_rows(self) -> int | None:
+        """About how many rows there are; None if the file is compressed."""
+        if self._sample.compression is not None:
+            return None
+        return round(self.size / self._line_bytes)
+
+    @property
+    def _line_bytes(self) -> float:
+        text = self._sample.text
+        return len(text) / max(text.count(b"\n"), 1) or 1.0
+
+    def find_column(self, column: Column, argument: str) -> int:
+        """The number of a column that was given by its name or number."""
+        if not isinstance(column, str):
+            return as_count(column, argument)
+        if self.header is False:
+            raise ValueError(
+                f"{argument}={column!r} is a name, but header=False says there are none"
+            )
+        self.header = True
+        if not self.rows:
+            return 0  # of no row
+        names = [name.decode(errors="replace") for name in self.rows[0]]
+        if names.count(column) == 1:
+            return names.index(column)
+        if column in names:
+            raise SourceError(
+                f"{self.name}: several columns are called {column!r}; give the number of the one "
+                f"you mean, from 0 to {len(names) - 1}"
+            )
+        raise SourceError(
+            f"{self.name}: no column is called {column!r}; there are "
+            f"{', '.join(map(repr, names[:50]))}"
+        )
+
+    def settle_header(self, picks: list[tuple[int, Kind]]) -> None:
+        """Finds out whether there is a header, by the columns that matter, if nobody said."""
+        if self.header is None:
+            self.header = bool(self.rows) and is_header(self.rows, picks)
+
+    def is_all(self, column: int, kind: Kind) -> bool:
+        """Whether a column can be read as this kind, as far as the sample tells."""
+        return is_all(self.data_rows, column, kind, most=self._skips)
+
+    def key_type(self, keys: KeyKind | None, columns: list[int]) -> str:
+        """What the core should make of columns of node ids."""
+        require_choice("keys", keys, ("dense", "int", "text", None))
+        if keys is None:
+            is_int = not self.data_rows or all(self.is_all(column, "id") for column in columns)
+            keys = "int" if is_int else "text"
+        return {"dense": "node_id", "int": "key", "text": "text"}[keys]
+
+    def batches(
+        self, outputs: list[Output], *, memory: int, missing_is_nan: bool = False
+    ) -> Iterator[tuple[list[Any], int]]:
+        """Arrays of all rows, one for each output, and how much of the file they took."""
+        as_count(memory, "memory", least=1)
+        self.skipped.count = 0
+        self.skipped.examples.clear()
+        compression = self._sample.compression
+        stream = None
+        if compression is not None:
+            ahead = min(_MOST_AHEAD_BYTES, memory // 8)
+            memory -= ahead
+            stream = UnpackedStream(self.name, compression, ahead=ahead)
+        num_bytes = max(_LEAST_BATCH_BYTES, int(memory * self._share_of_text(outputs)))
+        try:
+            reader = _core.TextReader(
+                os.fsencode(self.name),
+                path=os.fsencode(self.name),
+                stream=stream,
+                delimiter=self._delimiter,
+                comments=self._comments,
+                quotes=self._quotes,
+                header=bool(self.header),
+                outputs=outputs,
+                missing_is_nan=missing_is_nan,
+                skip_errors=self._skips,
+            )
+            arrays: list[Any] | None = []
+            while arrays is not None:
+                arrays = reader.read(num_bytes)
+                self.skipped.count = reader.num_skipped
+                self.skipped.examples[:] = reader.examples
+                if arrays is not None:
+                    yield arrays, stream.done if stream else reader.bytes_read
+        except SourceError as error:
+            error.path = self.name
+            raise
+        finally:
+            if stream is not None:
+                stream.close()
+
+    def _share_of_text(self, outputs: list[Output]) -> float:
+        """How much of the memory for a batch its text takes; the rest is for arrays."""
+        line_bytes = self._line_bytes
+        array_bytes = 0.0
+        for kind, columns in outputs:
+            array_bytes += (4 if kind == "float32" else 8) * len(columns)
+            if kind == "text":
+                # The text of a column is put together after it has been parsed in pieces.
+                array_bytes += 2 * line_bytes / max(self.num_columns, 1)
+        return line_bytes / (line_bytes + array_bytes)
+
+
+def as_keys(array: Any) -> Keys:  # noqa: ANN401
+    """Node ids as the core gives them: an array of integers, or a pair of offsets and bytes."""
+    if isinstance(array, tuple):
+        offsets, data = array
+        return TextColumn(offsets=as_native(offsets), data=data)
+    return as_native(array)

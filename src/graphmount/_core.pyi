@@ -1,4 +1,4 @@
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Annotated
 
 import numpy
@@ -130,6 +130,22 @@ class NodeIds:
     def find(self, keys: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
 
     def find_names(self, offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
+
+def split_text(text: bytes, *, delimiter: str, comments: str, quotes: bool, max_rows: int) -> list[list[bytes]]: ...
+
+class TextReader:
+    def __init__(self, name: bytes, *, path: bytes | None = None, stream: object | None = None, delimiter: str, comments: str, quotes: bool, header: bool, outputs: Sequence[tuple[str, Sequence[int]]], missing_is_nan: bool, skip_errors: bool) -> None: ...
+
+    def read(self, num_bytes: int) -> list | None: ...
+
+    @property
+    def bytes_read(self) -> int: ...
+
+    @property
+    def num_skipped(self) -> int: ...
+
+    @property
+    def examples(self) -> list[str]: ...
 
 class Verification:
     @property

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from graphmount import _core
-from graphmount._arguments import as_ids, as_native, is_text
+from graphmount._arguments import as_ids, is_text
 from graphmount.errors import SourceError
 from graphmount.sources.batches import TextColumn
+from graphmount.sources.text_columns import from_strings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +35,7 @@ def as_keys(ids: ArrayLike | Sequence[str], name: str) -> Keys:
     if not any(isinstance(value, str) for value in values):
         return as_ids(values, name, error=SourceError)
     try:
-        return as_text_column(values)
+        return from_strings(values)
     except (TypeError, UnicodeEncodeError):
         _refuse_keys(values, name)
         raise
@@ -48,12 +48,6 @@ def _refuse_keys(values: list[Any], name: str) -> None:
             raise TypeError(f"{name}[{place}] is {value!r}; ids are all integers or all strings")
         if not is_text(value):
             raise SourceError(f"{name}[{place}] is {value!r}, which is not valid text")
-
-
-def as_text_column(texts: Sequence[str]) -> TextColumn:
-    """Strings one after the other, in UTF-8."""
-    offsets, data = _core.join_names(list(texts))
-    return TextColumn(offsets=as_native(offsets), data=data)
 
 
 def take_keys(keys: Keys, places: NDArray[np.int64]) -> Keys:

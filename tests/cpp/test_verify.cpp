@@ -7,6 +7,7 @@
 #include "forged_file.hpp"
 #include "graphmount/error.hpp"
 #include "graphmount/feature_writer.hpp"
+#include "graphmount/graph.hpp"
 #include "graphmount/parallel.hpp"
 #include "graphmount/verify.hpp"
 #include "random_edges.hpp"
@@ -184,9 +185,9 @@ TEST(rules_of_external_ids) {
   check(SectionKind::kNodeIdTable, 8, 40, "node 40 does not exist");
   check(SectionKind::kNodeIdTable, 8, -2, "node -2 does not exist");
   const Example with_numbers(false, false);
-  check_names(
-      with_numbers.verify_with(with_numbers.section(SectionKind::kNodeIds), 8, std::int64_t{1000}),
-      "leads here, but not on to the node");
+  check_names(with_numbers.verify_with(with_numbers.section(SectionKind::kNodeIds), 8,
+                                       std::int64_t{999'999}),
+              "leads here, but not on to the node");
 }
 
 TEST(utf8_is_told_from_what_only_looks_like_it) {

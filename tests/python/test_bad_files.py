@@ -259,7 +259,8 @@ def test_neighbor_out_of_range(value, graph_path):
 
 def test_damaged_external_ids(graph_path, tmp_path):
     names = gm.Graph(graph_path).to_external(range(50))
-    graph = gm.Graph(damage(graph_path, "id_table", 0, 25, 50))
+    table = reference.parse(graph_path).sections["id_table", 0].ravel()
+    graph = gm.Graph(damage(graph_path, "id_table", 0, np.flatnonzero(table >= 0)[3], 50))
     with pytest.raises(gm.errors.FormatError, match="names node 50"):
         graph.to_internal(names)
     assert gm.verify(graph_path).problems[0].section == "node id table"

@@ -6,6 +6,7 @@ import struct
 
 import numpy as np
 import pytest
+import reference
 from forge import Forgery
 from test_bad_files import damage
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import zipfile
 
 import numpy as np
 import pytest
@@ -16,7 +15,6 @@ from hypothesis.extra import numpy as npst
 
 from graphmount.errors import SourceError
 from graphmount.sources.npy_files import open_npy
-from graphmount.sources.npz_files import NpzFile
 from graphmount.sources.opening import open_edges, open_rows
 
 NUMBERS = [
@@ -208,48 +206,6 @@ def test_file_cut_off_while_it_is_read(tmp_path):
         file.truncate(10_000)
     with pytest.raises(SourceError, match="the file ends at byte 10000, while it is read"):
         list(batches)
-
-
-def test_damaged_npz(tmp_path):
-    path = tmp_path / "x.npz"
-    np.savez_compressed(path, x=np.random.default_rng(0).integers(0, 99, 10_000))
-    whole = bytearray(path.read_bytes())
-    path.write_bytes(whole[:-50])
-    with pytest.raises(SourceError, match="is not a zip archive, or is cut off"):
-        open_rows(path)
-    whole[len(whole) // 2] ^= 0xFF
-    path.write_bytes(whole)
-    with pytest.raises(SourceError, match="is damaged"):
-        drain_rows(open_rows(path))
-
-
-def test_npz_members(tmp_path):
-    path = tmp_path / "x.npz"
-    np.savez(path, a=np.arange(3), b=np.arange(4))
-    with pytest.raises(SourceError, match="several members; pass member= one of 'a', 'b'"):
-        open_rows(path)
-    with pytest.raises(SourceError, match="has no member 'c'; it has 'a', 'b'"):
-        open_rows(path, member="c")
-    assert drain_rows(open_rows(path, member="b"))[0].tolist() == [0, 1, 2, 3]
-    np.savez(path, only=np.arange(3))
-    assert drain_rows(open_rows(path))[0].tolist() == [0, 1, 2]
-    assert NpzFile(str(path)).small("only").tolist() == [0, 1, 2]
-    np.savez(path, big=np.zeros(1 << 20))
-    with pytest.raises(SourceError, match="larger than it should be"):
-        NpzFile(str(path)).small("big")
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("x.npy", b"not an array")
-    with pytest.raises(SourceError, match="member 'x' is not an array"):
-        open_rows(path)
-
-
-def test_compressed_fortran_matrix_with_many_columns(tmp_path):
-    array = np.asfortranarray(np.arange(200.0).reshape(10, 20))
-    np.savez_compressed(tmp_path / "x.npz", x=array)
-    with pytest.raises(SourceError, match=r"Fortran order.*ascontiguousarray"):
-        drain_rows(open_rows(tmp_path / "x.npz"))
-    np.savez(tmp_path / "x.npz", x=array)
-    assert (drain_rows(open_rows(tmp_path / "x.npz"), memory=500)[0] == array).all()
 
 
 def test_weights_and_times_from_elsewhere(tmp_path):

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import gzip
+import subprocess
+import sys
 
 import numpy as np
 import pytest
+from conftest import IS_SANITIZED
 from draining import drain_edges
 from hypothesis import given
 from hypothesis import strategies as st
@@ -190,3 +193,39 @@ def test_matrix_market_counts_its_entries(tmp_path):
     path.write_bytes(data[:-20])
     with pytest.raises(SourceError, match="is damaged"):
         drain_edges(open_edges(path), memory=100)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+@pytest.mark.parametrize("kind", ["npz", "mtx"])
+def test_memory_is_bounded(kind, tmp_path):
+    """More than 64 MiB of lists, or 16 MiB of text, are read within 4 MiB; at most 16 are used."""
+    if IS_SANITIZED:
+        pytest.skip("sanitizers have memory of their own")
+    path = tmp_path / f"m.{kind}"
+    if kind == "npz":
+        # As many empty lists as edges: offsets are not kept either.
+        num_nodes = num_edges = 1 << 22
+        indptr = np.minimum(np.arange(num_nodes + 1) * 2, num_edges)
+        indices = np.arange(num_edges)
+        np.savez(path, format=b"csr", shape=[num_nodes] * 2, indptr=indptr, indices=indices, data=0)
+    else:
+        num_edges = 1 << 20
+        lines = b"".join(b"%d %d\n" % (i, 9_999_999) for i in range(1_000_001, 1_004_097))
+        header = f"{BANNER} pattern general\n10000000 10000000 {num_edges}\n".encode()
+        path.write_bytes(header + lines * (num_edges // 4096))
+    code = """
+import sys
+from graphmount.sources.opening import open_edges
+def peak():
+    status = open("/proc/self/status").read()
+    return int(status.split("VmHWM:")[1].split()[0]) << 10
+source = open_edges(sys.argv[1])
+before = peak()
+print(sum(len(batch.src) for batch in source.batches(memory=4 << 20)), peak() - before)
+"""
+    result = subprocess.run(
+        [sys.executable, "-c", code, path], capture_output=True, text=True, check=True
+    )
+    total, grown = map(int, result.stdout.split())
+    assert total == num_edges
+    assert grown < 16 << 20

@@ -126,29 +126,6 @@ def test_options_that_mean_nothing(options, error, message, tmp_path):
         open_edges(tmp_path / "x.npy", **options)
 
 
-def test_npz_columns(tmp_path):
-    path = tmp_path / "x.npz"
-    np.savez(
-        path, a=[0, 1, 2], b=[1, 2, 0], w=[0.5, 1, 2], t=[3, 4, 5], pair=[[7, 8, 9], [1, 2, 3]]
-    )
-    edges = drain_edges(open_edges(path, columns=("a", "b"), weights="w", timestamps="t"))
-    assert edges.pairs == [(0, 1), (1, 2), (2, 0)]
-    assert (edges.weights, edges.timestamps) == ([0.5, 1, 2], [3, 4, 5])
-    assert drain_edges(open_edges(path, columns="pair")).src == [7, 8, 9]
-    with pytest.raises(
-        SourceError, match=r"neither an edge_index nor a SciPy matrix; pass columns="
-    ):
-        open_edges(path)
-    with pytest.raises(SourceError, match="is not a SciPy matrix; name the member"):
-        open_edges(path, columns="pair", weights=True)
-    with pytest.raises(ValueError, match="name one member, or"):
-        open_edges(path, columns=("a", "b", "w"))
-    with pytest.raises(SourceError, match=r"has shape \(2, 3\); edges are"):
-        open_edges(path, columns=("a", "pair"))
-    np.savez(path, edge_index=[[0, 1], [1, 0]], num_nodes_list=[5])
-    assert open_edges(path).num_nodes == 5
-
-
 def test_text_goes_to_the_text_sources(tmp_path, monkeypatch):
     """With the arguments that `graphmount.sources.text` is to have."""
     calls = []

@@ -7,6 +7,7 @@ import re
 
 import numpy as np
 import pytest
+import reference
 from forge import Forgery
 
 import graphmount as gm

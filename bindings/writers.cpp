@@ -1,4 +1,5 @@
 // Bindings of the writer of feature files.
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
 #include <stdexcept>

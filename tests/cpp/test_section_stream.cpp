@@ -59,18 +59,16 @@ Bytes streamed(const Bytes& data, const std::vector<std::size_t>& lengths) {
 }  // namespace
 
 TEST(pieces_of_any_length_make_the_same_file) {
-  for (const std::size_t size : {std::size_t{0}, std::size_t{1}, kChunkBytes - 1, kChunkBytes,
-                                 kChunkBytes + 1, 2 * kChunkBytes, 3 * kChunkBytes + 777}) {
+  for (const std::size_t size :
+       {std::size_t{0}, std::size_t{1}, kChunkBytes, 2 * kChunkBytes + 777}) {
     const Bytes data = random_bytes(size);
     const Bytes expected = written(data, [&](FormatWriter& writer) { writer.write(1, 0, data); });
     for (const std::vector<std::size_t>& lengths : {std::vector<std::size_t>{0},
                                                     {kChunkBytes},
                                                     {kChunkBytes - 1},
                                                     {kChunkBytes + 1},
-                                                    {1, 0},
                                                     {100'003},
                                                     {8, kChunkBytes - 8},
-                                                    {8, 2 * kChunkBytes},
                                                     {3 * kChunkBytes / 2}})
       CHECK(streamed(data, lengths) == expected);
   }

@@ -68,6 +68,10 @@ std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t> finish(
   ExternalIds node_ids;
   if (node_numbers) node_ids.numbers = to_span(*node_numbers);
   if (node_names) node_ids.names = to_names(std::get<0>(*node_names), std::get<1>(*node_names));
+  const auto& offsets = node_ids.names.offsets;
+  if (!offsets.empty() && (offsets.front() != 0 ||
+                           static_cast<std::size_t>(offsets.back()) != node_ids.names.bytes.size()))
+    throw std::invalid_argument("the offsets of node_names do not begin and end with the bytes");
   const std::filesystem::path target = to_path(path);
   const std::span<const NodeId> renumbering =
       new_ids ? to_span(*new_ids) : std::span<const NodeId>();

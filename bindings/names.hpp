@@ -8,7 +8,7 @@
 
 namespace graphmount::bindings {
 
-/// Throws std::invalid_argument unless the offsets are in order and end with the bytes.
+/// Throws std::invalid_argument unless the offsets are in order and within the bytes.
 inline NameColumn to_names(const Column<std::int64_t>& offsets, const Column<std::uint8_t>& bytes) {
   const auto places = to_span(offsets);
   bool is_fine = !places.empty() && places.front() >= 0 &&

@@ -69,7 +69,8 @@ void bind_row_scatter(nb::module_& module) {
             const ScatterSummary summary = self.write_to(writer, report);
             return std::tuple(summary.missing, summary.repeated);
           },
-          "writer"_a, "progress"_a.none());
+          "writer"_a, "progress"_a.none())
+      .def("close", &RowScatter::close);
 }
 
 }  // namespace graphmount::bindings

@@ -39,7 +39,8 @@ void bind_writers(nb::module_& module) {
           },
           "bytes"_a)
       .def("finish", &FeatureWriter::finish, "rows"_a.none() = nb::none(),
-           nb::call_guard<nb::gil_scoped_release>());
+           nb::call_guard<nb::gil_scoped_release>())
+      .def("close", &FeatureWriter::close);
 }
 
 }  // namespace graphmount::bindings

@@ -7,12 +7,13 @@ std::size_t EdgeBlock::bytes() const {
          weights_.bytes() + times_.bytes() + begins_.capacity() * sizeof(begins_[0]);
 }
 
-// Rows come in ascending order, so that those of a block mostly lie near each other.
+// Rows of a block mostly lie near each other, though not always in order.
 void EdgeBlock::narrow_rows() {
   if (!parts_.rows || count_ == 0) return;
-  first_row_ = wide_rows_[0];
-  last_row_ = wide_rows_[count_ - 1];
-  if (last_row_ - first_row_ > UINT32_MAX) return;
+  const auto [first, last] = std::minmax_element(wide_rows_.data(), wide_rows_.data() + count_);
+  first_row_ = *first;
+  largest_row_ = *last;
+  if (largest_row_ - first_row_ > UINT32_MAX) return;
   narrow_rows_.resize(count_);
   for (std::size_t i = 0; i < count_; ++i)
     narrow_rows_[i] = static_cast<std::uint32_t>(wide_rows_[i] - first_row_);

@@ -41,7 +41,7 @@ class EdgeBlock {
   bool has_wide_rows() const { return !wide_rows_.empty(); }
   std::uint64_t largest_owner() const { return largest_owner_; }
   std::uint64_t largest_neighbor() const { return largest_neighbor_; }
-  std::uint64_t last_row() const { return last_row_; }
+  std::uint64_t largest_row() const { return largest_row_; }
 
   void partition(const Cells& cells);
 
@@ -88,7 +88,7 @@ class EdgeBlock {
 
   EntryParts parts_;
   std::size_t count_ = 0;
-  std::uint64_t largest_owner_ = 0, largest_neighbor_ = 0, first_row_ = 0, last_row_ = 0;
+  std::uint64_t largest_owner_ = 0, largest_neighbor_ = 0, first_row_ = 0, largest_row_ = 0;
   Buffer<NarrowPair> narrow_;  // one of these two
   Buffer<WidePair> wide_;
   Buffer<std::uint32_t> narrow_rows_;  // counted from first_row_

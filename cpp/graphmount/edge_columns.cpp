@@ -32,6 +32,9 @@ void check_edges(const EdgeColumns& edges, std::uint64_t num_nodes, std::uint64_
   const std::string where = "edge " + std::to_string(first_row + row) + ": ";
   for (const NodeId id : {edges.src[row], edges.dst[row]}) {
     if (id < 0) throw SourceError(where + "node id " + std::to_string(id) + " is negative");
+    if (!is_node(id) && num_nodes == kMaxNodes)
+      throw SourceError(where + "node id " + std::to_string(id) +
+                        " is too large for any file; ids='map' numbers ids as they appear");
     if (!is_node(id))
       throw SourceError(where + "node id " + std::to_string(id) +
                         " is not below num_nodes=" + std::to_string(num_nodes));

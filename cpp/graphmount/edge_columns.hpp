@@ -9,6 +9,9 @@
 
 namespace graphmount {
 
+/// More nodes than any file could hold.
+inline constexpr std::uint64_t kMaxNodes = std::uint64_t{1} << 47;
+
 /// Edges as columns; row e is the edge src[e] -> dst[e].
 struct EdgeColumns {
   std::span<const NodeId> src;

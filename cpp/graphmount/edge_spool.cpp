@@ -124,7 +124,7 @@ void EdgeSpool::spill() {
   run.begins.assign(run.cells.count + 1, 0);
   for (const EdgeBlock& block : blocks_) {
     run.is_wide |= block.is_wide();
-    run.has_wide_rows |= block.last_row() > UINT32_MAX;
+    run.has_wide_rows |= block.largest_row() > UINT32_MAX;
     for (std::size_t cell = 0; cell <= run.cells.count; ++cell)
       run.begins[cell] += block.cell_begin(cell);
   }

@@ -107,7 +107,7 @@ class EdgeSpool {
       EdgeBlock(std::move(block));  // frees it
     }
     blocks_.clear();
-    memory_ = 0;
+    memory_ = size_ = largest_owner_ = largest_neighbor_ = 0;
   }
 
  private:

@@ -56,7 +56,13 @@ FeatureWriter::FeatureWriter(const std::filesystem::path& path, const FeatureLay
   writer_ = std::make_unique<FormatWriter>(path, std::move(header));
 }
 
+FormatWriter& FeatureWriter::open_writer() const {
+  if (!writer_) throw std::invalid_argument("the writer has been closed");
+  return *writer_;
+}
+
 void FeatureWriter::append(std::span<const std::byte> data) {
+  FormatWriter& writer = open_writer();
   if (data.size() > most_bytes_ - written_ - incomplete_.size())
     throw std::invalid_argument("more rows were appended than the matrix has");
   if (!incomplete_.empty()) {
@@ -66,32 +72,32 @@ void FeatureWriter::append(std::span<const std::byte> data) {
                        data.begin() + static_cast<std::ptrdiff_t>(missing));
     data = data.subspan(missing);
     if (incomplete_.size() < kChunkBytes) return;
-    writer_->write(0, written_, incomplete_);
+    writer.write(0, written_, incomplete_);
     written_ += incomplete_.size();
     incomplete_.clear();
   }
   const std::size_t whole = data.size() / kChunkBytes * kChunkBytes;
-  writer_->write(0, written_, data.first(whole));
+  writer.write(0, written_, data.first(whole));
   written_ += whole;
   const auto rest = data.subspan(whole);
   incomplete_.assign(rest.begin(), rest.end());
 }
 
 void FeatureWriter::finish(std::optional<std::uint64_t> rows) {
+  FormatWriter& writer = open_writer();
   if (!rows && !rows_) throw std::invalid_argument("nobody said how many rows the matrix has");
   if (rows && rows_ && *rows != *rows_)
     throw std::invalid_argument("the matrix was to have " + std::to_string(*rows_) +
                                 " rows, but has " + std::to_string(*rows));
   const std::uint64_t count = rows_ ? *rows_ : *rows;
-  const std::uint64_t bytes =
-      bytes_of(count, row_bytes_, writer_->header().sections.front().columns);
+  const std::uint64_t bytes = bytes_of(count, row_bytes_, writer.header().sections.front().columns);
   if (written_ + incomplete_.size() != bytes)
     throw std::invalid_argument("only " + std::to_string(written_ + incomplete_.size()) + " of " +
                                 std::to_string(bytes) + " bytes were appended");
-  if (!rows_) writer_->set_rows(0, count);
-  writer_->write(0, written_, incomplete_);
-  if (!scales_.empty()) writer_->write(1, 0, std::as_bytes(std::span(scales_)));
-  writer_->finish();
+  if (!rows_) writer.set_rows(0, count);
+  writer.write(0, written_, incomplete_);
+  if (!scales_.empty()) writer.write(1, 0, std::as_bytes(std::span(scales_)));
+  writer.finish();
 }
 
 }  // namespace graphmount

@@ -35,7 +35,12 @@ class FeatureWriter {
   /// matrix is not complete.
   void finish(std::optional<std::uint64_t> rows = std::nullopt);
 
+  /// Lets go of the file: if it is not finished, it never appears. Nothing can be done afterwards.
+  void close() { writer_.reset(); }
+
  private:
+  FormatWriter& open_writer() const;
+
   std::unique_ptr<FormatWriter> writer_;
   std::uint64_t row_bytes_ = 0;
   std::optional<std::uint64_t> rows_;

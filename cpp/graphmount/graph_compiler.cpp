@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <stdexcept>
 #include <string>
 
@@ -74,12 +75,16 @@ void GraphCompiler::add(const EdgeColumns& edges) {
   spool_->add(ColumnSource{edges, first_direction(), options_.undirected, options_.drop_self_loops,
                            num_rows_});
   num_rows_ += edges.size();
+  if (!options_.drop_self_loops) return;
+  for (std::size_t row = 0; row < edges.src.size(); ++row)
+    if (edges.src[row] == edges.dst[row])
+      largest_dropped_ = std::max(largest_dropped_, edges.src[row]);
 }
 
 std::uint64_t GraphCompiler::num_nodes() const {
   if (options_.num_nodes) return *options_.num_nodes;
   const auto largest = spool_->largest_id();
-  return largest ? *largest + 1 : 0;
+  return std::max(largest ? *largest + 1 : 0, static_cast<std::uint64_t>(largest_dropped_ + 1));
 }
 
 void GraphCompiler::check_num_nodes(std::uint64_t num_nodes, const ExternalIds& node_ids) const {
@@ -91,6 +96,17 @@ void GraphCompiler::check_num_nodes(std::uint64_t num_nodes, const ExternalIds& 
                       std::to_string(num_nodes) + " nodes for " + std::to_string(num_rows_) +
                       " edges; pass num_nodes= if there are so many, or ids='map' to number only "
                       "the ids that occur");
+}
+
+// Offsets alone can be too many for the disk, which is better said before all else is done.
+void GraphCompiler::require_space(const std::filesystem::path& path) const {
+  std::error_code unknown;
+  const auto space = std::filesystem::space(path.parent_path(), unknown);
+  if (!unknown && num_nodes_ * sizeof(std::int64_t) > space.available)
+    throw IoError(path.string(),
+                  "cannot reserve " + std::to_string(num_nodes_ * sizeof(std::int64_t)) +
+                      " bytes for the offsets of " + std::to_string(num_nodes_) + " nodes",
+                  ENOSPC);
 }
 
 ListOptions GraphCompiler::list_options(EntryParts parts) const {
@@ -203,6 +219,7 @@ GraphSummary GraphCompiler::finish(const std::filesystem::path& path, const Exte
   check_num_nodes(num_nodes_, node_ids);
   total_ = spool_->size() * (1 + (options_.dedup != Dedup::kKeepAll) + has_second());
   advance(0);
+  require_space(path);
   if (!new_ids.empty()) renumber(new_ids);
   const std::uint64_t num_edges = count_edges();
   GraphLayout layout{.num_nodes = num_nodes_,
@@ -230,9 +247,8 @@ GraphSummary GraphCompiler::finish(const std::filesystem::path& path, const Exte
     file.next_direction();
     write_lists(second, list_options(second_parts), file, nullptr);
   }
-  GraphSummary summary{num_nodes_, num_edges, file.finish(), spilled_bytes_};
-  advance(total_);
-  return summary;
+  advance(total_);  // what it throws must come before the file appears
+  return {num_nodes_, num_edges, file.finish(), spilled_bytes_};
 }
 
 }  // namespace graphmount

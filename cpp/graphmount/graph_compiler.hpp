@@ -74,6 +74,7 @@ class GraphCompiler {
     return options_.in_lists && options_.out_lists && !options_.undirected;
   }
   void check_num_nodes(std::uint64_t num_nodes, const ExternalIds& node_ids) const;
+  void require_space(const std::filesystem::path& path) const;
   void renumber(std::span<const NodeId> new_ids);
   ListOptions list_options(EntryParts parts) const;
   std::uint64_t count_edges();
@@ -88,6 +89,7 @@ class GraphCompiler {
   EntryParts parts_;
   std::unique_ptr<EdgeSpool> spool_;
   std::uint64_t num_rows_ = 0, num_nodes_ = 0, spilled_bytes_ = 0;
+  NodeId largest_dropped_ = -1;  // loops that are dropped still show that a node exists
   const Progress* progress_ = nullptr;
   std::uint64_t done_ = 0, total_ = 0;
 };

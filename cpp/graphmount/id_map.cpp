@@ -44,10 +44,9 @@ bool IdTable::has_room(std::uint64_t count) const {
 }
 
 void IdTable::double_slots() {
-  const std::size_t size = slots_.size() * 2;
-  slots_.release();  // the keys are all that is needed to fill it again
-  slots_.resize(size);
-  std::fill_n(slots_.data(), size, 0);
+  Buffer<std::uint64_t> slots(slots_.size() * 2);
+  std::fill_n(slots.data(), slots.size(), 0);
+  slots_ = std::move(slots);  // the keys are all that is needed to fill it again
 }
 
 void IdTable::insert(std::uint64_t hash, NodeId number) {

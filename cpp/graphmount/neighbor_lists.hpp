@@ -16,8 +16,6 @@ namespace graphmount {
 /// What becomes of edges between the same two nodes (at the same time, where edges have times).
 enum class Dedup { kKeepAll, kKeepFirst, kSumWeights };
 
-inline constexpr std::uint64_t kMaxNodes = std::uint64_t{1} << 47;
-
 struct ListOptions {
   EntryParts parts;
   Dedup dedup = Dedup::kKeepAll;

@@ -20,7 +20,7 @@ constexpr std::uint64_t kReadBytes = 1 << 20;  // what one thread reads at once
 }  // namespace
 
 RowScatter::RowScatter(ScatterOptions options)
-    : options_(std::move(options)), spill_(options_.tmp) {
+    : options_(std::move(options)), spill_(std::make_unique<SpillFile>(options_.tmp)) {
   if (!options_.refuse_missing && options_.fill.size() != options_.row_bytes)
     throw std::invalid_argument("the fill row has " + std::to_string(options_.fill.size()) +
                                 " bytes, but a row has " + std::to_string(options_.row_bytes));
@@ -45,6 +45,18 @@ RowScatter::RowScatter(ScatterOptions options)
     throw BudgetError(std::to_string(*options_.num_rows) + " rows of " +
                       std::to_string(options_.row_bytes) + " bytes cannot be sorted in " +
                       std::to_string(memory) + " bytes of memory; pass a larger memory=");
+}
+
+void RowScatter::close() {
+  whole_.reset();
+  records_.reset();
+  order_.reset();
+  transfer_.reset();
+  spill_.reset();
+}
+
+void RowScatter::require_open() const {
+  if (!spill_) throw std::invalid_argument("the rows have been let go of: this was closed");
 }
 
 std::uint64_t RowScatter::num_rows() const {
@@ -72,6 +84,7 @@ void RowScatter::require_destinations(std::span<const std::int64_t> destinations
 }
 
 void RowScatter::add(std::span<const std::int64_t> destinations, std::span<const std::byte> rows) {
+  require_open();
   if (rows.size() != destinations.size() * options_.row_bytes)
     throw std::invalid_argument(std::to_string(rows.size()) + " bytes are not " +
                                 std::to_string(destinations.size()) + " rows of " +
@@ -137,7 +150,7 @@ void RowScatter::sort_records() {
 void RowScatter::spill_records() {
   if (!transfer_) transfer_ = std::make_unique_for_overwrite<std::byte[]>(transfer_bytes_);
   sort_records();
-  Run run{.records = spill_.bytes(), .directory = 0, .num_buckets = bucket_begins_.size() - 1};
+  Run run{.records = spill_->bytes(), .directory = 0, .num_buckets = bucket_begins_.size() - 1};
   const std::uint64_t at_once = transfer_bytes_ / record_bytes_;
   for (std::uint64_t begin = 0; begin < num_records_; begin += at_once) {
     const std::uint64_t count = std::min(at_once, num_records_ - begin);
@@ -147,9 +160,9 @@ void RowScatter::spill_records() {
         std::memcpy(transfer_.get() + i * record_bytes_,
                     records_.get() + order_[begin + i] * record_bytes_, record_bytes_);
     });
-    spill_.append({transfer_.get(), count * record_bytes_});
+    spill_->append({transfer_.get(), count * record_bytes_});
   }
-  run.directory = spill_.append(std::as_bytes(std::span(bucket_begins_)));
+  run.directory = spill_->append(std::as_bytes(std::span(bucket_begins_)));
   runs_.push_back(run);
   num_records_ = 0;
 }
@@ -159,12 +172,12 @@ std::vector<RowScatter::Extent> RowScatter::extents_of(std::uint64_t bucket) con
   for (const Run& run : runs_) {
     if (bucket >= run.num_buckets) continue;
     std::uint32_t range[2];
-    spill_.read_at(run.directory + bucket * sizeof range[0],
-                   std::as_writable_bytes(std::span(range)));
+    spill_->read_at(run.directory + bucket * sizeof range[0],
+                    std::as_writable_bytes(std::span(range)));
     if (range[0] == range[1]) continue;
     extents.push_back(
         {run.records + range[0] * record_bytes_, (range[1] - range[0]) * record_bytes_});
-    spill_.will_need(extents.back().offset, extents.back().bytes);
+    spill_->will_need(extents.back().offset, extents.back().bytes);
   }
   return extents;
 }
@@ -181,7 +194,7 @@ void RowScatter::read_extents(const std::vector<Extent>& extents, RowBlock& bloc
     }
     parallel_for(static_cast<std::int64_t>(pieces.size()), 1, [&](std::int64_t i, std::int64_t) {
       const auto index = static_cast<std::size_t>(i);
-      spill_.read_at(pieces[index].offset, {transfer_.get() + places[index], pieces[index].bytes});
+      spill_->read_at(pieces[index].offset, {transfer_.get() + places[index], pieces[index].bytes});
     });
     block.place({.destinations = transfer_.get(),
                  .destination_stride = record_bytes_,
@@ -203,10 +216,11 @@ void RowScatter::read_extents(const std::vector<Extent>& extents, RowBlock& bloc
   }
   read_and_place();
   for (const Extent& extent : extents)
-    if (extent.bytes >= kReleaseBytes) spill_.release(extent.offset, extent.bytes);
+    if (extent.bytes >= kReleaseBytes) spill_->release(extent.offset, extent.bytes);
 }
 
 ScatterSummary RowScatter::write_to(FeatureWriter& writer, const Progress& progress) {
+  require_open();
   if (whole_) {
     whole_->fill_missing(options_.fill, missing_);
     throw_if_refused(*whole_);

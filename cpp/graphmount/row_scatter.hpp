@@ -60,6 +60,9 @@ class RowScatter {
   /// must not be. Progress is in bytes of the matrix.
   ScatterSummary write_to(FeatureWriter& writer, const Progress& progress);
 
+  /// Lets go of the memory and the temporary file. Nothing can be done afterwards.
+  void close();
+
  private:
   struct Run {
     std::uint64_t records;    // offset of its records in the spill file
@@ -71,6 +74,7 @@ class RowScatter {
     std::uint64_t bytes;
   };
 
+  void require_open() const;
   void require_destinations(std::span<const std::int64_t> destinations) const;
   void collect(std::span<const std::int64_t> destinations, std::span<const std::byte> rows);
   void sort_records();
@@ -99,7 +103,7 @@ class RowScatter {
   std::vector<std::uint32_t> bucket_begins_;
   std::uint64_t transfer_bytes_ = 0;       // room for what is on its way to or from the file,
   std::unique_ptr<std::byte[]> transfer_;  // a multiple of record_bytes_
-  SpillFile spill_;
+  std::unique_ptr<SpillFile> spill_;       // none once closed
   std::vector<Run> runs_;
 };
 

@@ -30,6 +30,9 @@ Ids = Literal["dense", "map"]
 #: Whether an edge that cannot be used ends the work, or is left out and counted.
 OnError = Literal["raise", "skip"]
 
+#: With less, buffers alone would exceed the budget.
+LEAST_MEMORY = 64 << 20
+
 
 @dataclass(frozen=True, kw_only=True)
 class GraphOptions:
@@ -283,6 +286,7 @@ def require_space(
     first = entries * (8 + payload + 4 * options.source_rows)
     # The second direction is spooled while the first is still there.
     second = entries * (12 + payload) * (ways - 1)
+    file_bytes += 8 * ways * (options.num_nodes or source.num_nodes or 0)
     needs = {os.path.dirname(out): file_bytes}
     if first > memory // 2:
         needs[folder] = needs.get(folder, 0) + first + second

@@ -46,7 +46,7 @@ class ColumnRange:
                 f"{where}: {table[row, column]} cannot be quantized; clean the source, or pass "
                 "nan= with a number for NaN"
             )
-        np.maximum(self.largest, np.maximum(highest, -lowest), out=self.largest)
+        np.maximum(self.largest, np.maximum(np.abs(highest), np.abs(lowest)), out=self.largest)
 
     def scales(self) -> NDArray[np.float32]:
         """One for each column.

@@ -11,7 +11,7 @@ from queue import Empty, Full, Queue
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
 T = TypeVar("T")
 
@@ -59,7 +59,7 @@ class _Reader(threading.Thread, Generic[T]):
                 self.join(_POLL_SECONDS)
 
 
-def read_ahead(items: Iterator[T]) -> Iterator[T]:
+def read_ahead(items: Iterator[T]) -> Generator[T]:
     """The same items in the same order, each made while the one before is in use.
 
     Args:

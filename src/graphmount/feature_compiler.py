@@ -6,7 +6,7 @@ import math
 import os
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal
 
 from graphmount._arguments import as_count, as_number, require_choice
 from graphmount._conversion import dtype_name
@@ -16,7 +16,7 @@ from graphmount.errors import OrderError
 from graphmount.graph import Graph
 from graphmount.row_placement import KeyPlacement, OnError
 from graphmount.row_writer import write_rows
-from graphmount.sources.memory_rows import MemoryRows
+from graphmount.sources.table_opening import open_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike
 
     from graphmount._nan import NanPolicy
-    from graphmount.features import FeatureStore
-    from graphmount.sources.batches import RowSource
 
 __all__ = ["CompiledFeatures", "compile_features"]
 
@@ -63,7 +61,7 @@ class CompiledFeatures:
 
 
 def compile_features(
-    source: ArrayLike | FeatureStore | RowSource,
+    source: Any,  # noqa: ANN401  (whatever has rows)
     out: str | os.PathLike[str],
     *,
     dtype: DTypeLike | str | None = None,
@@ -78,8 +76,10 @@ def compile_features(
     on_error: OnError = "raise",
     delimiter: str | None = None,
     header: bool | None = None,
-    comments: str | None = None,
+    comments: str = "#%",
     shape: tuple[int, ...] | None = None,
+    source_dtype: DTypeLike | None = None,
+    member: str | None = None,
     tmp: str | os.PathLike[str] | None = None,
     memory: int | str = "2GiB",
     progress: ProgressOption = None,
@@ -91,8 +91,11 @@ def compile_features(
     there; who has mounted the old one keeps it.
 
     Args:
-        source: A NumPy array (also a memory-mapped one), a torch tensor, a `FeatureStore`, or
-            nested lists, of one or two dimensions; or an open source of rows.
+        source: A path, a list of paths, a glob or a folder: `.npy`, `.npz`, headerless binary (with
+            `shape=` and `source_dtype=`), text tables (also compressed), Parquet, Feather, ORC, a
+            `.gd` of graphmount or GraphZero. Or an object of one or two dimensions: a NumPy array
+            (also a memory-mapped one), a torch tensor, a `FeatureStore`, nested lists; or anything
+            with `__arrow_c_stream__`, whose numeric columns, or one column of lists, are the rows.
         out: The file to write.
         dtype: How to store the values: "float32", "float64", "float16", "bfloat16", "int8",
             "int16", "int32", "int64", "uint8" or "bool"; as they are if None. A value that does not
@@ -115,8 +118,10 @@ def compile_features(
             node.
         delimiter: For text: what separates values.
         header: For text: whether the first line has names.
-        comments: For text: how lines begin that are not data.
-        shape: For files of plain numbers: the shape of the matrix.
+        comments: For text: the characters with which lines begin that are not data.
+        shape: For headerless binary files: the shape of the matrix.
+        source_dtype: For headerless binary files: their dtype; `dtype` if None.
+        member: For `.npz` files with several arrays: which one.
         tmp: The folder for temporary files, which sorting needs if the matrix is larger than
             `memory`; that of `out` if None.
         memory: How much memory to use besides the source.
@@ -157,14 +162,17 @@ def compile_features(
         num_nodes = as_count(num_nodes, "num_nodes")
         if graph is not None and graph.num_nodes != num_nodes:
             raise OrderError(f"num_nodes={num_nodes}, but {graph.path} has {graph.num_nodes} nodes")
-    rows = _open(
+    rows = open_table(
         source,
         key=key,
         columns=columns,
+        dtype=dtype if source_dtype is None else source_dtype,
+        shape=shape,
         delimiter=delimiter,
         header=header,
         comments=comments,
-        shape=shape,
+        on_error=on_error,
+        member=member,
     )
     if quantize is not None and dtype is not None and dtype_name(dtype) != "int8":
         raise ValueError(f"quantize={quantize!r} stores int8, not dtype={dtype!r}")
@@ -212,19 +220,6 @@ def compile_features(
         skipped=sum(some.count for some in skipped),
         skipped_examples=[example for some in skipped for example in some.examples][:10],
     )
-
-
-def _open(source: object, **options: Any) -> RowSource:  # noqa: ANN401  (passed on as they are)
-    """The source as rows: the one place where sources of all kinds are opened."""
-    given = {name: value for name, value in options.items() if value is not None}
-    if hasattr(source, "batches") and hasattr(source, "num_columns"):
-        if given:
-            raise ValueError(f"{next(iter(given))}= does not go with a source that is open already")
-        return cast("RowSource", source)
-    for name in ("delimiter", "header", "comments", "shape"):
-        if name in given:
-            raise ValueError(f"{name}= is for files, and the source is in memory")
-    return MemoryRows(source, **given)
 
 
 def _fill_value(missing: object, *, is_quantized: bool) -> float | None:

@@ -8,10 +8,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from graphmount._arguments import as_count, require_choice
-from graphmount._edge_intake import EdgeIntake, GraphOptions, Ids, OnError, require_space
+from graphmount._edge_intake import (
+    LEAST_MEMORY,
+    EdgeIntake,
+    GraphOptions,
+    Ids,
+    OnError,
+    require_space,
+)
 from graphmount._node_keys import as_keys
 from graphmount._progress import ProgressOption, staged
-from graphmount._sizes import parse_bytes
+from graphmount._sizes import format_bytes, parse_bytes
 from graphmount.sources.opening import open_edges
 
 if TYPE_CHECKING:
@@ -161,6 +168,11 @@ def compile_graph(
     require_choice("on_error", on_error, ("raise", "skip"))
     require_choice("key_type", key_type, (None, "int", "str"))
     budget = parse_bytes(memory, "memory")
+    if budget < LEAST_MEMORY:
+        raise ValueError(
+            f"memory={memory!r} is too little to compile a graph; it takes "
+            f"{format_bytes(LEAST_MEMORY)} at least"
+        )
     path = os.path.realpath(os.fspath(out))
     folder = os.path.dirname(path) if tmp is None else os.path.realpath(os.fspath(tmp))
     edges = open_edges(

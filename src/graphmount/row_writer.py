@@ -2,12 +2,14 @@
 
 Rows are read, converted and written batch by batch: the next one is read while the last is written,
 and no more memory is used than the budget allows, whatever the size of the source. The file appears
-complete or not at all.
+complete or not at all. Memory and temporary files are let go of at once, also after an error, which
+may be kept, and everything it saw with it.
 """
 
 from __future__ import annotations
 
 import os
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -138,10 +140,11 @@ class _Job:
     def _batches(self) -> Iterator[tuple[RowBatch, int]]:
         """All batches, and how many rows came before each."""
         first_row = 0
-        for batch in read_ahead(self._source.batches(memory=self._batch_bytes)):
-            yield batch, first_row
-            first_row += len(batch.rows)
-            self._progress.has_read(batch.done)
+        with closing(read_ahead(self._source.batches(memory=self._batch_bytes))) as batches:
+            for batch in batches:
+                yield batch, first_row
+                first_row += len(batch.rows)
+                self._progress.has_read(batch.done)
         self._progress.next_phase()
 
     def measure(self, missing: float | None, *, is_last: bool) -> NDArray[np.float32]:
@@ -177,21 +180,21 @@ class _Job:
         check_rows: Callable[[int], None] | None,
     ) -> WrittenRows:
         expected = self._source.num_rows
-        writer = make_writer(expected)
         num_rows = 0
-        for batch, first_row in self._batches():
-            num_rows = first_row + len(batch.rows)
-            if expected is not None and num_rows > expected:
-                break
-            writer.append(self._stored(batch.rows, first_row, scales))
-        if expected is not None and num_rows != expected:
-            raise SourceError(
-                f"{self._source.name} was to have {expected} rows, but has "
-                f"{'more' if num_rows > expected else num_rows}"
-            )
-        if check_rows is not None:
-            check_rows(num_rows)
-        writer.finish(num_rows)
+        with closing(make_writer(expected)) as writer:
+            for batch, first_row in self._batches():
+                num_rows = first_row + len(batch.rows)
+                if expected is not None and num_rows > expected:
+                    break
+                writer.append(self._stored(batch.rows, first_row, scales))
+            if expected is not None and num_rows != expected:
+                raise SourceError(
+                    f"{self._source.name} was to have {expected} rows, but has "
+                    f"{'more' if num_rows > expected else num_rows}"
+                )
+            if check_rows is not None:
+                check_rows(num_rows)
+            writer.finish(num_rows)
         return WrittenRows(num_rows=num_rows)
 
     def write_in_place(
@@ -203,18 +206,19 @@ class _Job:
         check_rows: Callable[[int], None] | None,
     ) -> WrittenRows:
         self._progress.num_phases = max(2, self._progress.num_phases)
-        for batch, first_row in self._batches():
-            places, nodes = placement.place(batch, first_row)
-            # Converted whole, so that an error names the row that it has in the source.
-            stored = self._stored(batch.rows, first_row, scales)
-            if places is not None:
-                stored = stored.reshape(len(batch.rows), -1)[places].reshape(-1)
-            scatter.add(np.ascontiguousarray(nodes), stored)
-        if check_rows is not None:
-            check_rows(scatter.num_rows)
-        writer = make_writer(scatter.num_rows)
-        missing, repeated = scatter.write_to(writer, self._progress.has_written)
-        writer.finish()
+        with closing(scatter):
+            for batch, first_row in self._batches():
+                places, nodes = placement.place(batch, first_row)
+                # Converted whole, so that an error names the row that it has in the source.
+                stored = self._stored(batch.rows, first_row, scales)
+                if places is not None:
+                    stored = stored.reshape(len(batch.rows), -1)[places].reshape(-1)
+                scatter.add(np.ascontiguousarray(nodes), stored)
+            if check_rows is not None:
+                check_rows(scatter.num_rows)
+            with closing(make_writer(scatter.num_rows)) as writer:
+                missing, repeated = scatter.write_to(writer, self._progress.has_written)
+                writer.finish()
         return WrittenRows(num_rows=scatter.num_rows, missing=missing, repeated=repeated)
 
 

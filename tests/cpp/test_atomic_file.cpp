@@ -60,6 +60,16 @@ TEST(appears_at_commit) {
   CHECK_EQUAL(text_in(folder / "new"), "helloworld");
 }
 
+TEST(grows) {
+  const TemporaryFolder folder;
+  AtomicFile file(folder / "new", 1);
+  file.write_at(0, bytes_of("hello"));
+  file.start_write_back(0, 5);
+  file.reserve(6);
+  file.commit();
+  CHECK_EQUAL(text_in(folder / "new"), std::string("hello\0", 6));
+}
+
 TEST(what_is_not_written_is_zero) {
   const TemporaryFolder folder;
   AtomicFile file(folder / "new", 3);

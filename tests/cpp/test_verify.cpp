@@ -7,6 +7,7 @@
 #include "forged_file.hpp"
 #include "graphmount/error.hpp"
 #include "graphmount/feature_writer.hpp"
+#include "graphmount/features.hpp"
 #include "graphmount/graph.hpp"
 #include "graphmount/parallel.hpp"
 #include "graphmount/verify.hpp"
@@ -256,6 +257,20 @@ TEST(bools_are_zero_or_one) {
   const Verification verification = verify_file(folder / "x.gd", {});
   CHECK_EQUAL(sections_of(verification), "matrix: a bool is neither 0 nor 1 but 2\n");
   CHECK_EQUAL(verification.problems[0].offset, 65'536U + 2'500'000U);
+}
+
+TEST(scales_are_checked) {
+  const TemporaryFolder folder;
+  const auto path = folder / "x.gd";
+  FeatureWriter writer(path, {.dtype = DType::kInt8, .rows = 1, .columns = 3, .scales = {1, 2, 3}});
+  writer.append(Bytes(3));
+  writer.finish();
+  Bytes bytes = read_bytes(path);
+  const Section scales = *FeatureMatrix(path).scales();
+  put(bytes, scales.offset + 4, -1.0F);
+  write_bytes(path, bytes);
+  check_names(verify_file(path, {}), "scales: the checksum of chunk 0");
+  check_names(verify_file(path, {}), "scales: a scale is -1.000000, which is not a finite number");
 }
 
 TEST(lists_a_hundred_problems_and_counts_all) {

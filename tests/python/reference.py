@@ -43,6 +43,7 @@ KINDS = {
     34: "name_bytes",
     36: "id_table",
     64: "matrix",
+    0x8040: "scales",
 }
 
 

@@ -190,6 +190,44 @@ def test_wrong_features(header, section, message, features_path):
     assert message in open_error(forgery.save(), gm.FeatureStore)
 
 
+@pytest.mark.parametrize(
+    ("section", "number", "message"),
+    [
+        ({"dtype": 1, "bytes": 800}, 0, "there are scales, but the matrix is not of int8"),
+        ({"dtype": 7}, 1, "the scales are not one float32 for each of 2 columns"),
+        ({"rows": 3}, 1, "the scales are not one float32"),
+        ({"rows": 1, "columns": 2}, 1, "the scales are not one float32"),
+        ({"bytes": 4}, 1, "the scales are not one float32"),
+    ],
+)
+def test_wrong_scales(section, number, message, tmp_path):
+    path = tmp_path / "x.gd"
+    gm.compile_features(np.ones((100, 2)), path, quantize="column")
+    forgery = Forgery(path)
+    forgery.set_section(number, **section)
+    assert message in open_error(forgery.save(), gm.FeatureStore)
+
+
+@pytest.mark.parametrize("scale", [-1.0, np.nan, np.inf])
+def test_bad_scale_is_found(scale, tmp_path):
+    path = tmp_path / "x.gd"
+    gm.compile_features(np.ones((100, 2)), path, quantize="column")
+    forgery = Forgery(path)
+    forgery.set_item(forgery.find("scales"), 1, scale)
+    forgery.repair_chunks()
+    (problem,) = gm.verify(forgery.save()).problems
+    assert problem.section == "scales"
+    assert "not a finite number of at least 0" in problem.message
+
+
+def test_damaged_scale_is_found(tmp_path):
+    path = tmp_path / "x.gd"
+    gm.compile_features(np.ones((100, 2)), path, quantize="column")
+    forgery = Forgery(path)
+    forgery.set_item(forgery.find("scales"), 1, 0.25)
+    assert "checksum" in gm.verify(forgery.save()).problems[0].message
+
+
 @pytest.mark.parametrize("size", [1, 7, 8, 100, 4095, 4096, 65536, -65536, -1])
 def test_truncated(size, graph_path):
     data = graph_path.read_bytes()

@@ -63,6 +63,11 @@ def require_torch() -> None:
         pytest.skip("torch is not installed")
 
 
+def require_polars() -> None:
+    if importlib.util.find_spec("polars") is None:
+        pytest.skip("polars is not installed, which writes the text")
+
+
 def test_memcap_passes_on_the_status_and_output() -> None:
     run = run_memcap("64M", "--warm", "--", "/bin/sh", "-c", "echo hello; exit 7")
     assert (run.returncode, run.stdout) == (7, "hello\n")
@@ -153,13 +158,49 @@ def test_verify(tmp_path: Path) -> None:
         assert all(is_spread(row["GiB/s"]) and row["runs"] == 2 for row in table)
 
 
-def test_compile(tmp_path: Path) -> None:
-    options = ("--size", "2M", "--graph-size", "1M", "--rounds", "2")
-    results = run_benchmark("bench_compile", tmp_path, *options)
-    assert passed_checks(results) == ["compile_features verifies", "compile_graph verifies"]
-    for table in results["tables"].values():
-        assert len(table) == 2
-        assert all(is_spread(row["MiB/s"]) for row in table)
+def test_compile_text(tmp_path: Path) -> None:
+    require_polars()
+    results = run_benchmark("bench_compile_text", tmp_path, "--edges", "20000", "--rounds", "2")
+    (table,) = results["tables"].values()
+    assert table[0]["way"] == "graphmount.compile_graph"
+    assert all(is_spread(row["seconds"]) and row["runs"] == 2 for row in table)
+    assert all(row["anonymous MiB"] > 0 for row in table)
+    missing = [skipped["what"] for skipped in results["skipped"]]
+    assert len(table) + len(missing) == 4
+    # Each way is checked against the source: writers by their lists, readers by their rows.
+    assert len(passed_checks(results)) == len(table)
+
+
+@pytest.mark.parametrize("neighbors", ["in", "both"])
+def test_compile_large(neighbors: str, tmp_path: Path) -> None:
+    require_polars()
+    options = ("--edges", "6000000", "--small-edges", "20000", "--neighbors", neighbors)
+    options += ("--memory", "64M", "--cap", "192M", "--rounds", "1")
+    results = run_benchmark("bench_compile_large", tmp_path, *options)
+    # The first says that there are fewer edges than by default.
+    results["skipped"] = results["skipped"][1:]
+    require_capped(results)
+    checks = passed_checks(results)
+    assert "large .npy, run 1 verifies" in checks
+    assert sum(check.endswith("makes the graph of the source") for check in checks) == 5
+    times, space, *_ = results["tables"].values()
+    assert {row["way"]: row["runs"] for row in times} == {
+        "small .npy": 2,
+        "small .csv": 2,
+        "large .npy": 1,
+    }
+    assert {row["way"] for row in space if row["spilled MiB"]} == {"large .npy"}
+
+
+def test_compile_features(tmp_path: Path) -> None:
+    require_polars()
+    options = ("--size", "2M", "--text-rows", "500", "--rounds", "2")
+    results = run_benchmark("bench_compile_features", tmp_path, *options)
+    copying, parsing = results["tables"].values()
+    assert [row["way"] for row in copying] == ["graphmount.compile_features", "cp + fsync"]
+    assert all(is_spread(row["MB/s"]) and row["runs"] == 2 for row in copying + parsing)
+    assert len(passed_checks(results)) == 2 + len(parsing)
+    assert len(parsing) + len(results["skipped"]) == 2
 
 
 def test_ids(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -37,6 +38,14 @@ def test_info_of_features_and_several_files(features_path, graph_path, capsys):
     assert "matrix of 100 x 24, float32" in out
     assert "bytes per row  96" in out
     assert "nodes" in out
+
+
+def test_info_of_quantized_features(tmp_path, capsys):
+    gm.compile_features([[1.0, 2.0]], tmp_path / "x.gd", quantize="column")
+    assert main(["info", str(tmp_path / "x.gd")]) == 0
+    text = capsys.readouterr().out
+    assert "a scale for each column" in text
+    assert re.search(r"scales +float32 +2 +8 B", text)
 
 
 def test_info_of_undirected_empty_and_odd_names(tmp_path, capsys):

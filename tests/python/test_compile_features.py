@@ -7,6 +7,7 @@ import re
 import ml_dtypes
 import numpy as np
 import pytest
+import reference
 from hypothesis import given
 from hypothesis import strategies as st
 from test_round_trip import DTYPES
@@ -180,4 +181,122 @@ def test_progress(tmp_path):
     )
     assert calls[-1] == (800_000, 800_000)
     assert len(calls) > 3
+    assert [done for done, _ in calls] == sorted(done for done, _ in calls)
+
+
+def expected_scales(matrix):
+    """The twin of quantizing: the scales, by plain NumPy in float64."""
+    return (np.abs(matrix.astype(np.float64)).max(axis=0, initial=0) / 127).astype(np.float32)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16", "int8", "int64"])
+@pytest.mark.parametrize("memory", ["64KiB", "2GiB"])
+def test_quantize(dtype, memory, tmp_path):
+    generator = np.random.default_rng(3)
+    matrix = generator.normal(size=(3000, 5)) * [1, 100, 0, 1e-3, 7]
+    matrix = (matrix.round() if dtype.startswith("int") else matrix).clip(-128, 127)
+    matrix = matrix.astype(NUMPY[dtype])
+    report = gm.compile_features(matrix, tmp_path / "x.gd", quantize="column", memory=memory)
+    assert report.dtype == "int8"
+    store = gm.FeatureStore(tmp_path / "x.gd")
+    assert store.scales.dtype == np.float32
+    assert np.array_equal(store.scales, expected_scales(matrix))
+    errors = np.abs(store.numpy() * store.scales.astype(np.float64) - matrix.astype(np.float64))
+    assert (errors <= store.scales * 0.5001).all()
+    assert store.numpy().min() >= -127
+    assert gm.verify(tmp_path / "x.gd").ok
+    assert reference.parse(tmp_path / "x.gd").sections["scales", 0].shape == (5, 1)
+    # A quantized store means its values, not the integers.
+    gm.compile_features(store, tmp_path / "y.gd")
+    assert np.array_equal(stored(tmp_path / "y.gd"), store.numpy() * store.scales)
+
+
+def test_quantize_odd_shapes(tmp_path):
+    path = tmp_path / "x.gd"
+    gm.compile_features([1.0, -4.0, 2.0], path, quantize="column")
+    assert stored(path).tolist() == [32, -127, 64]
+    assert gm.FeatureStore(path).scales.tolist() == [np.float32(4 / 127)]
+    gm.compile_features(np.zeros((0, 3)), path, quantize="column")
+    assert gm.FeatureStore(path).scales.tolist() == [0, 0, 0]
+    gm.compile_features(np.full((2, 1), 1e-60), path, quantize="column")  # no float32 is so small
+    assert stored(path).tolist() == [[0], [0]]
+    gm.compile_features([[1.0], [2.0]], path, quantize="column", key=[3, 0], missing=-8)
+    assert stored(path).tolist() == [[32], [-127], [-127], [16]]
+    gm.compile_features([[1.0]], path)
+    assert gm.FeatureStore(path).scales is None
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "bfloat16"])
+@pytest.mark.parametrize("shape", [(6,), (3, 2)])
+def test_nan(dtype, shape, tmp_path):
+    source = np.array([0, 1, np.nan, np.inf, -np.nan, 5]).astype(NUMPY[dtype]).reshape(shape)
+    path = tmp_path / "x.gd"
+    gm.compile_features(source, path)
+    assert np.array_equal(stored(path), source, equal_nan=True)
+    where = "row 2: NaN" if len(shape) == 1 else "row 1, column 0: NaN"
+    with pytest.raises(gm.errors.SourceError, match=f"^{where}; pass nan="):
+        gm.compile_features(source, path, nan="error")
+    gm.compile_features(source, path, nan=-7)
+    assert stored(path).astype(float).reshape(-1).tolist() == [0, 1, -7, np.inf, -7, 5]
+    with pytest.raises(gm.errors.SourceError, match="inf cannot be quantized"):
+        gm.compile_features(source, path, nan=0, quantize="column")
+    with pytest.raises(gm.errors.SourceError, match="cannot be quantized"):
+        gm.compile_features(source, path, quantize="column")
+    gm.compile_features(np.array([np.nan, 3.0]), path, nan=np.int64(9), dtype="int8")
+    assert stored(path).tolist() == [9, 3]
+
+
+def test_columns(tmp_path):
+    matrix = np.arange(12).reshape(3, 4)
+    gm.compile_features(matrix, tmp_path / "x.gd", columns=[3, 1])
+    assert np.array_equal(stored(tmp_path / "x.gd"), matrix[:, [3, 1]])
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"nan": "zero"}, ValueError, "nan='zero'; choose 'keep', 'error' or a finite number"),
+        ({"nan": np.inf}, ValueError, "nan=inf; choose"),
+        ({"nan": 1e300}, ValueError, "nan=1e+300 is out of the range of the source, float32"),
+        ({"missing": "zero"}, ValueError, "missing='zero'; choose 'error' or a number"),
+        ({"missing": True}, ValueError, "missing=True; choose"),
+        ({"missing": 300, "dtype": "int8", "key": [0, 1]}, ValueError, "missing=300 cannot be"),
+        ({"missing": np.inf, "quantize": "column"}, ValueError, "missing=inf cannot be quantized"),
+        ({"repeated": "sum"}, ValueError, "repeated='sum'; choose one of 'error', 'first', 'last'"),
+        ({"quantize": "row"}, ValueError, "quantize='row'; choose one of"),
+        ({"quantize": "column", "dtype": "int16"}, ValueError, "stores int8, not dtype='int16'"),
+        ({"on_error": "ignore"}, ValueError, "on_error='ignore'; choose one of"),
+        ({"delimiter": ","}, ValueError, "delimiter= is for files, and the source is in memory"),
+        ({"shape": (2, 1)}, ValueError, "shape= is for files"),
+        ({"key": [1]}, ValueError, "there are 1 keys for 2 rows"),
+        ({"key": [0.5, 1]}, TypeError, "key must be integers"),
+        ({"key": 7}, ValueError, "key must be at least 0 and at most 1"),
+        ({"columns": [2]}, ValueError, "columns must be at least 0 and at most 1"),
+    ],
+)
+def test_more_refusals(options, error, message, tmp_path):
+    with pytest.raises(error, match=re.escape(message)):
+        gm.compile_features(np.ones((2, 2), np.float32), tmp_path / "x.gd", **options)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_options_of_opening_do_not_go_with_an_open_source(tmp_path):
+    from graphmount.sources.memory_rows import MemoryRows
+
+    with pytest.raises(ValueError, match="columns= does not go with a source that is open already"):
+        gm.compile_features(MemoryRows([[1.0]]), tmp_path / "x.gd", columns=[0])
+
+
+def test_progress_of_every_phase(tmp_path):
+    calls = []
+    gm.compile_features(
+        np.ones((1000, 100), np.float32),
+        tmp_path / "x.gd",
+        key=np.arange(1000)[::-1],
+        quantize="column",
+        memory="1MiB",
+        progress=lambda *c: calls.append(c),
+    )
+    assert calls[-1] == (1_200_000, 1_200_000)
+    assert {total for _, total in calls} == {1_200_000}
     assert [done for done, _ in calls] == sorted(done for done, _ in calls)

@@ -25,13 +25,13 @@ def require_ids(dtype: np.dtype[Any], name: str) -> None:
 def require_weights(dtype: np.dtype[Any], name: str) -> None:
     """Raises unless weights can be of this dtype."""
     if dtype.kind not in "fiu":
-        raise SourceError(f"{name}: weights must be numbers, not {dtype}")
+        raise SourceError(f"{name} must be numbers, not {dtype}")
 
 
 def require_timestamps(dtype: np.dtype[Any], name: str) -> None:
     """Raises unless timestamps can be of this dtype."""
     if dtype.kind not in "iuM":
-        raise SourceError(f"{name}: timestamps must be integers or datetime64, not {dtype}")
+        raise SourceError(f"{name} must be integers or datetime64, not {dtype}")
 
 
 def as_node_ids(values: NDArray[Any], name: str, first: int) -> NDArray[np.int64]:

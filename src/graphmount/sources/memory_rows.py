@@ -102,7 +102,6 @@ class MemoryRows:
                 done=first + len(rows),
             )
 
-
     def _prefetch(self, begin: int, end: int) -> None:
         """Has the system read rows of a mapped array: it would not look so far ahead by itself."""
         if self._is_mapped and self._array.flags.c_contiguous:

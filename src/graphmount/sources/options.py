@@ -52,6 +52,8 @@ def _allow(
     options: EdgeOptions | RowOptions, name: str, kind: str, allowed: tuple[str, ...]
 ) -> None:
     for field in fields(options):
+        if field.name == "on_error":  # the compilers skip what they cannot use of any source
+            continue
         value = getattr(options, field.name)
         # Compared by identity: an array of weights would be compared value by value.
         is_default = value is field.default or (isinstance(value, str) and value == field.default)

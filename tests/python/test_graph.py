@@ -225,6 +225,8 @@ def test_any_external_ids(keys, data, tmp_path):
     if other not in keys:
         with pytest.raises(gm.errors.IdError, match="no node has the external id"):
             graph.to_internal([keys[0], other])
+    table = reference.parse(graph.path).sections["id_table", 0].ravel()
+    assert table.tolist() == reference.id_table(keys, len(table))
     assert gm.verify(graph.path).ok
 
 

@@ -1,4 +1,4 @@
-// Bindings of mounted graphs and their external node ids.
+// Bindings of mounted graphs.
 #include "graphmount/graph.hpp"
 
 #include <nanobind/stl/shared_ptr.h>
@@ -97,84 +97,6 @@ std::string node_id_kind(const Graph& graph) {
   }
 }
 
-// Strings as Arrow keeps them: key i is data[offsets[i]:offsets[i + 1]].
-auto find_names(const NodeIds& ids, const IdColumn& offsets, const Column<std::uint8_t>& data) {
-  std::vector<NodeId> out(std::max<std::size_t>(offsets.size(), 1) - 1);
-  {
-    const nb::gil_scoped_release release;
-    const auto places = to_span(offsets);
-    std::vector<std::string_view> keys;
-    keys.reserve(out.size());
-    for (std::size_t i = 0; i < out.size(); ++i) {
-      if (places[i] < 0 || places[i] > places[i + 1] ||
-          static_cast<std::size_t>(places[i + 1]) > data.size())
-        throw std::invalid_argument("the offsets of text " + std::to_string(i) +
-                                    " are not within its data");
-      keys.emplace_back(reinterpret_cast<const char*>(data.data()) + places[i],
-                        static_cast<std::size_t>(places[i + 1] - places[i]));
-    }
-    ids.find(keys, out);
-  }
-  return to_numpy(std::move(out));
-}
-
-void bind_node_ids(nb::module_& module) {
-  nb::class_<NodeIds>(module, "NodeIds")
-      .def(nb::init<SharedGraph>(), "graph"_a)
-      .def(
-          "to_external",
-          [](const NodeIds& ids, const IdColumn& nodes) {
-            std::vector<std::int64_t> out(nodes.size());
-            {
-              const nb::gil_scoped_release release;
-              ids.to_external(to_span(nodes), out);
-            }
-            return to_numpy(std::move(out));
-          },
-          "nodes"_a)
-      .def(
-          "to_external_names",
-          [](const NodeIds& ids, const IdColumn& nodes) {
-            const nb::gil_scoped_release release;
-            return ids.to_external_names(to_span(nodes));
-          },
-          "nodes"_a)
-      .def(
-          "to_internal",
-          [](const NodeIds& ids, const IdColumn& keys) {
-            std::vector<NodeId> out(keys.size());
-            {
-              const nb::gil_scoped_release release;
-              ids.to_internal(to_span(keys), out);
-            }
-            return to_numpy(std::move(out));
-          },
-          "keys"_a)
-      .def(
-          "names_to_internal",
-          [](const NodeIds& ids, const std::vector<std::string>& keys) {
-            std::vector<NodeId> out(keys.size());
-            {
-              const nb::gil_scoped_release release;
-              ids.to_internal(keys, out);
-            }
-            return to_numpy(std::move(out));
-          },
-          "keys"_a)
-      .def(
-          "find",
-          [](const NodeIds& ids, const IdColumn& keys) {
-            std::vector<NodeId> out(keys.size());
-            {
-              const nb::gil_scoped_release release;
-              ids.find(to_span(keys), out);
-            }
-            return to_numpy(std::move(out));
-          },
-          "keys"_a)
-      .def("find_names", &find_names, "offsets"_a, "data"_a);
-}
-
 }  // namespace
 
 void bind_graph(nb::module_& module) {
@@ -210,7 +132,6 @@ void bind_graph(nb::module_& module) {
       .def("prefetch", &prefetch, "nodes"_a, "direction"_a)
       .def("degree_summary", &degree_summary, "direction"_a);
   bind_mount(graph);
-  bind_node_ids(module);
 }
 
 }  // namespace graphmount::bindings

@@ -15,6 +15,8 @@ void bind_text(nb::module_& module);
 void bind_verify(nb::module_& module);
 void bind_graph_compiler(nb::module_& module);
 void bind_id_maps(nb::module_& module);
+void bind_names(nb::module_& module);
+void bind_node_ids(nb::module_& module);
 void bind_writers(nb::module_& module);
 
 }  // namespace graphmount::bindings
@@ -25,6 +27,8 @@ NB_MODULE(_core, module) {
   bindings::bind_errors();
   bindings::bind_features(module);
   bindings::bind_graph(module);
+  bindings::bind_names(module);
+  bindings::bind_node_ids(module);
   bindings::bind_text(module);
   bindings::bind_verify(module);
   bindings::bind_graph_compiler(module);

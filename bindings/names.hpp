@@ -4,7 +4,7 @@
 #include <stdexcept>
 
 #include "arrays.hpp"
-#include "graphmount/node_ids.hpp"
+#include "graphmount/external_ids.hpp"
 
 namespace graphmount::bindings {
 

@@ -86,15 +86,17 @@ void read_node_ids(const std::shared_ptr<const Graph>& graph, const std::vector<
   std::vector<NodeId> found(nodes.size());
   call("node ids", [&] {
     const NodeIds ids(graph);
-    std::vector<std::string> names;
-    std::vector<std::int64_t> numbers(nodes.size());
     if (ids.kind() == NodeIds::Kind::kNumbers) {
+      std::vector<std::int64_t> numbers(nodes.size());
       ids.to_external(nodes, numbers);
       ids.to_internal(numbers, found);
     } else {
-      names = ids.to_external_names(nodes);
-      ids.to_internal(names, found);
+      const OwnedNames names = ids.to_external_names(nodes);
+      ids.to_internal(names.column(), found);
     }
+    // Every node has been asked for by its own id, and ids of a sound file are all different.
+    if (found != nodes)
+      throw FormatError(graph->mount().file().path(), "an id leads to another node");
   });
 }
 

@@ -81,7 +81,7 @@ constexpr KindName kKindNames[] = {
     {SectionKind::kNodeIds, "node ids", FileKind::kGraph},
     {SectionKind::kNodeNameOffsets, "node name offsets", FileKind::kGraph},
     {SectionKind::kNodeNameBytes, "node name bytes", FileKind::kGraph},
-    {SectionKind::kNodeIdOrder, "node id order", FileKind::kGraph},
+    {SectionKind::kNodeIdTable, "node id table", FileKind::kGraph},
     {SectionKind::kMatrix, "matrix", FileKind::kFeatures},
     {SectionKind::kScales, "scales", FileKind::kFeatures},
 };

@@ -40,7 +40,7 @@ enum class SectionKind : std::uint16_t {
   kNodeIds = 32,
   kNodeNameOffsets = 33,
   kNodeNameBytes = 34,
-  kNodeIdOrder = 35,
+  kNodeIdTable = 36,
   // Features.
   kMatrix = 64,
   kScales = 0x8040,

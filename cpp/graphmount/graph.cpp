@@ -1,9 +1,11 @@
 #include "graphmount/graph.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "graphmount/error.hpp"
 #include "graphmount/ids.hpp"
+#include "graphmount/node_id_table.hpp"
 #include "graphmount/parallel.hpp"
 #include "graphmount/prefetch.hpp"
 
@@ -127,16 +129,17 @@ void Graph::check_node_ids() const {
   const Section* ids = header.find(SectionKind::kNodeIds);
   const Section* offsets = header.find(SectionKind::kNodeNameOffsets);
   const Section* names = header.find(SectionKind::kNodeNameBytes);
-  const Section* order = header.find(SectionKind::kNodeIdOrder);
+  const Section* table = header.find(SectionKind::kNodeIdTable);
   const bool has_names = offsets != nullptr;
   if (has_names != (names != nullptr) || (ids != nullptr && has_names) ||
-      (ids != nullptr || has_names) != (order != nullptr))
+      (ids != nullptr || has_names) != (table != nullptr))
     throw FormatError(path, "the sections of external node ids are not complete");
   const bool fine =
       (ids == nullptr || (ids->dtype == DType::kInt64 && ids->rows == num_nodes())) &&
       (!has_names || (offsets->dtype == DType::kInt64 && offsets->rows == num_nodes() + 1 &&
                       names->dtype == DType::kUInt8)) &&
-      (order == nullptr || (is_integer(*order) && order->rows == num_nodes()));
+      (table == nullptr || (table->dtype == slot_dtype(num_nodes()) &&
+                            std::has_single_bit(table->rows) && table->rows >= num_nodes()));
   if (!fine) throw FormatError(path, "a section of external node ids has the wrong size or dtype");
 }
 

@@ -230,7 +230,8 @@ GraphSummary GraphCompiler::finish(const std::filesystem::path& path, const Exte
                      .has_weights = options_.has_weights,
                      .has_times = options_.has_times,
                      .has_source_rows = options_.keep_source_rows,
-                     .wide_indices = options_.wide_indices};
+                     .wide_indices = options_.wide_indices,
+                     .table_memory = std::min(kTableMemory, options_.memory / 16)};
   if (has_second()) layout.directions.push_back(Direction::kOut);
   GraphFile file(path, layout, node_ids);
   ListOptions first = list_options(parts_);

@@ -13,8 +13,8 @@
 
 #include "graphmount/edge_columns.hpp"
 #include "graphmount/edge_spool.hpp"
+#include "graphmount/external_ids.hpp"
 #include "graphmount/neighbor_lists.hpp"
-#include "graphmount/node_ids.hpp"
 #include "graphmount/progress.hpp"
 
 namespace graphmount {

@@ -37,8 +37,9 @@ std::uint64_t order_fingerprint(const ExternalIds& ids) {
 
 GraphFile::GraphFile(const std::filesystem::path& path, const GraphLayout& layout,
                      const ExternalIds& node_ids)
-    : layout_(layout), node_ids_(node_ids), id_order_(sorted_order(node_ids)) {
+    : layout_(layout), node_ids_(node_ids) {
   open(path);
+  write_node_ids();
   begin_direction();
 }
 
@@ -74,8 +75,8 @@ void GraphFile::open(const std::filesystem::path& path) {
     add(SectionKind::kNodeIds, Direction::kNone, DType::kInt64, layout_.num_nodes);
   }
   if (!node_ids_.empty())
-    add(SectionKind::kNodeIdOrder, Direction::kNone, integer_dtype(layout_.num_nodes),
-        layout_.num_nodes);
+    add(SectionKind::kNodeIdTable, Direction::kNone, slot_dtype(layout_.num_nodes),
+        plan_slots(node_ids_).count());
   writer_ = std::make_unique<FormatWriter>(path, std::move(header));
 }
 
@@ -163,27 +164,37 @@ void GraphFile::append_integers(SectionStream& stream, std::span<const std::int6
   stream.append(std::as_bytes(narrow_.span()));
 }
 
+SectionStream GraphFile::section_stream(SectionKind kind) {
+  const auto& sections = writer_->header().sections;
+  const auto is_it = [&](const Section& section) { return section.kind == kind; };
+  const auto place = std::find_if(sections.begin(), sections.end(), is_it) - sections.begin();
+  return {*writer_, static_cast<std::size_t>(place)};
+}
+
+void GraphFile::write_section(SectionKind kind, std::span<const std::byte> data) {
+  SectionStream stream = section_stream(kind);
+  stream.append(data);
+  stream.finish();
+}
+
+// Before the lists, though behind them in the file: two ids that are equal are found here.
 void GraphFile::write_node_ids() {
   if (node_ids_.empty()) return;
-  const auto write = [&](auto values) {
-    SectionStream stream = next_section();
-    stream.append(std::as_bytes(values));
-    stream.finish();
-  };
+  SectionStream table = section_stream(SectionKind::kNodeIdTable);
+  build_node_id_table(node_ids_, IdSlots(table.section().rows), table.section().dtype,
+                      layout_.table_memory,
+                      [&](std::span<const std::byte> slots) { table.append(slots); });
+  table.finish();
   if (node_ids_.names.empty()) {
-    write(node_ids_.numbers);
+    write_section(SectionKind::kNodeIds, std::as_bytes(node_ids_.numbers));
   } else {
-    write(node_ids_.names.offsets);
-    write(node_ids_.names.bytes);
+    write_section(SectionKind::kNodeNameOffsets, std::as_bytes(node_ids_.names.offsets));
+    write_section(SectionKind::kNodeNameBytes, std::as_bytes(node_ids_.names.bytes));
   }
-  SectionStream order = next_section();
-  append_integers(order, id_order_);
-  order.finish();
 }
 
 std::uint64_t GraphFile::finish() {
   end_direction();
-  write_node_ids();
   writer_->finish();
   return writer_->header().file_bytes;
 }

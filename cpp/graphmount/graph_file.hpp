@@ -8,8 +8,9 @@
 #include <vector>
 
 #include "graphmount/buffer.hpp"
+#include "graphmount/external_ids.hpp"
 #include "graphmount/neighbor_lists.hpp"
-#include "graphmount/node_ids.hpp"
+#include "graphmount/node_id_table.hpp"
 #include "graphmount/section_stream.hpp"
 
 namespace graphmount {
@@ -25,6 +26,7 @@ struct GraphLayout {
   bool has_times = false;
   bool has_source_rows = false;
   bool wide_indices = false;
+  std::uint64_t table_memory = kTableMemory;  // for making the table of ids, of each thread
 };
 
 class GraphFile {
@@ -54,11 +56,12 @@ class GraphFile {
   void append_alias(const NeighborLists& lists);
   void append_integers(SectionStream& stream, std::span<const std::int64_t> values);
   void write_node_ids();
+  void write_section(SectionKind kind, std::span<const std::byte> data);
+  SectionStream section_stream(SectionKind kind);
   SectionStream next_section() { return {*writer_, next_section_++}; }
 
   GraphLayout layout_;
   const ExternalIds& node_ids_;
-  std::vector<NodeId> id_order_;
   std::unique_ptr<FormatWriter> writer_;
   std::size_t next_section_ = 0, direction_ = 0;
   Streams streams_;

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "graphmount/checksum.hpp"
 #include "graphmount/error.hpp"
+#include "graphmount/id_hash.hpp"
 #include "graphmount/parallel.hpp"
 
 namespace graphmount {
@@ -13,18 +13,6 @@ namespace {
 constexpr std::int64_t kGrain = 1 << 14;
 // Looking up a key waits for memory; this many are asked for before the first is waited for.
 constexpr std::size_t kAhead = 16;
-
-// A bijection that spreads keys which differ little (the finalizer of SplitMix64).
-std::uint64_t hash_number(std::int64_t key) {
-  auto x = static_cast<std::uint64_t>(key) + 0x9E37'79B9'7F4A'7C15;
-  x = (x ^ (x >> 30)) * 0xBF58'476D'1CE4'E5B9;
-  x = (x ^ (x >> 27)) * 0x94D0'49BB'1331'11EB;
-  return x ^ (x >> 31);
-}
-
-std::uint64_t hash_name(std::string_view key) {
-  return xxh64(std::as_bytes(std::span(key)));
-}
 
 // out[i] = find(i, hash_of(i)) for all i, in parallel.
 template <class HashOf, class Find>

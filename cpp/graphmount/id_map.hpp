@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "graphmount/buffer.hpp"
-#include "graphmount/node_ids.hpp"
+#include "graphmount/external_ids.hpp"
 #include "graphmount/types.hpp"
 
 namespace graphmount {

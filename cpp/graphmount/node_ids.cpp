@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <numeric>
+#include <vector>
 
 #include "graphmount/error.hpp"
 #include "graphmount/ids.hpp"
+#include "graphmount/node_id_table.hpp"
 #include "graphmount/parallel.hpp"
 #include "graphmount/utf8.hpp"
 
@@ -12,42 +14,51 @@ namespace graphmount {
 namespace {
 
 constexpr std::int64_t kGrain = 1 << 12;
+constexpr const char* kDamaged = "; the file is damaged: `graphmount verify` says where";
 
-template <class KeyOf>
-void sort_unique(std::vector<NodeId>& order, const KeyOf& key_of, const auto& show) {
-  std::sort(order.begin(), order.end(), [&](NodeId a, NodeId b) {
-    return key_of(a) != key_of(b) ? key_of(a) < key_of(b) : a < b;
+template <class Body>
+void for_each(std::size_t count, const Body& body) {
+  parallel_for(static_cast<std::int64_t>(count), kGrain, [&](std::int64_t begin, std::int64_t end) {
+    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) body(i);
   });
-  const auto twin = std::adjacent_find(order.begin(), order.end(),
-                                       [&](NodeId a, NodeId b) { return key_of(a) == key_of(b); });
-  if (twin != order.end())
-    throw SourceError("node_ids: nodes " + std::to_string(*twin) + " and " +
-                      std::to_string(*(twin + 1)) + " have the same external id " +
-                      show(key_of(*twin)));
 }
 
-std::string show_number(std::int64_t number) {
-  return std::to_string(number);
-}
-std::string show_name(std::string_view name) {
-  return "'" + std::string(name) + "'";
+template <class Keys>
+void require_all(const Keys& keys, std::span<const NodeId> nodes) {
+  const auto missing = std::find(nodes.begin(), nodes.end(), -1);
+  if (missing == nodes.end()) return;
+  const auto place = static_cast<std::size_t>(missing - nodes.begin());
+  throw IdError("no node has the external id " + show_id(keys[place]) + " (at position " +
+                std::to_string(place) + ")");
 }
 
 }  // namespace
 
-std::vector<NodeId> sorted_order(const ExternalIds& ids) {
-  std::vector<NodeId> order(static_cast<std::size_t>(ids.size()));
-  std::iota(order.begin(), order.end(), 0);
-  if (ids.names.empty()) {
-    sort_unique(
-        order, [&](NodeId node) { return ids.numbers[static_cast<std::size_t>(node)]; },
-        show_number);
-  } else {
-    sort_unique(
-        order, [&](NodeId node) { return ids.names[static_cast<std::size_t>(node)]; }, show_name);
+// What find_in_table has to know of the keys: see there.
+struct NodeIds::NumberKeys {
+  static constexpr int kStages = 1;
+  const NodeIds& ids;
+  std::span<const std::int64_t> keys;
+
+  std::uint64_t hash(std::size_t i) const { return hash_number(keys[i]); }
+  void prefetch(NodeId node, int) const { __builtin_prefetch(ids.numbers_ + node); }
+  bool is(std::size_t i, NodeId node) const { return ids.numbers_[node] == keys[i]; }
+};
+
+struct NodeIds::NameKeys {
+  static constexpr int kStages = 2;
+  const NodeIds& ids;
+  const NameColumn& keys;
+
+  std::uint64_t hash(std::size_t i) const { return hash_name(keys[i]); }
+  void prefetch(NodeId node, int stage) const {
+    if (stage == 0)
+      __builtin_prefetch(ids.offsets_ + node);
+    else
+      __builtin_prefetch(ids.name_of(node).data());
   }
-  return order;
-}
+  bool is(std::size_t i, NodeId node) const { return ids.name_of(node) == keys[i]; }
+};
 
 NodeIds::Kind NodeIds::kind_of(const Graph& graph) {
   const Header& header = graph.mount().header();
@@ -58,10 +69,19 @@ NodeIds::Kind NodeIds::kind_of(const Graph& graph) {
 
 NodeIds::NodeIds(std::shared_ptr<const Graph> graph)
     : graph_(std::move(graph)), kind_(kind_of(*graph_)) {
+  const Mount& mount = graph_->mount();
+  const Header& header = mount.header();
   if (kind_ == Kind::kNone)
-    throw MissingDataError(graph_->mount().file().path(),
+    throw MissingDataError(mount.file().path(),
                            "the graph has no external node ids; its nodes are known by their "
                            "numbers (compile_graph takes node_ids=)");
+  if (kind_ == Kind::kNumbers) {
+    numbers_ = mount.data<std::int64_t>(*header.find(SectionKind::kNodeIds));
+  } else {
+    const Section& bytes = *header.find(SectionKind::kNodeNameBytes);
+    offsets_ = mount.data<std::int64_t>(*header.find(SectionKind::kNodeNameOffsets));
+    bytes_ = {mount.data<char>(bytes), static_cast<std::size_t>(bytes.rows)};
+  }
 }
 
 void NodeIds::require_kind(Kind kind) const {
@@ -72,125 +92,90 @@ void NodeIds::require_kind(Kind kind) const {
                                : "the external node ids are integers, not strings");
 }
 
-NodeId NodeIds::node_at(std::uint64_t place) const {
-  const Mount& mount = graph_->mount();
-  const Section& order = *mount.header().find(SectionKind::kNodeIdOrder);
-  const NodeId node = order.dtype == DType::kInt32 ? mount.data<std::int32_t>(order)[place]
-                                                   : mount.data<std::int64_t>(order)[place];
-  if (static_cast<std::uint64_t>(node) >= graph_->num_nodes())
-    throw FormatError(mount.file().path(),
-                      "the order of the external ids names node " + std::to_string(node) +
-                          "; the file is damaged: `graphmount verify` says where");
-  return node;
-}
-
-std::int64_t NodeIds::number_of(NodeId node) const {
-  const Mount& mount = graph_->mount();
-  return mount.data<std::int64_t>(*mount.header().find(SectionKind::kNodeIds))[node];
-}
-
 std::string_view NodeIds::name_of(NodeId node) const {
-  const Mount& mount = graph_->mount();
-  const auto* offsets =
-      mount.data<std::int64_t>(*mount.header().find(SectionKind::kNodeNameOffsets));
-  const Section& bytes = *mount.header().find(SectionKind::kNodeNameBytes);
-  const std::int64_t begin = offsets[node], end = offsets[node + 1];
-  if (begin < 0 || begin > end || static_cast<std::uint64_t>(end) > bytes.rows)
-    throw FormatError(mount.file().path(),
+  const std::int64_t begin = offsets_[node], end = offsets_[node + 1];
+  if (begin < 0 || begin > end || static_cast<std::uint64_t>(end) > bytes_.size())
+    throw FormatError(graph_->mount().file().path(),
                       "the name of node " + std::to_string(node) + " goes from byte " +
-                          std::to_string(begin) + " to " + std::to_string(end) +
-                          "; the file is damaged: `graphmount verify` says where");
-  return {mount.data<char>(bytes) + begin, static_cast<std::size_t>(end - begin)};
+                          std::to_string(begin) + " to " + std::to_string(end) + kDamaged);
+  return {bytes_.data() + begin, static_cast<std::size_t>(end - begin)};
 }
 
 void NodeIds::to_external(std::span<const NodeId> nodes, std::span<std::int64_t> out) const {
   require_kind(Kind::kNumbers);
   require_ids(nodes, graph_->num_nodes(), "node");
-  graph_->mount().file().read_guarded([&] {
-    parallel_for(
-        static_cast<std::int64_t>(nodes.size()), kGrain, [&](std::int64_t begin, std::int64_t end) {
-          for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i)
-            out[i] = number_of(nodes[i]);
-        });
-  });
+  graph_->mount().file().read_guarded(
+      [&] { for_each(nodes.size(), [&](std::size_t i) { out[i] = numbers_[nodes[i]]; }); });
 }
 
-std::vector<std::string> NodeIds::to_external_names(std::span<const NodeId> nodes) const {
+OwnedNames NodeIds::to_external_names(std::span<const NodeId> nodes) const {
   require_kind(Kind::kNames);
   require_ids(nodes, graph_->num_nodes(), "node");
   return graph_->mount().file().read_guarded([&] {
-    std::vector<std::string> names;
-    names.reserve(nodes.size());
-    for (const NodeId node : nodes) {
-      names.emplace_back(name_of(node));
-      if (!is_utf8(names.back()))
-        throw FormatError(graph_->mount().file().path(),
-                          "the name of node " + std::to_string(node) +
-                              " is not valid UTF-8; the file is damaged: `graphmount verify` says "
-                              "where");
-    }
+    std::vector<std::string_view> views(nodes.size());
+    for_each(nodes.size(), [&](std::size_t i) { views[i] = name_of(nodes[i]); });
+    OwnedNames names;
+    names.offsets.resize(nodes.size() + 1);
+    std::transform_inclusive_scan(
+        views.begin(), views.end(), names.offsets.begin() + 1, std::plus<>(),
+        [](std::string_view view) { return static_cast<std::int64_t>(view.size()); });
+    names.bytes.resize(static_cast<std::size_t>(names.offsets.back()));
+    for_each(nodes.size(), [&](std::size_t i) {
+      char* copy = reinterpret_cast<char*>(names.bytes.data()) + names.offsets[i];
+      std::copy(views[i].begin(), views[i].end(), copy);
+      // Of the copy: the file may change between two looks.
+      if (!is_utf8({copy, views[i].size()}))
+        throw FormatError(
+            graph_->mount().file().path(),
+            "the name of node " + std::to_string(nodes[i]) + " is not valid UTF-8" + kDamaged);
+    });
     return names;
   });
 }
 
-template <class Key, class KeyOf>
-void NodeIds::find_all(std::span<const Key> keys, std::span<NodeId> out,
-                       const KeyOf& key_of) const {
-  const auto find_one = [&](const Key& key) -> NodeId {
-    std::uint64_t low = 0, high = graph_->num_nodes();
-    while (low < high) {
-      const std::uint64_t middle = low + (high - low) / 2;
-      if (key_of(node_at(middle)) < key)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    if (low == graph_->num_nodes()) return -1;
-    const NodeId node = node_at(low);
-    return key_of(node) == key ? node : -1;
+template <class Slot, class Keys>
+void NodeIds::find_in_slots(const Keys& keys, std::span<NodeId> out) const {
+  const Mount& mount = graph_->mount();
+  const Section& table = *mount.header().find(SectionKind::kNodeIdTable);
+  const Slot* data = mount.data<Slot>(table);
+  const std::uint64_t num_nodes = graph_->num_nodes();
+  const auto node_in = [&](std::uint64_t slot) {
+    const NodeId node = data[slot];
+    if (static_cast<std::uint64_t>(node) >= num_nodes && node != -1)
+      throw FormatError(mount.file().path(), "the table of the external ids names node " +
+                                                 std::to_string(node) + kDamaged);
+    return node;
   };
-  graph_->mount().file().read_guarded([&] {
-    parallel_for(
-        static_cast<std::int64_t>(keys.size()), kGrain, [&](std::int64_t begin, std::int64_t end) {
-          for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i)
-            out[i] = find_one(keys[i]);
-        });
-  });
+  mount.file().read_guarded([&] { find_in_table(IdSlots(table.rows), data, node_in, keys, out); });
 }
 
-template <class Key>
-void NodeIds::require_all(std::span<const Key> keys, std::span<const NodeId> nodes) const {
-  const auto missing = std::find(nodes.begin(), nodes.end(), -1);
-  if (missing == nodes.end()) return;
-  const auto place = static_cast<std::size_t>(missing - nodes.begin());
-  std::string shown;
-  if constexpr (std::is_same_v<Key, std::int64_t>)
-    shown = show_number(keys[place]);
+template <class Keys>
+void NodeIds::find_all(const Keys& keys, std::span<NodeId> out) const {
+  const Section& table = *graph_->mount().header().find(SectionKind::kNodeIdTable);
+  if (table.dtype == DType::kInt32)
+    find_in_slots<std::int32_t>(keys, out);
   else
-    shown = show_name(keys[place]);
-  throw IdError("no node has the external id " + shown + " (at position " + std::to_string(place) +
-                ")");
+    find_in_slots<std::int64_t>(keys, out);
 }
 
 void NodeIds::find(std::span<const std::int64_t> keys, std::span<NodeId> out) const {
   require_kind(Kind::kNumbers);
-  find_all(keys, out, [&](NodeId node) { return number_of(node); });
+  find_all(NumberKeys{*this, keys}, out);
 }
 
-void NodeIds::find(std::span<const std::string_view> keys, std::span<NodeId> out) const {
+void NodeIds::find(const NameColumn& keys, std::span<NodeId> out) const {
   require_kind(Kind::kNames);
-  find_all(keys, out, [&](NodeId node) { return name_of(node); });
+  find_all(NameKeys{*this, keys}, out);
 }
 
 void NodeIds::to_internal(std::span<const std::int64_t> keys, std::span<NodeId> out) const {
   find(keys, out);
-  require_all(keys, std::span<const NodeId>(out));
+  require_all(keys, out);
 }
 
-void NodeIds::to_internal(std::span<const std::string> keys, std::span<NodeId> out) const {
-  require_kind(Kind::kNames);
-  find_all(keys, out, [&](NodeId node) { return name_of(node); });
-  require_all(keys, std::span<const NodeId>(out));
+void NodeIds::to_internal(const NameColumn& keys, std::span<NodeId> out) const {
+  find(keys, out);
+  require_all(keys, out);
 }
 
 }  // namespace graphmount

@@ -1,8 +1,16 @@
-// The rules about external node ids: names that are text, all ids different, their order true.
+// The rules about external node ids: names that are text, all ids different, each node where the
+// hash of its id leads.
+//
+// The table is checked as it is made, slice by slice with passes over the ids in order, so that a
+// file larger than memory is read from end to end and not here and there.
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "graphmount/buffer.hpp"
+#include "graphmount/node_id_table.hpp"
 #include "graphmount/parallel.hpp"
 #include "graphmount/utf8.hpp"
 #include "graphmount/verifier.hpp"
@@ -16,11 +24,19 @@ class NodeIdVerifier {
 
   void run() {
     const Header& header = graph_.mount().header();
-    for (const SectionKind kind : {SectionKind::kNodeIds, SectionKind::kNodeNameOffsets,
-                                   SectionKind::kNodeNameBytes, SectionKind::kNodeIdOrder})
+    for (const SectionKind kind :
+         {SectionKind::kNodeIds, SectionKind::kNodeNameOffsets, SectionKind::kNodeNameBytes})
       if (const Section* section = header.find(kind)) verifier_.check_section(*section, nullptr);
-    if (header.find(SectionKind::kNodeNameOffsets) != nullptr && !check_names()) return;
-    if (const Section* order = header.find(SectionKind::kNodeIdOrder)) check_id_order(*order);
+    const bool are_names_fine =
+        header.find(SectionKind::kNodeNameOffsets) == nullptr || check_names();
+    if (const Section* numbers = header.find(SectionKind::kNodeIds))
+      numbers_ = graph_.mount().data<std::int64_t>(*numbers);
+    const Section* table = header.find(SectionKind::kNodeIdTable);
+    if (table == nullptr) return;
+    if (table->dtype == DType::kInt32)
+      check_table<std::int32_t>(*table, are_names_fine);
+    else
+      check_table<std::int64_t>(*table, are_names_fine);
   }
 
  private:
@@ -59,31 +75,87 @@ class NodeIdVerifier {
     return true;
   }
 
-  // Strictly ascending keys name each node once, so the order is a permutation as well.
-  void check_id_order(const Section& order) {
-    const Header& header = graph_.mount().header();
-    const Section* numbers = header.find(SectionKind::kNodeIds);
-    const auto node_at = [&](std::uint64_t place) {
-      return static_cast<std::uint64_t>(
-          order.dtype == DType::kInt32
-              ? std::int64_t{graph_.mount().data<std::int32_t>(order)[place]}
-              : graph_.mount().data<std::int64_t>(order)[place]);
-    };
-    const auto ascends = [&](std::uint64_t before, std::uint64_t after) {
-      if (numbers == nullptr) return name_of(before) < name_of(after);
-      const auto* ids = graph_.mount().data<std::int64_t>(*numbers);
-      return ids[before] < ids[after];
-    };
-    for_each_node([&](std::uint64_t place) {
-      const std::uint64_t node = node_at(place);
-      if (node >= graph_.num_nodes())
-        return verifier_.report(order, place, "node " + std::to_string(node) + " does not exist");
-      if (place == 0 || node_at(place - 1) >= graph_.num_nodes()) return;
-      if (!ascends(node_at(place - 1), node))
-        verifier_.report(order, place,
-                         "the external ids of nodes " + std::to_string(node_at(place - 1)) +
-                             " and " + std::to_string(node) + " are out of order");
+  std::uint64_t hash_of(std::uint64_t node) const {
+    return numbers_ != nullptr ? hash_number(numbers_[node]) : hash_name(name_of(node));
+  }
+  bool are_equal(std::uint64_t a, std::uint64_t b) const {
+    return numbers_ != nullptr ? numbers_[a] == numbers_[b] : name_of(a) == name_of(b);
+  }
+
+  template <class Slot>
+  void check_table(const Section& table, bool can_follow_ids) {
+    const Slot* nodes = graph_.mount().data<Slot>(table);
+    verifier_.check_section(table, [&](std::uint64_t begin, std::uint64_t end) {
+      const Slot* bad = std::find_if(nodes + begin, nodes + end,
+                                     [&](Slot node) { return node != -1 && !exists(node); });
+      if (bad != nodes + end)
+        verifier_.report(table, static_cast<std::uint64_t>(bad - nodes),
+                         "node " + std::to_string(*bad) + " does not exist");
     });
+    if (!can_follow_ids) return;
+    const auto slices = cut_slots(IdSlots(table.rows), kTableMemory / sizeof(std::uint64_t));
+    parallel_for(static_cast<std::int64_t>(slices.size()), 1, [&](std::int64_t k, std::int64_t) {
+      check_slice(table, nodes, slices[static_cast<std::size_t>(k)]);
+    });
+  }
+
+  // Every node looks for itself, and leaves its hash in the slot where it is. Who meets an equal
+  // hash on the way compares ids. In the end a slot without a hash holds what does not belong
+  // there. Of each group the first problem is reported.
+  template <class Slot>
+  void check_slice(const Section& table, const Slot* nodes, SlotRange slice) {
+    const IdSlots slots(table.rows);
+    Buffer<std::uint64_t> hashes(static_cast<std::size_t>(slice.end - slice.begin));
+    std::fill_n(hashes.data(), hashes.size(), 0);
+    const auto hash_in = [&](std::uint64_t slot) -> std::uint64_t& {
+      return hashes[static_cast<std::size_t>(slot - slice.begin)];
+    };
+    std::vector<bool> has_problem(hashes.size() / slots.group_size());
+    const auto is_reported = [&](std::uint64_t slot) {
+      return has_problem[static_cast<std::size_t>((slot - slice.begin) / slots.group_size())];
+    };
+    const auto report = [&](std::uint64_t slot, const std::string& message) {
+      is_reported(slot) = true;
+      verifier_.report(table, slot, message);
+    };
+    const auto look = [&](std::uint64_t node, std::uint64_t hash) {
+      const std::uint64_t mark = hash | 1;  // 0 is for slots that nobody has found
+      const std::uint64_t home = slots.home(hash);
+      if (is_reported(home)) return;
+      std::uint64_t slot = home;
+      bool is_found = false;
+      do {
+        const Slot other = nodes[slot];
+        if (other == -1) break;
+        if (static_cast<std::uint64_t>(other) == node && !is_found) {
+          is_found = true;
+          hash_in(slot) = mark;
+        } else if (hash_in(slot) == mark && exists(other) &&
+                   are_equal(node, static_cast<std::uint64_t>(other))) {
+          return report(slot, "nodes " + std::to_string(other) + " and " + std::to_string(node) +
+                                  " have the same external id");
+        }
+        slot = slots.next(slot);
+      } while (slot != home);
+      if (!is_found)
+        report(home, "the external id of node " + std::to_string(node) +
+                         " leads here, but not on to the node");
+    };
+    for_each_at_home(
+        graph_.num_nodes(), slots, slice, [&](std::uint64_t node) { return hash_of(node); },
+        [&](std::uint64_t home) {
+          __builtin_prefetch(nodes + home);
+          __builtin_prefetch(&hash_in(home), 1);
+        },
+        look, [&] { verifier_.tick(); });
+    for (std::uint64_t slot = slice.begin; slot < slice.end; ++slot)
+      if (nodes[slot] != -1 && hash_in(slot) == 0 && exists(nodes[slot]) && !is_reported(slot))
+        report(slot, "node " + std::to_string(nodes[slot]) + " is not where its external id leads");
+  }
+
+  template <class Slot>
+  bool exists(Slot node) const {
+    return static_cast<std::uint64_t>(node) < graph_.num_nodes();
   }
 
   void for_each_node(const std::function<void(std::uint64_t)>& check) {
@@ -97,6 +169,7 @@ class NodeIdVerifier {
 
   const Graph& graph_;
   Verifier& verifier_;
+  const std::int64_t* numbers_ = nullptr;  // the ids, if they are no names
 };
 
 }  // namespace

@@ -9,6 +9,7 @@ import numpy as np
 from graphmount._arguments import as_ids, is_text
 from graphmount.errors import SourceError
 from graphmount.sources.batches import TextColumn
+from graphmount.sources.text_columns import from_strings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,23 +34,20 @@ def as_keys(ids: ArrayLike | Sequence[str], name: str) -> Keys:
     values: list[Any] = list(cast("Sequence[Any]", ids))
     if not any(isinstance(value, str) for value in values):
         return as_ids(values, name, error=SourceError)
+    try:
+        return from_strings(values)
+    except (TypeError, UnicodeEncodeError):
+        _refuse_keys(values, name)
+        raise
+
+
+def _refuse_keys(values: list[Any], name: str) -> None:
+    """Raises for the first value that is no text."""
     for place, value in enumerate(values):
         if not isinstance(value, str):
             raise TypeError(f"{name}[{place}] is {value!r}; ids are all integers or all strings")
         if not is_text(value):
             raise SourceError(f"{name}[{place}] is {value!r}, which is not valid text")
-    return as_text_column(values)
-
-
-def as_text_column(texts: Sequence[str]) -> TextColumn:
-    """Strings one after the other, in UTF-8."""
-    encoded = [text.encode() for text in texts]
-    offsets = np.zeros(len(encoded) + 1, dtype=np.int64)
-    np.cumsum(
-        np.fromiter((len(text) for text in encoded), dtype=np.int64, count=len(encoded)),
-        out=offsets[1:],
-    )
-    return TextColumn(offsets=offsets, data=np.frombuffer(b"".join(encoded), dtype=np.uint8))
 
 
 def take_keys(keys: Keys, places: NDArray[np.int64]) -> Keys:

@@ -277,10 +277,10 @@ class Graph(Handle[_core.Graph]):
             ['bob', 'ann']
         """
         core = self._open()
-        names = _core.NodeIds(core)
+        external = _core.NodeIds(core)
         if self.node_id_type is str:
-            return names.to_external_names(as_ids(ids, "ids"))
-        return as_native(names.to_external(as_ids(ids, "ids")))
+            return _core.split_names(*external.to_external_names(as_ids(ids, "ids")))
+        return as_native(external.to_external(as_ids(ids, "ids")))
 
     def _find(self, keys: Keys) -> NDArray[np.int64]:
         """As `to_internal`, for keys as sources have them; -1 for those that no node has."""
@@ -316,11 +316,20 @@ class Graph(Handle[_core.Graph]):
         names = np.asarray(keys, dtype=object)
         if names.ndim != 1:
             raise ValueError(f"keys must be one-dimensional, not of shape {names.shape}")
-        for place, name in enumerate(names):
-            if not isinstance(name, str):
-                raise TypeError(
-                    f"keys[{place}] is {name!r}, but the external ids of this graph are strings"
-                )
-            if not is_text(name):
-                raise IdError(f"no node has the external id {name!r} (at position {place})")
-        return as_native(external.names_to_internal([str(name) for name in names]))
+        try:
+            columns = _core.join_names(names.tolist())
+        except (TypeError, UnicodeEncodeError):
+            _refuse_names(names)
+            raise
+        return as_native(external.names_to_internal(*columns))
+
+
+def _refuse_names(names: NDArray[Any]) -> None:
+    """Raises for the first of the names that no node can have."""
+    for place, name in enumerate(names):
+        if not isinstance(name, str):
+            raise TypeError(
+                f"keys[{place}] is {name!r}, but the external ids of this graph are strings"
+            )
+        if not is_text(name):
+            raise IdError(f"no node has the external id {name!r} (at position {place})")

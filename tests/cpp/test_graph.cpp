@@ -86,7 +86,7 @@ TEST(refuses_graphs_with_parts_missing) {
   refuse(SectionKind::kEdgeIds, Direction::kOut, "edge ids (out) is missing");
   refuse(SectionKind::kNodeNameBytes, Direction::kNone, "are not complete");
   refuse(SectionKind::kNodeNameOffsets, Direction::kNone, "are not complete");
-  refuse(SectionKind::kNodeIdOrder, Direction::kNone, "are not complete");
+  refuse(SectionKind::kNodeIdTable, Direction::kNone, "are not complete");
   const auto hide_all = [](Header& header) {
     for (Section& section : header.sections)
       if (section.kind != SectionKind::kChecksums) hide(section);
@@ -128,7 +128,7 @@ TEST(refuses_sections_of_the_wrong_dtype_or_direction) {
   refuse(SectionKind::kSourceRows, Direction::kIn, DType::kFloat32, "neither int32 nor int64");
   refuse(SectionKind::kNodeNameOffsets, Direction::kNone, DType::kFloat64, "wrong size or dtype");
   refuse(SectionKind::kNodeNameBytes, Direction::kNone, DType::kInt8, "wrong size or dtype");
-  refuse(SectionKind::kNodeIdOrder, Direction::kNone, DType::kFloat32, "wrong size or dtype");
+  refuse(SectionKind::kNodeIdTable, Direction::kNone, DType::kFloat32, "wrong size or dtype");
 
   const auto turn = [](Header& header) {
     section_of(header, SectionKind::kWeights, Direction::kIn).direction = Direction::kNone;

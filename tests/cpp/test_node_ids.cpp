@@ -62,25 +62,20 @@ TEST(names_go_both_ways) {
   const auto nodes = all_nodes(names.size());
   const auto external = ids.to_external_names(nodes);
   for (std::size_t i = 0; i < nodes.size(); ++i)
-    CHECK_EQUAL(external[i], names[static_cast<std::size_t>(nodes[i])]);
+    CHECK_EQUAL(external.column()[i], names[static_cast<std::size_t>(nodes[i])]);
   std::vector<NodeId> internal(nodes.size());
-  ids.to_internal(external, internal);
+  ids.to_internal(external.column(), internal);
   CHECK(internal == nodes);
 }
 
-TEST(sorts_by_external_id) {
-  const std::vector<std::int64_t> numbers = {30, -10, 20};
-  CHECK(sorted_order({numbers, {}}) == std::vector<NodeId>({1, 2, 0}));
-  CHECK(sorted_order({{}, Names{"b", "", "a"}}) == std::vector<NodeId>({1, 2, 0}));
-  CHECK(sorted_order({}).empty());
-}
-
 TEST(refuses_ids_that_are_not_unique) {
+  const TemporaryFolder folder;
   const std::vector<std::int64_t> numbers = {7, 8, 7};
-  CHECK_THROWS_WITH(sorted_order({numbers, {}}), SourceError,
+  CHECK_THROWS_WITH(graph_with(folder / "g.gl", {numbers, {}}, 3), SourceError,
                     "nodes 0 and 2 have the same external id 7");
-  CHECK_THROWS_WITH(sorted_order({{}, Names{"x", "y", "y"}}), SourceError,
+  CHECK_THROWS_WITH(graph_with(folder / "g.gl", {{}, Names{"x", "y", "y"}}, 3), SourceError,
                     "nodes 1 and 2 have the same external id 'y'");
+  CHECK(std::filesystem::is_empty(folder.path()));
 }
 
 TEST(names_ids_that_do_not_exist) {
@@ -95,7 +90,7 @@ TEST(names_ids_that_do_not_exist) {
   CHECK_THROWS(ids.to_external(std::vector<NodeId>{0, 3}, out), IdError);
   CHECK_THROWS(ids.to_external(std::vector<NodeId>{0, -1}, out), IdError);
   const NodeIds names(graph_with(folder / "n.gl", {{}, Names{"a", "b"}}, 2));
-  CHECK_THROWS_WITH(names.to_internal(std::vector<std::string>{"a", "c"}, out), IdError,
+  CHECK_THROWS_WITH(names.to_internal(Names{"a", "c"}, out), IdError,
                     "no node has the external id 'c' (at position 1)");
   CHECK_THROWS(names.to_external_names(std::vector<NodeId>{2}), IdError);
 }
@@ -115,7 +110,7 @@ TEST(ids_of_the_other_kind_are_missing) {
   std::vector<std::int64_t> out(1);
   const std::vector<NodeId> nodes = {1};
   CHECK_THROWS(with_numbers.to_external_names(nodes), MissingDataError);
-  CHECK_THROWS(with_numbers.to_internal(std::vector<std::string>{"a"}, out), MissingDataError);
+  CHECK_THROWS(with_numbers.to_internal(Names{"a"}, out), MissingDataError);
   CHECK_THROWS(with_names.to_external(nodes, out), MissingDataError);
   CHECK_THROWS(with_names.to_internal(std::vector<std::int64_t>{10}, out), MissingDataError);
 }
@@ -135,12 +130,12 @@ TEST(damage_is_an_error_of_the_call_that_meets_it) {
   const NodeIds ids(std::make_shared<Graph>(path));
   for (const NodeId node : {0, 1, 2})
     CHECK_THROWS_WITH(ids.to_external_names(std::vector<NodeId>{node}), FormatError, "damaged");
-  CHECK_THROWS(ids.to_internal(std::vector<std::string>{"bb"}, out), FormatError);
+  CHECK_THROWS(ids.to_internal(Names{"bb"}, out), FormatError);
 
   bad = good;
-  put<std::int32_t>(bad, section_offset(*graph, SectionKind::kNodeIdOrder) + 4, 3);
+  for (std::uint64_t slot = 0; slot < 4; ++slot)
+    put<std::int32_t>(bad, section_offset(*graph, SectionKind::kNodeIdTable) + 4 * slot, 3);
   write_bytes(path, bad);
-  const NodeIds order(std::make_shared<Graph>(path));
-  CHECK_THROWS_WITH(order.to_internal(std::vector<std::string>{"bb"}, out), FormatError,
-                    "names node 3");
+  const NodeIds table(std::make_shared<Graph>(path));
+  CHECK_THROWS_WITH(table.to_internal(Names{"bb"}, out), FormatError, "names node 3");
 }

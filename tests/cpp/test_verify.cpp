@@ -8,6 +8,7 @@
 #include "graphmount/error.hpp"
 #include "graphmount/feature_writer.hpp"
 #include "graphmount/features.hpp"
+#include "graphmount/graph.hpp"
 #include "graphmount/parallel.hpp"
 #include "graphmount/verify.hpp"
 #include "random_edges.hpp"
@@ -181,14 +182,13 @@ TEST(rules_of_external_ids) {
   check(SectionKind::kNodeNameOffsets, 16, std::int64_t{-1}, "of name 2 is out of order");
   check(SectionKind::kNodeNameOffsets, 16, INT64_MAX, "of name 2 is out of order");
   check(SectionKind::kNodeNameBytes, 2, '\xFF', "the name of node 0 is not valid UTF-8");
-  check(SectionKind::kNodeNameBytes, 0, 'z', "are out of order");
-  check(SectionKind::kNodeIdOrder, 8, 40, "node 40 does not exist");
-  check(SectionKind::kNodeIdOrder, 8, -1, "does not exist");
-  check(SectionKind::kNodeIdOrder, 0, 5, "are out of order");
+  check(SectionKind::kNodeNameBytes, 0, 'z', "leads here, but not on to the node");
+  check(SectionKind::kNodeIdTable, 8, 40, "node 40 does not exist");
+  check(SectionKind::kNodeIdTable, 8, -2, "node -2 does not exist");
   const Example with_numbers(false, false);
-  check_names(
-      with_numbers.verify_with(with_numbers.section(SectionKind::kNodeIds), 8, std::int64_t{1000}),
-      "are out of order");
+  check_names(with_numbers.verify_with(with_numbers.section(SectionKind::kNodeIds), 8,
+                                       std::int64_t{999'999}),
+              "leads here, but not on to the node");
 }
 
 TEST(utf8_is_told_from_what_only_looks_like_it) {

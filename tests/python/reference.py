@@ -41,7 +41,7 @@ KINDS = {
     32: "node_ids",
     33: "name_offsets",
     34: "name_bytes",
-    35: "id_order",
+    36: "id_table",
     64: "matrix",
     0x8040: "scales",
 }
@@ -89,6 +89,42 @@ def parse(path) -> ParsedFile:
     assert checksums is not None
     assert chunks == checksums.tolist()
     return ParsedFile(magic, flags, rows, columns, order, arrays)
+
+
+def id_hash(key):
+    """The hash of an external id."""
+    if isinstance(key, str):
+        return xxhash.xxh64_intdigest(key.encode())
+    x = (key + 0x9E3779B97F4A7C15) % 2**64
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EB % 2**64
+    return x ^ (x >> 31)
+
+
+def id_unhash(x):
+    """The integer id with this hash."""
+    x ^= (x >> 31) ^ (x >> 62)
+    x = x * pow(0x94D049BB133111EB, -1, 2**64) % 2**64
+    x ^= (x >> 27) ^ (x >> 54)
+    x = x * pow(0xBF58476D1CE4E5B9, -1, 2**64) % 2**64
+    x ^= (x >> 30) ^ (x >> 60)
+    x = (x - 0x9E3779B97F4A7C15) % 2**64
+    return x - 2**64 if x >= 2**63 else x
+
+
+def id_path(key, num_slots):
+    """The slots in which a table of so many may have this id, in the order of trying."""
+    group = min(num_slots, 4096)
+    home = id_hash(key) % num_slots
+    return [home - home % group + (home + step) % group for step in range(group)]
+
+
+def id_table(keys, num_slots):
+    """The table that a writer makes of external ids."""
+    table = [-1] * num_slots
+    for node, key in enumerate(keys):
+        table[next(slot for slot in id_path(key, num_slots) if table[slot] == -1)] = node
+    return table
 
 
 def neighbor_lists(

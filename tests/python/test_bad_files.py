@@ -7,6 +7,7 @@ import re
 
 import numpy as np
 import pytest
+import reference
 from forge import Forgery
 
 import graphmount as gm
@@ -131,13 +132,17 @@ def test_newer_minor_version_is_read(graph_path):
         ("alias", {"kind": 0x8000}, "does not go with the weights"),
         ("timestamps", {"kind": 0x8000}, "is missing, but the lists are marked"),
         ("checksums", {"kind": 0x8001}, "no section of checksums"),
-        ("id_order", {"kind": 0x8001}, "external node ids are not complete"),
+        ("id_table", {"kind": 0x8001}, "external node ids are not complete"),
+        ("id_table", {"kind": 35}, "needs a newer version"),
+        ("id_table", {"rows": 64, "dtype": 8, "bytes": 512}, "wrong size or dtype"),
+        ("id_table", {"rows": 96, "bytes": 384}, "wrong size or dtype"),
+        ("id_table", {"rows": 32, "bytes": 128}, "wrong size or dtype"),
         ("name_offsets", {"kind": 32}, "external node ids are not complete"),
     ],
 )
 def test_wrong_section(kind, change, message, graph_path):
     forgery = Forgery(graph_path)
-    direction = 0 if kind in ("checksums", "id_order", "name_offsets") else 1
+    direction = 0 if kind in ("checksums", "id_table", "name_offsets") else 1
     forgery.set_section(forgery.find(kind, direction), **change)
     assert message in open_error(forgery.save())
 
@@ -293,10 +298,11 @@ def test_neighbor_out_of_range(value, graph_path):
 
 def test_damaged_external_ids(graph_path, tmp_path):
     names = gm.Graph(graph_path).to_external(range(50))
-    graph = gm.Graph(damage(graph_path, "id_order", 0, 25, 50))
+    table = reference.parse(graph_path).sections["id_table", 0].ravel()
+    graph = gm.Graph(damage(graph_path, "id_table", 0, np.flatnonzero(table >= 0)[3], 50))
     with pytest.raises(gm.errors.FormatError, match="names node 50"):
         graph.to_internal(names)
-    assert gm.verify(graph_path).problems[0].section == "node id order"
+    assert gm.verify(graph_path).problems[0].section == "node id table"
     gm.compile_graph(([0], [1]), tmp_path / "2.gl", node_ids=["ann", "bob"])
     graph = gm.Graph(damage(tmp_path / "2.gl", "name_offsets", 0, 1, 1 << 40))
     with pytest.raises(gm.errors.FormatError, match="the name of node 0 goes from byte 0"):

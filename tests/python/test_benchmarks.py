@@ -203,6 +203,15 @@ def test_compile_features(tmp_path: Path) -> None:
     assert len(parsing) + len(results["skipped"]) == 2
 
 
+def test_ids(tmp_path: Path) -> None:
+    options = ("--nodes", "5000", "--names", "500", "--asked", "3000", "--rounds", "2")
+    results = run_benchmark("bench_ids", tmp_path, *options)
+    assert len(passed_checks(results)) == 8
+    for table in results["tables"].values():
+        assert table[0]["way"] == "the mounted file"
+        assert all(is_spread(row["ns each"]) for row in table)
+
+
 def test_advice(tmp_path: Path) -> None:
     options = ("--size", "8M", "--cap", "128M", "--rounds", "1", "--seconds", "1")
     results = run_benchmark("bench_advice", tmp_path, *options)

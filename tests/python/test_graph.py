@@ -6,6 +6,9 @@ import re
 
 import numpy as np
 import pytest
+import reference
+from hypothesis import given
+from hypothesis import strategies as st
 
 import graphmount as gm
 
@@ -205,6 +208,55 @@ def test_no_external_ids(diamond):
     for call in (diamond.to_internal, diamond.to_external):
         with pytest.raises(gm.errors.MissingDataError, match="no external node ids"):
             call([0])
+
+
+@given(
+    keys=st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1, max_size=300, unique=True)
+    | st.lists(st.text(max_size=20), min_size=1, max_size=300, unique=True),
+    data=st.data(),
+)
+def test_any_external_ids(keys, data, tmp_path):
+    gm.compile_graph(([], []), tmp_path / "g.gl", node_ids=keys)
+    graph = gm.Graph(tmp_path / "g.gl")
+    nodes = data.draw(st.lists(st.integers(0, len(keys) - 1)))
+    assert list(graph.to_external(nodes)) == [keys[node] for node in nodes]
+    assert graph.to_internal([keys[node] for node in nodes]).tolist() == nodes
+    other = data.draw(st.text() if isinstance(keys[0], str) else st.integers(-(2**63), 2**63 - 1))
+    if other not in keys:
+        with pytest.raises(gm.errors.IdError, match="no node has the external id"):
+            graph.to_internal([keys[0], other])
+    table = reference.parse(graph.path).sections["id_table", 0].ravel()
+    assert table.tolist() == reference.id_table(keys, len(table))
+    assert gm.verify(graph.path).ok
+
+
+def test_external_ids_that_fill_a_group(tmp_path):
+    """Of 2 x 4096 slots, all ids lead to the last of the first group, or to the second group."""
+    path = tmp_path / "g.gl"
+    keys = [reference.id_unhash((i << 13) + (4095 if i < 4096 else 4096)) for i in range(5000)]
+    gm.compile_graph(([], []), path, node_ids=keys)
+    graph = gm.Graph(path)
+    assert graph.to_internal(keys).tolist() == list(range(5000))
+    table = reference.parse(path).sections["id_table", 0].ravel()
+    assert sorted(table[:4096]) == list(range(4096))
+    with pytest.raises(gm.errors.IdError):
+        graph.to_internal([reference.id_unhash((5000 << 13) + 4095)])
+    assert gm.verify(path).ok
+    # One more, and the table doubles.
+    keys.append(reference.id_unhash((5000 << 13) + 4095))
+    gm.compile_graph(([], []), path, node_ids=keys)
+    assert len(reference.parse(path).sections["id_table", 0]) == 16384
+    assert gm.Graph(path).to_internal(keys).tolist() == list(range(5001))
+    assert gm.verify(path).ok
+
+
+def test_external_ids_that_no_table_can_hold(tmp_path):
+    keys = [reference.id_unhash(i << 40) for i in range(5000)]
+    with pytest.raises(gm.errors.SourceError, match="hashes that are almost equal"):
+        gm.compile_graph(([], []), tmp_path / "g.gl", node_ids=keys)
+    with pytest.raises(gm.errors.SourceError, match="nodes 0 and 1 have the same external id 'a'"):
+        gm.compile_graph(([], []), tmp_path / "g.gl", node_ids=["a"] * 5000)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_many_external_ids(tmp_path):

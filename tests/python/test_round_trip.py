@@ -127,6 +127,8 @@ def test_any_graph(case, tmp_path):
         every = list(range(case["num_nodes"]))
         assert list(graph.to_external(every)) == list(case["node_ids"])
         assert graph.to_internal(case["node_ids"]).tolist() == every
+        table = reference.parse(path).sections["id_table", 0].ravel()
+        assert table.tolist() == reference.id_table(case["node_ids"], len(table))
     found = gm.verify(path)
     assert found.problems == ()
     parsed = reference.parse(path)

@@ -6,6 +6,7 @@ import struct
 
 import numpy as np
 import pytest
+import reference
 from forge import Forgery
 from test_bad_files import damage
 
@@ -148,10 +149,39 @@ def test_negative_source_row(tmp_path):
     assert "source row -2 is negative" in messages(tmp_path / "r.gl", "source rows (in)")
 
 
-def test_external_ids_out_of_order(tmp_path):
+def test_external_id_that_leads_elsewhere(tmp_path):
     gm.compile_graph(([0], [1]), tmp_path / "n.gl", node_ids=[5, 9])
-    damage(tmp_path / "n.gl", "node_ids", 0, 0, 9)
-    assert "nodes 0 and 1 are out of order" in messages(tmp_path / "n.gl", "node id order")
+    damage(tmp_path / "n.gl", "node_ids", 0, 0, 6)
+    text = messages(tmp_path / "n.gl", "node id table")
+    assert "the external id of node 0 leads here, but not on to the node" in text
+
+
+def test_the_same_external_id_twice(tmp_path):
+    gm.compile_graph(([0], [1]), tmp_path / "n.gl", node_ids=[5, 9])
+    forgery = Forgery(tmp_path / "n.gl")
+    forgery.set_item(forgery.find("node_ids"), 0, 9)
+    table = reference.id_table([9, 9], 4)
+    for slot, node in enumerate(table):
+        forgery.set_item(forgery.find("id_table"), slot, node)
+    forgery.repair_chunks()
+    forgery.save()
+    text = messages(tmp_path / "n.gl", "node id table")
+    assert "nodes 0 and 1 have the same external id" in text
+
+
+def test_damaged_table_of_external_ids(graph_path):
+    table = reference.parse(graph_path).sections["id_table", 0].ravel()
+    used, empty = np.flatnonzero(table >= 0)[0], np.flatnonzero(table < 0)[0]
+    original = graph_path.read_bytes()
+    for slot, value, message in (
+        (used, 50, "node 50 does not exist"),
+        (empty, -2, "node -2 does not exist"),
+        (used, -1, f"the external id of node {table[used]} leads here, but not on to the node"),
+        (empty, table[used], f"node {table[used]} is not where its external id leads"),
+    ):
+        graph_path.write_bytes(original)
+        damage(graph_path, "id_table", 0, slot, value)
+        assert message in messages(graph_path, "node id table")
 
 
 def test_damaged_header_is_a_problem_and_a_stranger_an_error(graph_path, tmp_path):

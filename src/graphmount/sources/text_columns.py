@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from graphmount import _core
+from graphmount._arguments import as_native
 from graphmount.sources.batches import TextColumn
 
 if TYPE_CHECKING:
@@ -19,11 +21,14 @@ _DIGIT_PLACES = np.array([i for i in range(_UUID_LENGTH) if i not in (8, 13, 18,
 
 
 def from_strings(strings: Sequence[str]) -> TextColumn:
-    """A column of strings, none of which may have lone surrogates."""
-    encoded = [string.encode() for string in strings]
-    offsets = np.zeros(len(encoded) + 1, np.int64)
-    np.cumsum([len(string) for string in encoded], out=offsets[1:])
-    return TextColumn(offsets=offsets, data=np.frombuffer(b"".join(encoded), np.uint8))
+    """A column of strings.
+
+    Raises:
+        TypeError: Something is not a string.
+        UnicodeEncodeError: A string has lone surrogates.
+    """
+    offsets, data = _core.join_names(list(strings))
+    return TextColumn(offsets=as_native(offsets), data=data)
 
 
 def from_uuids(uuids: NDArray[np.uint8]) -> TextColumn:

@@ -32,6 +32,8 @@ OnError = Literal["raise", "skip"]
 
 #: With less, buffers alone would exceed the budget.
 _LEAST_MEMORY = 64 << 20
+#: Small enough that the memory of one batch is used again for the next, and stays in the caches.
+_BATCH_BYTES = 16 << 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,7 +134,7 @@ class EdgeIntake:
 
     def read(self, report: Callable[[int, int], None] | None) -> None:
         """Reads all of the source."""
-        for batch in self.source.batches(memory=max(self._memory // 16, 1 << 16)):
+        for batch in self.source.batches(memory=_BATCH_BYTES):
             self._add(batch)
             if report is not None and self.source.size:
                 report(min(batch.done, self.source.size), self.source.size)

@@ -284,7 +284,9 @@ def test_more_refusals(options, error, message, tmp_path):
 def test_options_of_opening_do_not_go_with_an_open_source(tmp_path):
     from graphmount.sources.memory_rows import MemoryRows
 
-    with pytest.raises(ValueError, match="columns= and shape= do not go with a source that is open"):
+    with pytest.raises(
+        ValueError, match="columns= and shape= do not go with a source that is open"
+    ):
         gm.compile_features(MemoryRows([[1.0]]), tmp_path / "x.gd", columns=[0])
 
 

@@ -36,30 +36,40 @@ def known_num_nodes(tables: Iterable[RowSource]) -> int | None:
 
 def read_keys(table: RowSource, *, memory: int) -> Iterator[Keys]:
     """The keys of a table, batch by batch; nothing if it has none."""
-    if table.has_keys:
-        for batch in table.batches(memory=memory):
-            if batch.keys is not None:
-                yield batch.keys
+    if not table.has_keys:
+        return
+    for batch in table.batches(memory=memory):
+        if batch.keys is not None:
+            yield batch.keys
+    # The pass that reads the rows leaves the same ones out again.
+    table.skipped.count = 0
+    table.skipped.examples.clear()
 
 
-def as_nodes(split: Any, name: str, graph: Graph) -> NDArray[np.int64]:  # noqa: ANN401
+def as_nodes(
+    split: Any,  # noqa: ANN401
+    name: str,
+    graph: Graph,
+    *,
+    new_ids: NDArray[np.int64] | None,
+    has_order: bool,
+) -> NDArray[np.int64]:
     """The nodes of the graph that a split names.
 
     Args:
         split: Ids of the source, a mask of its nodes, or a file of ids.
         name: What messages call it.
         graph: The graph.
+        new_ids: The node of the graph for each node of the source, if they have new numbers.
+        has_order: Whether nodes of the source have an order, so that a mask means something.
     """
     if isinstance(split, str | os.PathLike):
         split = _read_ids(split)
     values = split if _is_text(split) else np.asarray(split)
     if isinstance(values, np.ndarray) and values.dtype == np.bool_:
-        if graph.node_id_type is str or values.shape != (graph.num_nodes,):
-            raise SourceError(
-                f"split {name!r}: a mask has one value for each node of the source, so its shape "
-                f"is ({graph.num_nodes},), not {values.shape}"
-            )
-        values = np.flatnonzero(values)
+        return _masked(values, name, graph, new_ids=new_ids, has_order=has_order)
+    if len(values) == 0:
+        return np.empty(0, np.int64)
     try:
         if graph.node_id_type is not None:
             return graph.to_internal(values)
@@ -67,7 +77,31 @@ def as_nodes(split: Any, name: str, graph: Graph) -> NDArray[np.int64]:  # noqa:
         graph.degree(nodes, direction=graph.directions[0])  # which says what does not exist
     except IdError as error:
         raise SourceError(f"split {name!r}: {error}") from None
+    except TypeError as error:
+        raise TypeError(f"split {name!r}: {error}") from None
     return nodes
+
+
+def _masked(
+    mask: NDArray[np.bool_],
+    name: str,
+    graph: Graph,
+    *,
+    new_ids: NDArray[np.int64] | None,
+    has_order: bool,
+) -> NDArray[np.int64]:
+    if not has_order:
+        raise SourceError(
+            f"split {name!r} is a mask, and with ids='map' nodes are numbered as they appear; pass "
+            "ids, or node_ids= with the ids in the order of the mask"
+        )
+    if mask.shape != (graph.num_nodes,):
+        raise SourceError(
+            f"split {name!r}: a mask has one value for each node of the source, so its shape "
+            f"is ({graph.num_nodes},), not {mask.shape}"
+        )
+    places = np.flatnonzero(mask)
+    return places if new_ids is None else new_ids[places]
 
 
 def _is_text(split: object) -> bool:

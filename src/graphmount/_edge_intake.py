@@ -5,15 +5,14 @@ What compiling a graph and compiling a dataset share. First `read`, then `finish
 
 from __future__ import annotations
 
-import errno
 import os
-import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from graphmount import _core
+from graphmount._disk_space import require_free
 from graphmount._sizes import format_bytes
 from graphmount.errors import BudgetError, SourceError
 from graphmount.sources.batches import TextColumn
@@ -126,6 +125,11 @@ class EdgeIntake:
     def num_nodes(self) -> int:
         """How many nodes there are, by the options or by the edges read."""
         return max(self._core.num_nodes, 0 if self._map is None else len(self._map))
+
+    @property
+    def num_rows(self) -> int:
+        """How many edges were read, with those that are dropped and without those skipped."""
+        return self._core.num_rows
 
     def add_keys(self, keys: Iterable[Keys]) -> None:
         """Numbers these keys before those of the edges."""
@@ -306,15 +310,7 @@ def require_space(
     needs = {os.path.dirname(out): file_bytes}
     if first > memory // 2:
         needs[folder] = needs.get(folder, 0) + first + second
-    for place, needed in needs.items():
-        free = shutil.disk_usage(place).free
-        if needed > free:
-            raise OSError(
-                errno.ENOSPC,
-                f"compiling about {edges:,} edges needs about {format_bytes(needed)} here, and "
-                f"{format_bytes(free)} are free; pass tmp= to keep temporary files elsewhere",
-                place,
-            )
+    require_free(needs, f"compiling about {edges:,} edges")
 
 
 def _shown(keys: Keys | None, row: int) -> str:

@@ -9,19 +9,21 @@ from __future__ import annotations
 
 import os
 import tempfile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from graphmount import _core
-from graphmount.errors import MissingDataError
+from graphmount.errors import MissingDataError, OrderError
 from graphmount.graph import Graph
 from graphmount.sources.batches import Skipped
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
-    from graphmount.sources.batches import RowBatch
+    from graphmount.sources.batches import RowBatch, RowSource
 
 _STEP = 1 << 20
 
@@ -82,5 +84,46 @@ class EdgePlacement:
         return places, self._edges[offsets[0] : offsets[-1]].astype(np.int64)
 
     def name_of(self, node: int) -> str:
-        """Its id."""
-        return str(node)
+        """What messages call an edge: its id."""
+        return f"edge {node}"
+
+
+def of_all_edges(rows: RowSource, num_edges: int, name: str) -> RowSource:
+    """The same rows, which raise an error unless they are as many as the edges of the source.
+
+    The graph cannot tell: rows after the last one that it knows may be of edges it dropped.
+
+    Args:
+        rows: Rows of features, one for each edge.
+        num_edges: How many edges the source had.
+        name: What messages call it.
+    """
+    if rows.num_rows is not None and rows.num_rows != num_edges:
+        raise _mismatch(rows, str(rows.num_rows), num_edges, name)
+    return cast("RowSource", _CountedRows(rows, num_edges, name))
+
+
+class _CountedRows:
+    def __init__(self, rows: RowSource, num_edges: int, name: str) -> None:
+        self._rows, self._num_edges, self._name = rows, num_edges, name
+
+    def __getattr__(self, attribute: str) -> Any:  # noqa: ANN401  (all else is that of the rows)
+        return getattr(self._rows, attribute)
+
+    def batches(self, *, memory: int) -> Iterator[RowBatch]:
+        count = 0
+        for batch in self._rows.batches(memory=memory):
+            count += len(batch.rows)
+            if count > self._num_edges:
+                raise _mismatch(self._rows, "more", self._num_edges, self._name)
+            yield batch
+        if count < self._num_edges:
+            raise _mismatch(self._rows, str(count), self._num_edges, self._name)
+
+
+def _mismatch(rows: RowSource, count: str, num_edges: int, name: str) -> OrderError:
+    return OrderError(
+        f"{rows.name} has {count} rows, but {name} has {num_edges} edges"
+        if count != "more"
+        else f"{rows.name} has more rows than the {num_edges} edges of {name}"
+    )

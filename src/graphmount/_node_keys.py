@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from graphmount.sources.batches import Keys
 
+_KEYS_AT_ONCE = 1 << 18
+
 
 def as_keys(ids: ArrayLike | Sequence[str], name: str) -> Keys:
     """`ids`, which are all integers or all strings, as a column.
@@ -57,6 +59,12 @@ def take_keys(keys: Keys, places: NDArray[np.int64]) -> Keys:
     begins, lengths = keys.offsets[:-1][places], np.diff(keys.offsets)[places]
     offsets = np.zeros(len(places) + 1, dtype=np.int64)
     np.cumsum(lengths, out=offsets[1:])
-    # For each byte of the result, where it comes from.
-    shifts = np.repeat(begins - offsets[:-1], lengths)
-    return TextColumn(offsets=offsets, data=keys.data[shifts + np.arange(offsets[-1])])
+    data = np.empty(offsets[-1], dtype=np.uint8)
+    # In pieces: each byte of a piece takes several more while it is being moved.
+    for first in range(0, len(places), _KEYS_AT_ONCE):
+        some = slice(first, first + _KEYS_AT_ONCE)
+        begin, end = offsets[first], offsets[min(first + _KEYS_AT_ONCE, len(places))]
+        # For each byte of the result, where it comes from.
+        shifts = np.repeat(begins[some] - offsets[:-1][some], lengths[some])
+        data[begin:end] = keys.data[shifts + np.arange(begin, end)]
+    return TextColumn(offsets=offsets, data=data)

@@ -117,18 +117,24 @@ def steps(option: ProgressOption, count: int) -> Iterator[Callable[[], ProgressO
     """Yields a function that gives the progress option of the next of `count` pieces of work.
 
     Bars are those of the pieces. A callback is told of all as one: in thousandths, of which each
-    piece has the same share.
+    piece has the same share, and in the end of all of them, also if a piece had nothing to tell.
     """
-    begun = 0
+    begun = told = 0
 
     def next_step() -> ProgressOption:
         nonlocal begun
         begun += 1
         if not callable(option):
             return option
-        before = begun - 1
-        return lambda done, total: option(
-            (1000 * before + 1000 * done // max(total, 1)) // count, 1000
-        )
+        before, callback = begun - 1, option
+
+        def report(done: int, total: int) -> None:
+            nonlocal told
+            told = max(told, (1000 * before + 1000 * done // max(total, 1)) // count)
+            callback(told, 1000)
+
+        return report
 
     yield next_step
+    if callable(option) and told < 1000:
+        option(1000, 1000)

@@ -30,7 +30,18 @@ DESCRIPTION = "dataset.json"
 #: Of that file.
 VERSION = 1
 
-_FIELDS = {"graph", "features", "edge_features", "labels", "splits", "num_nodes", "num_edges"}
+_FIELDS: dict[str, Any] = {
+    "graph": str,
+    "features": dict,
+    "edge_features": dict,
+    "labels": str | None,
+    "splits": dict,
+    "num_nodes": int,
+    "num_edges": int,
+}
+
+
+_MISSING = object()
 
 
 class Dataset:
@@ -89,7 +100,14 @@ class Dataset:
     @cached_property
     def graph(self) -> Graph:
         """The graph."""
-        return Graph(os.path.join(self.path, self.description["graph"]), advice=self._advice)
+        graph = Graph(os.path.join(self.path, self.description["graph"]), advice=self._advice)
+        if (graph.num_nodes, graph.num_edges) != (self.num_nodes, self.num_edges):
+            raise FormatError(
+                f"{graph.path} has {graph.num_nodes} nodes and {graph.num_edges} edges, but "
+                f"{DESCRIPTION} says {self.num_nodes} and {self.num_edges}: it is of another "
+                "dataset; compile the dataset again"
+            )
+        return graph
 
     @cached_property
     def features(self) -> Mapping[str, FeatureStore]:
@@ -105,13 +123,17 @@ class Dataset:
 
     @cached_property
     def labels(self) -> NDArray[Any] | None:
-        """The labels of the nodes, as a read-only view of their file; None if there are none."""
+        """The labels of the nodes, as a read-only view of their file; None if there are none.
+
+        A vector, if there is one label for each node, however the source has them.
+        """
         file = self.description["labels"]
         if file is None:
             return None
         store = self._table(file)
         check_order(self.graph, store)
-        return as_native(store.numpy())
+        labels = as_native(store.numpy())
+        return labels.reshape(-1) if labels.ndim == 2 and labels.shape[1] == 1 else labels
 
     @cached_property
     def splits(self) -> Mapping[str, NDArray[np.int64]]:
@@ -207,7 +229,18 @@ def _read_description(folder: str) -> dict[str, Any]:
             f"{path} is of version {description.get('version')}, and this graphmount reads version "
             f"{VERSION}; upgrade graphmount, or compile the dataset again"
         )
-    missing = _FIELDS - description.keys()
-    if missing:
-        raise FormatError(f"{path} is damaged: {min(missing)!r} is missing; compile it again")
+    for name, kind in _FIELDS.items():
+        if not isinstance(description.get(name, _MISSING), kind):
+            wrong = "is wrong" if name in description else "is missing"
+            raise FormatError(f"{path} is damaged: {name!r} {wrong}; compile the dataset again")
+    tables = [*(description[kind] for kind in ("features", "edge_features", "splits"))]
+    files = [file for table in tables for file in table.values()]
+    for file in (description["graph"], description["labels"], *files):
+        if file is not None and not _is_inside(file):
+            raise FormatError(f"{path} is damaged: {file!r} is no file of the dataset")
     return description
+
+
+def _is_inside(file: object) -> bool:
+    """Whether a name is one of a file in the folder: a dataset of a stranger should stay there."""
+    return isinstance(file, str) and not os.path.isabs(file) and ".." not in file.split("/")

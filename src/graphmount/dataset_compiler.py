@@ -16,13 +16,14 @@ from graphmount import _core
 from graphmount._arguments import as_count, require_choice
 from graphmount._dataset_nodes import as_nodes, known_num_nodes, read_keys
 from graphmount._edge_intake import EdgeIntake, Ids, OnError, require_memory, require_space
+from graphmount._edge_placement import of_all_edges
 from graphmount._folder import atomic_folder
 from graphmount._node_keys import as_keys, take_keys
 from graphmount._progress import ProgressOption, staged, steps
 from graphmount._sizes import format_bytes, parse_bytes
 from graphmount.dataset import DESCRIPTION, VERSION
-from graphmount.errors import BudgetError
-from graphmount.feature_compiler import compile_features, compile_table
+from graphmount.errors import BudgetError, OrderError
+from graphmount.feature_compiler import CompiledFeatures, compile_features, compile_table
 from graphmount.graph import Graph
 from graphmount.graph_compiler import graph_options
 from graphmount.sources.opening import open_edges
@@ -106,7 +107,7 @@ def compile_dataset(
         features: Tables of the nodes by name: any source of `compile_features`, or a `Table`.
         labels: Labels of the nodes: a source with one column, or a `Table`.
         splits: Nodes by the name of the split, such as "train": ids of the source, a mask with one
-            bool for each node of the source, or a file of ids.
+            bool for each node in the order of the source, or a file of ids.
         edge_features: Tables of the edges by name: row i belongs to row i of the edges. They are
             stored by edge id. Not with `on_error="skip"`.
         order: "hot" orders nodes by how often they appear in the lists that sampling reads. "given"
@@ -123,7 +124,7 @@ def compile_dataset(
         self_loops: Whether to keep or drop edges from a node to itself.
         index_dtype: The dtype of neighbors; see `compile_graph`.
         on_error: "skip" leaves out rows that cannot be used, and counts them.
-        overwrite: Replace what is at `out`.
+        overwrite: Replace the dataset at `out`. Anything else is never removed.
         notes: Sentences to keep in `dataset.json`.
         memory: How much memory the process may use for this, besides sources that are in memory.
         tmp: The folder for temporary files; that of `out` if None.
@@ -134,8 +135,8 @@ def compile_dataset(
 
     Raises:
         SourceError: Something in a source is wrong; the message says what and where.
-        OrderError: A table has not as many rows as there are nodes.
-        FileExistsError: There is something at `out`, and `overwrite` is False.
+        OrderError: A table has not as many rows as there are nodes, or edges.
+        FileExistsError: There is something at `out`, and `overwrite` is False; or it is no dataset.
         BudgetError: The work needs more than `memory`.
         ValueError, TypeError: A source is of no known kind, or an option is wrong.
         OSError: A file cannot be read or written, or the disk is full.
@@ -164,6 +165,7 @@ def compile_dataset(
         tables[_LABELS] = labels if isinstance(labels, Table) else Table(source=labels)
     rows = {file: open_table(table, on_error=on_error) for file, table in tables.items()}
     edge_tables = _as_tables(edge_features, "edge_features")
+    edge_rows = {file: open_table(table, on_error="raise") for file, table in edge_tables.items()}
     listed = edges if isinstance(edges, EdgeTable) else EdgeTable(source=edges)
     source = open_edges(
         listed.source,
@@ -178,15 +180,16 @@ def compile_dataset(
         shape=listed.shape,
         dtype=listed.dtype,
     )
-    if ids == "map" and node_ids is None:
+    keys = None if node_ids is None else as_keys(node_ids, "node_ids")
+    if ids == "map" and keys is None:
         _require_keys(rows.values())
-    elif num_nodes is None and node_ids is None:
-        num_nodes = known_num_nodes(rows.values())
+    else:
+        num_nodes = _count_nodes(num_nodes, keys, rows.values())
     options = graph_options(
         source,
         directed=directed,
         neighbors=neighbors,
-        num_nodes=None if num_nodes is None else as_count(num_nodes, "num_nodes"),
+        num_nodes=num_nodes,
         dedup=dedup,
         self_loops=self_loops,
         index_dtype=index_dtype,
@@ -197,14 +200,14 @@ def compile_dataset(
         source,
         options,
         ids=ids,
-        node_ids=None if node_ids is None else as_keys(node_ids, "node_ids"),
+        node_ids=keys,
         on_error=on_error,
         memory=budget,
         folder=folder,
     )
     with (
-        atomic_folder(path, overwrite=overwrite) as partial,
-        steps(progress, 1 + len(rows) + len(edge_tables)) as next_step,
+        atomic_folder(path, overwrite=overwrite, marker=DESCRIPTION) as partial,
+        steps(progress, 1 + len(rows) + len(edge_rows)) as next_step,
     ):
         graph_path = os.path.join(partial, "graph.gl")
         stages = (f"reading {source.name}", "writing graph.gl")
@@ -213,29 +216,42 @@ def compile_dataset(
                 for keyed in rows.values():
                     intake.add_keys(read_keys(keyed, memory=budget // 16))
             intake.read(reading)
+            num_rows = intake.num_rows
             new_ids, external = _choose_order(intake, order, budget)
             written = intake.finish(graph_path, writing, new_ids=new_ids, node_ids=external)
         graph = Graph(graph_path)
 
-        def store(file: str, opened: RowSource, table: Table, **belongs: Any) -> None:  # noqa: ANN401
+        def store(
+            file: str,
+            opened: RowSource,
+            table: Table,
+            **belongs: Any,  # noqa: ANN401
+        ) -> CompiledFeatures:
             target = os.path.join(partial, file)
             os.makedirs(os.path.dirname(target), exist_ok=True)
-            compile_table(
+            return compile_table(
                 opened,
                 table,
                 target,
                 **belongs,
                 on_error=on_error,
-                folder=folder,
+                # What is left of a killed attempt goes with its folder.
+                folder=partial if tmp is None else folder,
                 memory=budget,
                 progress=next_step(),
             )
 
-        for file, opened in rows.items():
+        stored = [
             store(file, opened, tables[file], graph=graph, new_ids=new_ids)
-        for file, table in edge_tables.items():
-            store(file, open_table(table, on_error="raise"), table, edges=graph)
-        split_files = _write_splits(splits or {}, partial, graph)
+            for file, opened in rows.items()
+        ]
+        for file, opened in edge_rows.items():
+            all_rows = of_all_edges(opened, num_rows, source.name)
+            store(file, all_rows, edge_tables[file], edges=graph)
+        has_order = ids == "dense" or node_ids is not None
+        split_files = _write_splits(
+            splits or {}, partial, graph, new_ids=new_ids, has_order=has_order
+        )
         _write_description(
             partial,
             num_nodes=written.num_nodes,
@@ -248,14 +264,15 @@ def compile_dataset(
             splits=split_files,
             notes=list(notes),
         )
-    skipped = [source.skipped, *(opened.skipped for opened in rows.values())]
+    examples = [*source.skipped.examples]
+    examples += [example for table in stored for example in table.skipped_examples]
     return CompiledDataset(
         path=path,
         num_nodes=written.num_nodes,
         num_edges=written.num_edges,
         file_bytes=_folder_bytes(path),
-        skipped=sum(some.count for some in skipped),
-        skipped_examples=tuple(example for some in skipped for example in some.examples)[:10],
+        skipped=source.skipped.count + sum(table.skipped for table in stored),
+        skipped_examples=tuple(examples[:10]),
         seconds=time.monotonic() - start,
     )
 
@@ -312,6 +329,8 @@ def _choose_order(
                 f"order= takes one number for each of the {num_nodes} nodes, not an array of shape "
                 f"{scores.shape} and dtype {scores.dtype}"
             )
+        if np.isnan(scores).any():
+            raise ValueError(f"order= has NaN for node {int(np.argmax(np.isnan(scores)))}")
         new_to_old = np.argsort(-scores.astype(np.float64), kind="stable")
     new_ids = np.empty(num_nodes, dtype=np.int64)
     new_ids[new_to_old] = np.arange(num_nodes)
@@ -328,13 +347,33 @@ def _require_keys(tables: Iterable[RowSource]) -> None:
             )
 
 
-def _write_splits(splits: Mapping[str, Any], folder: str, graph: Graph) -> dict[str, str]:
+def _count_nodes(
+    num_nodes: int | None, node_ids: Keys | None, tables: Iterable[RowSource]
+) -> int | None:
+    """How many nodes there are, if that is known; raises if a table has not as many rows."""
+    known = known_num_nodes(tables)
+    expected = None if num_nodes is None else as_count(num_nodes, "num_nodes")
+    if expected is None and node_ids is not None:
+        expected = len(node_ids)
+    if None not in (known, expected) and known != expected:
+        raise OrderError(f"the tables of nodes have {known} rows, but there are {expected} nodes")
+    return known if expected is None else expected
+
+
+def _write_splits(
+    splits: Mapping[str, Any],
+    folder: str,
+    graph: Graph,
+    *,
+    new_ids: NDArray[np.int64] | None,
+    has_order: bool,
+) -> dict[str, str]:
     """Writes the nodes of each split; returns the files by name."""
     files = {}
     for name, split in splits.items():
         files[name] = _file_of("splits", name)
         os.makedirs(os.path.join(folder, "splits"), exist_ok=True)
-        nodes = as_nodes(split, name, graph)
+        nodes = as_nodes(split, name, graph, new_ids=new_ids, has_order=has_order)
         compile_features(nodes, os.path.join(folder, files[name]), progress=False)
     return files
 

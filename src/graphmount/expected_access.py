@@ -62,6 +62,9 @@ def expected_access(
         wrong = starts[0] if starts[0] < 0 else starts[-1]
         raise IdError(f"seed {wrong} does not exist: there are {opened.num_nodes} nodes")
     as_count(batch_size, "batch_size", least=1)
+    for fanout in num_neighbors:
+        if fanout != -1:
+            as_count(fanout, "num_neighbors (-1 for all)", least=1)
     lists = opened.neighbor_lists(direction)
     now = np.zeros(opened.num_nodes)
     now[starts] = min(1.0, batch_size / max(len(starts), 1))

@@ -17,6 +17,7 @@ import numpy as np
 
 from graphmount import _core
 from graphmount._conversion import DTypeName, convert, item_bytes
+from graphmount._disk_space import require_free
 from graphmount._nan import NanPolicy, apply_nan_policy, require_nan_policy
 from graphmount._quantization import ColumnRange, quantized
 from graphmount._read_ahead import read_ahead
@@ -94,8 +95,15 @@ def write_rows(
         OSError: The file, or a temporary one, cannot be written.
     """
     require_nan_policy(nan, source.dtype)
+    folder = os.path.dirname(path) if tmp is None else tmp
     if isinstance(destinations, np.ndarray):
         destinations = ArrayPlacement(destinations, num_rows)
+    if source.num_rows is not None:
+        file_bytes = source.num_rows * source.num_columns * item_bytes(dtype)
+        needs = {os.path.dirname(path): file_bytes}
+        if destinations is not None and file_bytes > memory * 3 // 4:
+            needs[folder] = needs.get(folder, 0) + file_bytes
+        require_free(needs, f"writing {source.num_rows:,} rows")
     job = _Job(source, dtype, nan, memory, _Progress(report, source, dtype))
     scales = job.measure(missing, is_last=destinations is None) if quantize else None
 
@@ -118,7 +126,7 @@ def write_rows(
         repeated=repeated,
         fill=None if missing is None else _fill_row(missing, source.num_columns, dtype, scales),
         memory=memory * 3 // 4,
-        tmp=os.fsencode(os.path.dirname(path) if tmp is None else tmp),
+        tmp=os.fsencode(folder),
         name_of=destinations.name_of,
     )
     return job.write_in_place(make_writer, scales, scatter, destinations, check_rows)

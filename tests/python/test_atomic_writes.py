@@ -134,10 +134,10 @@ class ManyEdges:
 
 
 def test_full_disk(small_disk):
-    with pytest.raises(OSError, match="cannot reserve") as caught:
+    with pytest.raises(OSError, match=r"2,000,000 rows needs about 1.9 MiB here") as caught:
         gm.compile_features(np.zeros(2_000_000, np.uint8), small_disk / "x.gd")
     assert caught.value.errno == errno.ENOSPC
-    assert caught.value.filename == str(small_disk / "x.gd")
+    assert caught.value.filename == str(small_disk)
     with pytest.raises(OSError, match=r"300,000 edges needs about .* and 1.0 MiB are") as caught:
         gm.compile_graph(np.zeros((2, 300_000), int), small_disk / "g.gl")
     assert caught.value.errno == errno.ENOSPC

@@ -265,7 +265,7 @@ def test_networkx(kind, check):
     )
 
 
-def test_graphzero(check, tmp_path):
+def test_graphzero(tmp_path):
     pytest.importorskip("graphzero")
     write(tmp_path / "e.csv", as_text(SRC, DST, WEIGHTS))
     write(tmp_path / "x.csv", as_text(range(20), range(20), np.arange(20) / 4))
@@ -324,7 +324,7 @@ def test_own_files(directed, neighbors, check, tmp_path):
         {"source_rows": True, "weights": WEIGHTS},
         {"node_ids": [f"n{i}" for i in range(20)]},
     ],
-    ids=lambda options: "-".join(options),
+    ids="-".join,
 )
 def test_options(kind, options, check, tmp_path):
     source = tmp_path / f"e.{kind}"
@@ -348,15 +348,6 @@ def keys_of(kind):
     if kind == "uuid":
         return [str(uuid.UUID(int=int(number) << 64)) for number in numbers]
     return [f"Zoë {number}" for number in numbers]
-
-
-def twin_of_map(keys):
-    """The numbers of keys as they first appear, edge by edge."""
-    number_of = {}
-    # All sources of a batch come before its destinations.
-    for node in [*SRC, *DST]:
-        number_of.setdefault(keys[node], len(number_of))
-    return number_of
 
 
 @pytest.mark.parametrize("kind", ["int", "str", "uuid"])
@@ -413,7 +404,7 @@ def test_map_of_a_closed_set(kind, check, tmp_path):
     with pytest.raises(gm.errors.SourceError, match=r"e\.csv, edge \d+: .* is not among node_ids"):
         gm.compile_graph(path, tmp_path / "g.gl", ids="map", node_ids=others)
     report = gm.compile_graph(path, tmp_path / "g.gl", ids="map", node_ids=others, on_error="skip")
-    bad = (SRC == SRC[33]) | (DST == SRC[33])
+    bad = (SRC[33] == SRC) | (SRC[33] == DST)
     assert (report.skipped, report.num_edges) == (bad.sum(), (~bad).sum())
     assert repr(keys[SRC[33]]) in " ".join(report.skipped_examples)
     wrong = list(range(20)) if kind == "str" else ["a", "b"]
@@ -437,7 +428,7 @@ def test_key_type(tmp_path):
     assert gm.compile_graph(path, tmp_path / "g.gl", ids="map", key_type="str").num_nodes == 3
 
 
-@given(st.lists(st.tuples(st.integers(-(2**63), 2**63 - 1), st.integers(-9, 9)), min_size=1))
+@given(pairs=st.lists(st.tuples(st.integers(-(2**63), 2**63 - 1), st.integers(-9, 9)), min_size=1))
 def test_any_integers_can_be_mapped(pairs, tmp_path):
     src, dst = map(list, zip(*pairs, strict=True))
     report = gm.compile_graph((src, dst), tmp_path / "g.gl", ids="map", source_rows=True)
@@ -499,7 +490,11 @@ def test_a_lone_huge_id(tmp_path):
     ("columns", "options", "message"),
     [
         ({"a": [0, 1], "b": [1, -1]}, {}, "edge 1: node id -1 is negative"),
-        ({"a": [0, 2**63], "b": [1, 1]}, {}, "row 1, column 'a': 9223372036854775808 is too large"),
+        (
+            {"a": np.uint64([0, 2**63]), "b": [1, 1]},
+            {},
+            "row 1, column 'a': 9223372036854775808 is",
+        ),
         ({"a": [0, None], "b": [1, 1]}, {}, "row 1, column 'a': is missing (null)"),
         ({"a": ["0", "x"], "b": ["1", "1"]}, {}, "row 1, column 'a': 'x' is not an integer"),
         ({"a": [0.5], "b": [1.5]}, {}, "column 'a' is of type double; node ids are integers or"),
@@ -512,7 +507,7 @@ def test_a_lone_huge_id(tmp_path):
 )
 def test_bad_tables(columns, options, message, tmp_path):
     pa = pytest.importorskip("pyarrow")
-    is_empty = columns["a"] == []
+    is_empty = len(columns["a"]) == 0
     rows = pa.table(
         {name: pa.array(v, pa.int64()) if is_empty else v for name, v in columns.items()}
     )
@@ -581,8 +576,7 @@ def test_skip_in_text(check, tmp_path):
 
 def test_skip_in_several_files(check, tmp_path):
     """What the compiler leaves out is not forgotten when the next file begins."""
-    half = [as_text(column[:30], other[:30], WEIGHTS[:30]) for column, other in ((SRC, DST),)]
-    write(tmp_path / "a.csv", "1,1,-1\nx,1,1\n" + half[0])
+    write(tmp_path / "a.csv", "1,1,-1\nx,1,1\n" + as_text(SRC[:30], DST[:30], WEIGHTS[:30]))
     write(tmp_path / "b.csv", as_text(SRC[30:], DST[30:], WEIGHTS[30:]) + "y,1,1\n1,1,inf\n")
     report = check(f"{tmp_path}/*.csv", sides=["weights"], weights=2, on_error="skip")
     assert report.skipped == len(report.skipped_examples) == 4
@@ -649,13 +643,23 @@ def feature_source(kind, folder, rows=X, keys=None):
 
 @pytest.mark.parametrize(
     "kind",
-    ["npy", "npz", "bin", "gd", "csv", "csv.gz", "parquet", "feather", "orc"]
-    + ["pandas", "polars", "duckdb"],
+    [
+        "npy",
+        "npz",
+        "bin",
+        "gd",
+        "csv",
+        "csv.gz",
+        "parquet",
+        "feather",
+        "orc",
+        "pandas",
+        "polars",
+        "duckdb",
+    ],
 )
 @pytest.mark.parametrize("options", [{}, {"dtype": "float16"}, {"quantize": "column"}])
 def test_features(kind, options, tmp_path):
-    if kind == "duckdb" and options.get("quantize"):
-        pytest.skip("a query is read once")
     source, how = feature_source(kind, tmp_path)
     gm.compile_features(source, tmp_path / "made.gd", **how, **options)
     gm.compile_features(X, tmp_path / "wanted.gd", **options)
@@ -670,7 +674,7 @@ def test_features_by_external_id(source_kind, kind, tmp_path):
     text = as_text([keys[i] for i in SRC], [keys[i] for i in DST])
     gm.compile_graph(write(tmp_path / "e.csv", text), tmp_path / "g.gl", ids="map")
     rows = X[ORDER]
-    source, how = feature_source(source_kind, tmp_path, rows, [keys[i] for i in ORDER])
+    source, _ = feature_source(source_kind, tmp_path, rows, [keys[i] for i in ORDER])
     report = gm.compile_features(
         source, tmp_path / "x.gd", order=tmp_path / "g.gl", key="id", missing=9, on_error="skip"
     )
@@ -719,9 +723,9 @@ def test_features_that_cannot_be_stored(kind, tmp_path):
     assert np.abs(store.numpy() * store.scales - expected).max() <= store.scales.max() * 0.51
     rows[7, 1] = 70000
     source, _ = feature_source(kind, tmp_path, rows)
-    with pytest.raises(gm.errors.SourceError, match="row 7, column 1: 70000.0 cannot be stored as"):
+    with pytest.raises(gm.errors.SourceError, match=r"row 7, column 1: 70000\.0 cannot be"):
         gm.compile_features(source, out, dtype="float16")
-    with pytest.raises(gm.errors.SourceError, match="row 0, column 0: .* cannot be stored as int8"):
+    with pytest.raises(gm.errors.SourceError, match=r"row 0, column 0: .* stored as int8"):
         gm.compile_features(source, out, dtype="int8")
 
 
@@ -739,11 +743,10 @@ def test_late_fractions_in_text(tmp_path):
     path = write(tmp_path / "x.csv", "1,2\n" * 2000 + "1.5,2\n")
     with pytest.raises(gm.errors.SourceError, match=r"line 2001, .*pass dtype=\"float32\""):
         gm.compile_features(path, tmp_path / "x.gd")
-    for dtype in ("float32", "float16", "bfloat16", "float64"):
+    gm.compile_features(path, tmp_path / "x.gd", dtype="bfloat16")
+    for dtype in ("float32", "float16", "float64"):
         gm.compile_features(path, tmp_path / "x.gd", dtype=dtype)
-        assert float(gm.FeatureStore(tmp_path / "x.gd").numpy()[2000, 0]) == 1.5 or (
-            dtype == "bfloat16"
-        )
+        assert float(gm.FeatureStore(tmp_path / "x.gd").numpy()[2000, 0]) == 1.5
 
 
 def test_skip_in_features(tmp_path):

@@ -234,13 +234,12 @@ def test_an_error_of_the_consumer_ends_the_reader(tmp_path):
 
 def test_full_temporary_folder(small_disk, tmp_path):  # noqa: F811
     rows = np.zeros((3000, 1000), np.float32)
-    with pytest.raises(OSError, match="pass tmp= for another folder") as caught:
+    with pytest.raises(OSError, match="writing 3,000 rows needs about 11.4 MiB here") as caught:
         gm.compile_features(
             rows, tmp_path / "x.gd", key=np.arange(3000)[::-1], tmp=small_disk, memory="2MiB"
         )
     assert caught.value.errno == errno.ENOSPC
     assert caught.value.filename == str(small_disk)
-    assert "cannot write" in str(caught.value)
     assert list(small_disk.iterdir()) == []
     assert not (tmp_path / "x.gd").exists()
     gm.compile_features(rows, tmp_path / "x.gd", key=np.arange(3000)[::-1], tmp=small_disk)

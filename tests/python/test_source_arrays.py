@@ -224,13 +224,13 @@ def test_weights_and_times_from_elsewhere(tmp_path):
         open_edges(tmp_path / "e.npy", weights=[1, 2])
     with pytest.raises(SourceError, match=r"weights has shape \(3, 1\), but one value"):
         open_edges(tmp_path / "e.npy", weights=np.ones((3, 1)))
-    with pytest.raises(SourceError, match="weights must be numbers, not bool"):
+    with pytest.raises(TypeError, match="weights must be numbers, not bool"):
         open_edges(tmp_path / "e.npy", weights=[True, False, True])
     with pytest.raises(
         SourceError, match=r"weights, edge 2: weight 1e\+300 is too large for float32"
     ):
         drain_edges(open_edges(tmp_path / "e.npy", weights=[1, np.inf, 1e300]), memory=30)
-    with pytest.raises(SourceError, match="timestamps must be integers or datetime64, not float64"):
+    with pytest.raises(TypeError, match="timestamps must be integers or datetime64, not float64"):
         open_edges(tmp_path / "e.npy", timestamps=[1.0, 2.0, 3.0])
     with pytest.raises(SourceError, match="edge 1: the timestamp is missing"):
         drain_edges(open_edges(tmp_path / "e.npy", timestamps=np.array([1, "NaT", 2], "M8[s]")))

@@ -183,6 +183,8 @@ def test_streams_are_read_once():
     drain_edges(source)
     with pytest.raises(SourceError, match="is a stream that has been read; make it anew"):
         drain_edges(source)
+    source = open_edges(table)
+    assert drain_edges(source) == drain_edges(source)
 
 
 def test_views_with_nulls():

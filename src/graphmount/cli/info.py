@@ -1,15 +1,17 @@
-"""`graphmount info FILE…`: what is in a file, as a table or as JSON."""
+"""`graphmount info FILE…`: what is in a file or dataset, as a table or as JSON."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
 import math
+import os
 import sys
 from typing import TYPE_CHECKING, Any
 
 import graphmount as gm
 from graphmount._sizes import format_bytes
+from graphmount.cli.dataset_files import describe, files_of
 
 if TYPE_CHECKING:
     import argparse
@@ -24,19 +26,30 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     """Adds the command to the parser."""
     parser = commands.add_parser(
         "info",
-        help="show what is in a file",
-        description="Shows counts, dtypes, sections, sizes and the distribution of degrees.",
+        help="show what is in a file or dataset",
+        description="Shows counts, dtypes, sections, sizes and the distribution of degrees; of the "
+        "folder of a dataset, its description and then all of its files.",
     )
-    parser.add_argument("files", nargs="+", metavar="FILE", help="a .gl or .gd file")
+    parser.add_argument(
+        "files", nargs="+", metavar="FILE", help="a .gl or .gd file, or the folder of a dataset"
+    )
     parser.add_argument("--json", action="store_true", help="print the facts as JSON")
     parser.set_defaults(run=_run)
 
 
 def _run(options: argparse.Namespace) -> int:
-    facts, status = [], 0
-    for path in options.files:
+    facts: list[dict[str, Any]] = []
+    status = 0
+    waiting = list(options.files)
+    while waiting:
+        path = waiting.pop(0)
         try:
-            facts.append(_facts(path))
+            if os.path.isdir(path):
+                dataset = gm.Dataset(path)
+                waiting = files_of(dataset) + waiting
+                facts.append(describe(dataset))
+            else:
+                facts.append(_facts(path))
         except (gm.errors.GraphmountError, OSError) as error:
             # The other files are still worth a look.
             print(f"graphmount: {error}", file=sys.stderr)
@@ -104,6 +117,11 @@ def _feature_facts(store: gm.FeatureStore) -> dict[str, Any]:
 
 def _show(facts: dict[str, Any], console: Console) -> None:
     console.print(facts["path"], style="bold", markup=False, soft_wrap=True)
+    if facts["kind"] == "dataset":
+        console.print(_table(_dataset_rows(facts), header=None, right=()))
+        for note in facts["notes"]:
+            console.print(f"  {note}", markup=False, soft_wrap=True)
+        return
     rows = _graph_rows(facts) if facts["kind"] == "graph" else _feature_rows(facts)
     resident = facts["resident_bytes"]
     size = format_bytes(facts["file_bytes"])
@@ -128,6 +146,21 @@ def _show(facts: dict[str, Any], console: Console) -> None:
     ]
     header = ("section", "dtype", "items", "size", "at byte")
     console.print(_table(sections, header=header, right=(2, 3, 4)))
+
+
+def _dataset_rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
+    names = {kind: ", ".join(facts[kind]) for kind in ("features", "edge_features", "splits")}
+    rows = [
+        ("dataset", f"of graphmount {facts['graphmount']}"),
+        ("nodes", f"{facts['num_nodes']:,}, in the order {facts['order']!r}"),
+        ("edges", f"{facts['num_edges']:,}"),
+        ("features", names["features"]),
+        ("edge features", names["edge_features"]),
+        ("labels", "yes" if facts["labels"] else ""),
+        ("splits", names["splits"]),
+        ("size", format_bytes(facts["file_bytes"])),
+    ]
+    return [(name, value) for name, value in rows if value]
 
 
 def _graph_rows(facts: dict[str, Any]) -> list[tuple[str, str]]:

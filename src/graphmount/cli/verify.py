@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 import sys
 from typing import TYPE_CHECKING, Any
 
 import graphmount as gm
 from graphmount._sizes import format_bytes
+from graphmount.cli.dataset_files import check_together, files_of
 
 if TYPE_CHECKING:
     import argparse
@@ -20,9 +22,12 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         "verify",
         help="check every checksum and every rule of the format",
         description="Reads whole files and checks every checksum and every rule of the format. "
-        "Says exactly what is wrong where; exit status 1 if anything is.",
+        "Says exactly what is wrong where; exit status 1 if anything is. Of a dataset, checks all "
+        "files, and that they belong together.",
     )
-    parser.add_argument("files", nargs="+", metavar="FILE", help="a .gl or .gd file")
+    parser.add_argument(
+        "files", nargs="+", metavar="FILE", help="a .gl or .gd file, or the folder of a dataset"
+    )
     parser.add_argument("--json", action="store_true", help="print the findings as JSON")
     parser.add_argument("--no-progress", action="store_true", help="show no progress bar")
     parser.set_defaults(run=_run)
@@ -31,12 +36,19 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 def _run(options: argparse.Namespace) -> int:
     found: list[dict[str, Any]] = []
     status = 0
-    for path in options.files:
+    waiting = list(options.files)
+    while waiting:
+        path = waiting.pop(0)
         try:
+            if os.path.isdir(path):
+                dataset = gm.Dataset(path)
+                waiting = files_of(dataset) + waiting
+                check_together(dataset)
+                continue
             result = gm.verify(path, progress=False if options.no_progress else None)
         except (gm.errors.GraphmountError, OSError) as error:
-            # The other files are still worth a look.
-            status = 2
+            # The other files are still worth a look. Those that are mixed up can be read.
+            status = max(status, 1 if isinstance(error, gm.errors.OrderError) else 2)
             found.append({"path": path, "error": str(error)})
             print(f"graphmount: {error}", file=sys.stderr)
             continue

@@ -159,6 +159,7 @@ class _ObjectTable(ArrowTable):
         self.num_rows = _num_rows(source)
         self.size = self.num_rows
         self._ahead: list[Any] = []
+        self._num_read: int | None = None
 
     def look_ahead(self) -> Any:  # noqa: ANN401
         """The first batch, which will be read again; None if there is none."""
@@ -169,12 +170,28 @@ class _ObjectTable(ArrowTable):
     def _batches(self, columns: list[int], num_rows: int) -> Iterator[tuple[Any, int]]:
         del num_rows  # they are in memory already
         if self._reader is None:
-            raise SourceError(f"{self.name} is a stream that has been read; make it anew")
+            self._open_again()
         reader, self._reader = self._reader, None
+        ahead, self._ahead = self._ahead, []
         done = 0
-        for batch in itertools.chain(self._ahead, reader):
+        for batch in itertools.chain(ahead, reader):
             done += batch.num_rows
             yield batch.select(columns), done
+        if self._num_read not in (None, done):
+            raise self._used_up()
+        self._num_read = done
+
+    def _open_again(self) -> None:
+        """For another pass, which frames and queries allow, and streams do not."""
+        if self._num_read is None:
+            raise self._used_up()
+        try:
+            self._reader = pyarrow().RecordBatchReader.from_stream(self._source)
+        except Exception as error:  # each library has its own
+            raise self._used_up() from error
+
+    def _used_up(self) -> SourceError:
+        return SourceError(f"{self.name} is a stream that has been read; make it anew")
 
 
 def _num_rows(source: Any) -> int | None:  # noqa: ANN401

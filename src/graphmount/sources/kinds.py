@@ -37,8 +37,8 @@ Kind = Literal[
 #: For messages.
 SUPPORTED = (
     ".npy and .npz (NumPy, SciPy, OGB), .parquet, .arrow and .feather, .orc, .mtx, text (.csv, "
-    ".tsv, .txt, .edges, also with .gz, .bz2, .xz or .zst), headerless binary files with shape= and dtype=, .gl and .gd of "
-    "graphmount and GraphZero"
+    ".tsv, .txt, .edges, also with .gz, .bz2, .xz, .zst), headerless binary files with shape= and "
+    "dtype=, .gl and .gd of graphmount and GraphZero"
 )
 
 _MAGICS: tuple[tuple[bytes, Kind], ...] = (

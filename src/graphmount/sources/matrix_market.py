@@ -7,11 +7,15 @@ then says that its edges run both ways. The file is read block by block.
 from __future__ import annotations
 
 import gzip
+import io
+import os
 import zlib
 from typing import IO, TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from graphmount import _core
+from graphmount._arguments import as_native
 from graphmount.errors import SourceError
 from graphmount.sources.batches import EdgeBatch, Skipped
 from graphmount.sources.edge_values import as_weights
@@ -25,8 +29,8 @@ if TYPE_CHECKING:
 
 MTX_MAGIC = b"%%MatrixMarket"
 
-#: What a byte of text takes while it is parsed: its tokens are Python objects for a moment.
-_BYTES_FOR_EACH = 24
+#: What a byte of text takes while it is parsed: itself, its numbers, and masks of the blanks.
+_BYTES_FOR_EACH = 8
 
 
 class MatrixMarketEdges:
@@ -142,16 +146,13 @@ class MatrixMarketEdges:
             except (EOFError, zlib.error, gzip.BadGzipFile) as error:
                 raise self._damaged(error) from error
 
-    # The one place that takes text apart: a parser of the core would stand here.
     def _parse(self, block: bytes, num_lines: int) -> list[NDArray[Any]]:
         """Columns of a block of lines, of which `num_lines` come before it; ids from 0."""
         try:
-            if _is_regular(block, self._width):
-                tokens = block.split()
-                columns = [_numbers(tokens[at :: self._width], at) for at in range(self._width)]
-                if all(self._in_range(ids).all() for ids in columns[:2]):
-                    return [columns[0] - 1, columns[1] - 1, *columns[2:]]
-        except (ValueError, OverflowError):
+            columns = self._parse_all(block)
+            if len(columns) == self._width and all(self._in_range(x).all() for x in columns[:2]):
+                return [columns[0] - 1, columns[1] - 1, *columns[2:]]
+        except SourceError:
             pass  # the lines one by one will show where
         rows = []
         for number, line in enumerate(block.split(b"\n"), num_lines + 1):
@@ -161,6 +162,30 @@ class MatrixMarketEdges:
         table = list(zip(*rows, strict=True)) or [()] * self._width
         ids = [np.array(column, np.int64) - 1 for column in table[:2]]
         return [*ids, *(np.array(column, np.float64) for column in table[2:])]
+
+    def _parse_all(self, block: bytes) -> list[NDArray[Any]]:
+        """Columns of a block in which every line is as it should be; raises if one is not."""
+        outputs = [("node_id", [0]), ("node_id", [1]), ("float64", [2])]
+        reader = _core.TextReader(
+            os.fsencode(self.name),
+            path=os.fsencode(self.name),
+            stream=io.BytesIO(block),
+            delimiter="",  # any blanks
+            comments="",
+            quotes=False,
+            header=False,
+            outputs=outputs[: self._width],
+            missing_is_nan=False,
+            skip_errors=False,
+        )
+        parts = []
+        while (arrays := reader.read(len(block))) is not None:
+            parts.append(arrays)
+        columns = [as_native(np.concatenate(arrays)) for arrays in zip(*parts, strict=True)]
+        # Each line has the words that are needed; that none has more shows in their number.
+        if columns and _count_words(block) != self._width * len(columns[0]):
+            raise SourceError(f"{self.name}: a line has too many words")
+        return columns
 
     def _in_range(self, ids: NDArray[Any]) -> NDArray[np.bool_]:
         return (ids >= 1) & (ids <= self._order)
@@ -193,21 +218,6 @@ def _open(path: str, raw: IO[bytes] | None = None) -> IO[bytes]:
     return raw or open(path, "rb")
 
 
-def _is_regular(block: bytes, width: int) -> bool:
-    """Whether each line has `width` words, of which none has an underscore (Python allows them)."""
-    text = np.frombuffer(block, np.uint8)
-    if b"_" in block:
-        return False
-    is_space = text <= 32
-    begins = ~is_space
-    begins[1:] &= is_space[:-1]
-    newlines = np.flatnonzero(text == 10)
-    ends = newlines if block.endswith(b"\n") else np.append(newlines, len(text) - 1)
-    words = np.cumsum(begins, dtype=np.int64)[ends]
-    return bool((np.diff(words, prepend=0) == width).all())
-
-
-def _numbers(tokens: list[bytes], column: int) -> NDArray[Any]:
-    if column < 2:
-        return np.fromiter(map(int, tokens), np.int64, len(tokens))
-    return np.fromiter(map(float, tokens), np.float64, len(tokens))
+def _count_words(block: bytes) -> int:
+    is_space = np.frombuffer(block, np.uint8) <= 32
+    return int(np.count_nonzero(is_space[:-1] & ~is_space[1:])) + int(not is_space[0])

@@ -18,13 +18,14 @@ from graphmount._conversion import convert
 from graphmount.errors import SourceError
 from graphmount.features import FeatureStore
 from graphmount.sources.batches import Keys, RowBatch, Skipped, TextColumn
+from graphmount.sources.text_columns import from_strings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["MemoryRows", "text_column"]
+__all__ = ["MemoryRows"]
 
 
 #: How far ahead of a batch mapped rows are asked for, so that the disk is never without work.
@@ -108,14 +109,6 @@ class MemoryRows:
             _core.prefetch_memory(self._array[begin:end].reshape(-1).view(np.uint8))
 
 
-def text_column(texts: Sequence[str]) -> TextColumn:
-    """Strings as Arrow keeps them."""
-    encoded = [text.encode() for text in texts]
-    offsets = np.zeros(len(encoded) + 1, np.int64)
-    np.cumsum([len(text) for text in encoded], out=offsets[1:])
-    return TextColumn(offsets=offsets, data=np.frombuffer(b"".join(encoded), np.uint8))
-
-
 def _as_matrix(source: object) -> tuple[NDArray[Any], str]:
     """The source as an array of one or two dimensions, and the name of its dtype."""
     if isinstance(source, str | os.PathLike):
@@ -161,7 +154,7 @@ def _as_keys(key: int | ArrayLike | Sequence[str], array: NDArray[Any]) -> Keys:
     keys: Keys
     values = np.asarray(cast("ArrayLike", key))
     if values.dtype.kind in "UOT" and all(isinstance(value, str) for value in values.tolist()):
-        keys = text_column(values.tolist())
+        keys = from_strings(values.tolist())
     else:
         keys = as_ids(cast("ArrayLike", key), "key", error=SourceError)
     if len(keys) != len(array):

@@ -113,6 +113,7 @@ def find_delimiter(sample: Sample, *, comments: str, quotes: bool) -> str:
     """The character that separates fields; an empty string for blanks.
 
     It is the one that gives the same number of fields in the most rows, and the most numbers.
+    Blanks may also be within names, so where another would do, most fields must be numbers.
     """
     best, best_score = ",", (0.0, 0.0)
     for delimiter in _DELIMITERS:
@@ -125,6 +126,8 @@ def find_delimiter(sample: Sample, *, comments: str, quotes: bool) -> str:
         fields = [field for row in rows[:100] for field in row]
         numbers = sum(is_kind(field, "number") or is_kind(field, "time") for field in fields)
         score = (round(count / len(rows), 1), round(numbers / len(fields), 1))
+        if not delimiter and best_score[0] >= score[0] and 2 * numbers <= len(fields):
+            continue
         if score > best_score:
             best, best_score = delimiter, score
     return best

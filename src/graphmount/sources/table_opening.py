@@ -47,8 +47,8 @@ def open_table(table: Table, *, on_error: Literal["raise", "skip"]) -> RowSource
         raise TypeError("key= is the name or number of a column of the file or table")
     dtype = table.dtype if table.source_dtype is None else table.source_dtype
     name = None if dtype is None else dtype_name(dtype)
-    if table.shape is None and not (name in ("float64", "int64") and _is_text(source)):
-        name = None  # other files know their dtype, and other text is read as float32
+    if table.shape is None:  # only text does not know its dtype
+        name = _TEXT_DTYPES.get(name or "") if _is_text(source) else None
     return open_rows(
         source,
         key=key,

@@ -1,0 +1,37 @@
+"""`graphmount compile WHAT`: sources of any kind to files that are mounted."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from graphmount.cli.compile import features, graph, ogb
+from graphmount.cli.compile.messages import with_flags
+from graphmount.errors import GraphmountError
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Adds the command to the parser."""
+    parser = commands.add_parser(
+        "compile",
+        help="compile a graph, features or a whole dataset",
+        description="Compiles sources of any kind to files that are mounted, not loaded. "
+        "`graphmount compile WHAT --help` shows the options.",
+    )
+    kinds = parser.add_subparsers(metavar="WHAT", required=True)
+    for kind in (graph, features, ogb):
+        kind.add_to(kinds)
+    # Set here, as the parsers of the kinds override what they have themselves.
+    parser.set_defaults(run=_run)
+
+
+def _run(options: argparse.Namespace) -> int:
+    try:
+        return int(options.compile(options))
+    except (GraphmountError, OSError, ValueError, TypeError, ImportError) as error:
+        # Functions say what is wrong in terms of their arguments; here these are flags.
+        print(f"graphmount: {with_flags(str(error))}", file=sys.stderr)
+        return 2

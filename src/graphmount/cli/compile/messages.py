@@ -1,0 +1,99 @@
+"""What the commands that compile say: a line at the end, and errors in terms of flags."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from typing import TYPE_CHECKING
+
+from graphmount._sizes import format_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import graphmount as gm
+
+#: Arguments of the functions whose names differ from those of the flags by more than a dash.
+_FLAGS = {"directed=False": "--undirected", "overwrite=True": "--overwrite"}
+_FLAGS |= {"source_rows=True": "--source-rows", "header=False": "--no-header"}
+_ARGUMENTS = (
+    "columns|comments|dedup|delimiter|dtype|edges|ids|index_dtype|key|key_type|member|memory|"
+    "missing|nan|neighbors|num_nodes|on_error|order|quantize|repeated|self_loops|shape|"
+    "source_dtype|timestamps|tmp|weights"
+)
+_ARGUMENT = re.compile(rf"""(?<![\w-])({_ARGUMENTS})=(?:(["'])(.*?)\2|([\w.]+))?""")
+_SHOWN_EXAMPLES = 3
+
+
+def with_flags(message: str) -> str:
+    """A message on one line, with `--ids map` for `ids='map'`.
+
+    Args:
+        message: What a function says.
+    """
+    message = " ".join(message.split())
+    for argument, flag in _FLAGS.items():
+        message = message.replace(argument, flag)
+
+    def flag_of(match: re.Match[str]) -> str:
+        flag = "--" + match[1].replace("_", "-")
+        value = match[4] if match[2] is None else match[3]
+        return flag if value is None else f"{flag} {value or repr('')}"
+
+    return _ARGUMENT.sub(flag_of, message)
+
+
+def show(
+    done: gm.CompiledGraph | gm.CompiledFeatures | gm.CompiledDataset,
+    facts: Sequence[str],
+    *,
+    as_json: bool,
+    num_things: int,
+    thing: str,
+) -> None:
+    """Prints what was compiled.
+
+    Args:
+        done: What the function returned.
+        facts: What is in it, for people.
+        as_json: Whether it is to be JSON.
+        num_things: How many edges or rows were read, for the speed.
+        thing: Their name.
+    """
+    if as_json:
+        print(json.dumps(dataclasses.asdict(done), indent=2))
+        return
+    speed = _speed(num_things / max(done.seconds, 1e-9))
+    parts = [*facts, format_bytes(done.file_bytes)]
+    print(f"{done.path}: {', '.join(parts)} in {_duration(done.seconds)} ({speed} {thing}/s)")
+    if done.skipped:
+        print(f"skipped {count(done.skipped, 'row')}:")
+        for example in done.skipped_examples[:_SHOWN_EXAMPLES]:
+            print(f"  {example}")
+        if done.skipped > _SHOWN_EXAMPLES:
+            print("  ...")
+
+
+def count(number: int, thing: str) -> str:
+    """A number of things: "1 node", "2,000 nodes".
+
+    Args:
+        number: How many.
+        thing: What one of them is called.
+    """
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
+def _speed(per_second: float) -> str:
+    for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if per_second >= size:
+            return f"{per_second / size:.1f} {unit}"
+    return f"{per_second:.0f}"
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 60:
+        return f"{seconds:.2f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s"

@@ -1,0 +1,99 @@
+"""`graphmount compile ogb DIR OUT`: the folder of a known dataset to a dataset of graphmount."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import graphmount as gm
+from graphmount.cli.compile import messages
+from graphmount.cli.compile import options as shared
+from graphmount.sources.layouts import find_layout
+
+if TYPE_CHECKING:
+    import argparse
+
+    from graphmount.sources.layouts import SourceArguments
+
+
+def add_to(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Adds the command to the parser."""
+    parser = kinds.add_parser(
+        "ogb",
+        help="the folder of a known dataset: OGB, MAG240M, IGB",
+        usage="graphmount compile ogb [OPTIONS] DIR OUT",
+        description="Compiles the folder of a known dataset, as its own library made it: graph, "
+        "features, labels and splits, in one order. Known are OGB (as dataset/ogbn_arxiv), "
+        "MAG240M and IGB; of those with several kinds of nodes, papers and citations are taken. "
+        "Notes on what is in it go to standard error, and into dataset.json.",
+    )
+    parser.add_argument("folder", metavar="DIR", help="the folder of the dataset")
+    parser.add_argument("out", metavar="OUT", help="the folder to write")
+    group = parser.add_argument_group("the dataset")
+    group.add_argument(
+        "--order",
+        choices=["hot", "given"],
+        default="hot",
+        help="hot numbers the nodes by how often sampling meets them; given leaves them as they "
+        "are (default: hot)",
+    )
+    group.add_argument(
+        "--dtype",
+        metavar="NAME",
+        help="how to store features: float16, bfloat16, ... (default: as they are)",
+    )
+    group.add_argument(
+        "--neighbors",
+        choices=["both", "in", "out"],
+        default="both",
+        help="which lists to keep: in for sampling, out for walks (default: both)",
+    )
+    group.add_argument("--overwrite", action="store_true", help="replace the dataset at OUT")
+    shared.add_work_options(parser)
+    parser.set_defaults(compile=_compile)
+
+
+def _compile(options: argparse.Namespace) -> int:
+    layout = find_layout(options.folder)
+    if not options.json:
+        print(f"{layout.kind}: {layout.folder}", file=sys.stderr)
+        for note in layout.notes:
+            print(f"  {note}", file=sys.stderr)
+    edges = layout.edges
+    reading = {name: value for name, value in edges.options.items() if name != "keys"}
+    features = {} if layout.features is None else {"x": _table(layout.features, options.dtype)}
+    done = gm.compile_dataset(
+        options.out,
+        edges=gm.EdgeTable(source=edges.source, **reading),
+        features=features,
+        labels=None if layout.labels is None else _table(layout.labels, None),
+        splits={name: split.source for name, split in layout.splits.items()},
+        order=options.order,
+        directed=layout.directed,
+        neighbors=options.neighbors,
+        num_nodes=layout.num_nodes,
+        overwrite=options.overwrite,
+        notes=layout.notes,
+        memory=options.memory,
+        tmp=options.tmp,
+        progress=shared.progress_of(options),
+    )
+    tables = [
+        name for name, there in (("labels", layout.labels), ("splits", layout.splits)) if there
+    ]
+    facts = [messages.count(done.num_nodes, "node"), messages.count(done.num_edges, "edge")]
+    messages.show(
+        done,
+        [*facts, *(f"features {name!r}" for name in features), *tables],
+        as_json=options.json,
+        num_things=done.num_edges,
+        thing="edges",
+    )
+    return 0
+
+
+def _table(rows: SourceArguments, dtype: str | None) -> gm.Table:
+    """A source of a layout, whose dtype is that of the source."""
+    reading = dict(rows.options)
+    source_dtype = reading.pop("dtype", None)
+    return gm.Table(source=rows.source, dtype=dtype, source_dtype=source_dtype, **reading)

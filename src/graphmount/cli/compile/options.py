@@ -1,0 +1,146 @@
+"""Options that several of the commands that compile have, and how their values are read."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from graphmount._sizes import parse_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_DELIMITERS = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ","}
+
+Group = argparse._ArgumentGroup  # noqa: SLF001  (argparse has no public name for it)
+
+
+def column(text: str) -> int | str:
+    """A column, by number (from 0 on) or by name."""
+    return int(text) if text.isdecimal() else text
+
+
+def columns(text: str) -> list[int | str]:
+    """Columns, separated by commas: numbers, ranges of them (3-7), or names."""
+    found: list[int | str] = []
+    for part in text.split(","):
+        first, dash, last = part.partition("-")
+        if dash and first.isdecimal() and last.isdecimal():
+            found += range(int(first), int(last) + 1)
+        else:
+            found.append(column(part))
+    return found
+
+
+def shape(text: str) -> tuple[int, ...]:
+    """A shape, as 1000,128 or 1000x128."""
+    parts = text.lower().replace("x", ",").split(",")
+    if not all(part.strip().isdecimal() for part in parts):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a shape; write 1000,128")
+    return tuple(int(part) for part in parts)
+
+
+def delimiter(text: str) -> str:
+    r"""A delimiter; a shell has no simple way to write a tab, so it may be called tab or \t."""
+    return _DELIMITERS.get(text, text)
+
+
+def size(text: str) -> str:
+    """An amount of memory, as the functions take it, checked before any work is done."""
+    try:
+        parse_bytes(text, "memory")
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size; write 4GiB or 500MB") from None
+    return text
+
+
+def ending(suffix: str) -> Callable[[str], str]:
+    """Reads the name of the file to write: a source that stands last should not be replaced."""
+
+    def read(text: str) -> str:
+        if not text.endswith(suffix):
+            raise argparse.ArgumentTypeError(f"the last path is the file to write, NAME{suffix}")
+        return text
+
+    return read
+
+
+def number_or(*words: str) -> Callable[[str], float | str]:
+    """Reads a number, or one of these words."""
+
+    def read(text: str) -> float | str:
+        if text in words:
+            return text
+        try:
+            return int(text)
+        except ValueError:
+            pass
+        try:
+            return float(text)
+        except ValueError:
+            raise argparse.ArgumentTypeError(
+                f"{text!r} is neither a number nor {' nor '.join(words)}"
+            ) from None
+
+    return read
+
+
+def add_text_options(group: Group) -> None:
+    """How text is read."""
+    group.add_argument(
+        "--delimiter",
+        type=delimiter,
+        metavar="CHARACTER",
+        help="what separates the columns, such as ',' or tab (default: found)",
+    )
+    group.add_argument(
+        "--header",
+        action=argparse.BooleanOptionalAction,
+        help="whether the first line has the names of the columns (default: found)",
+    )
+    group.add_argument(
+        "--comments",
+        default="#%",
+        metavar="CHARACTERS",
+        help="lines that begin with one of these are passed over (default: #%%)",
+    )
+
+
+def add_error_option(group: Group) -> None:
+    """What to do with bad rows."""
+    group.add_argument(
+        "--on-error",
+        choices=["raise", "skip"],
+        default="raise",
+        help="skip leaves out rows that cannot be used, and counts them",
+    )
+
+
+def add_work_options(parser: argparse.ArgumentParser) -> None:
+    """How the work is done, and what is said about it."""
+    group = parser.add_argument_group("the work")
+    group.add_argument(
+        "--memory",
+        type=size,
+        default="2GiB",
+        metavar="SIZE",
+        help="how much memory to use, such as 8GiB (default: 2GiB)",
+    )
+    group.add_argument(
+        "--tmp",
+        metavar="FOLDER",
+        help="where temporary files go (default: beside OUT)",
+    )
+    group.add_argument("--json", action="store_true", help="print the result as JSON")
+    group.add_argument("--no-progress", action="store_true", help="show no progress bar")
+
+
+def progress_of(options: argparse.Namespace) -> bool | None:
+    """The `progress=` of the functions: bars are theirs."""
+    return False if options.no_progress else None
+
+
+def source_of(options: argparse.Namespace) -> str | list[str]:
+    """The source: one path may be a folder or a pattern, several are read one after another."""
+    paths: list[str] = options.sources
+    return paths[0] if len(paths) == 1 else paths

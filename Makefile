@@ -93,8 +93,8 @@ $(SANITIZE_VENV)/.built: $(SANITIZE_VENV)/.made $(CORE_SOURCES)
 
 fuzz: $(VENV)/.tools ## read damaged files for a minute, under Address- and UBSanitizer
 	$(call build-core,build/sanitize-core,-DGRAPHMOUNT_SANITIZE=address$(comma)undefined)
-	cd build/sanitize-core && $(SANITIZER_OPTIONS) fuzz/fuzz_open --seconds $(FUZZ_SECONDS) \
-		--seed $(FUZZ_SEED)
+	cd build/sanitize-core && for name in open text; do $(SANITIZER_OPTIONS) \
+		fuzz/fuzz_$$name --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED) || exit 1; done
 
 lint: $(VENV)/.built $(VENV)/.tools ## ruff, mypy, clang-format, codespell, stub drift
 	$(BIN)/ruff check .

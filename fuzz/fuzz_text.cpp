@@ -1,0 +1,171 @@
+// Reads text that is made of what tables are made of, in no sensible order.
+//
+//   fuzz_text [--seed N] [--seconds N]     the same seed makes the same texts
+//
+// Nothing may crash, and what comes out must not depend on how the text is cut: whole, in small
+// batches, or in pieces of a few bytes for many threads.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <random>
+#include <span>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "graphmount/error.hpp"
+#include "graphmount/text_reader.hpp"
+
+namespace {
+
+using namespace graphmount;
+
+class StringStream : public ByteStream {
+ public:
+  explicit StringStream(const std::string& text) : text_(text) {}
+  std::size_t read(std::span<char> out) override {
+    const std::size_t count = std::min(out.size(), text_.size() - at_);
+    std::memcpy(out.data(), text_.data() + at_, count);
+    at_ += count;
+    return count;
+  }
+
+ private:
+  const std::string& text_;
+  std::size_t at_ = 0;
+};
+
+constexpr const char* kTokens[] = {"0",
+                                   "1",
+                                   "42",
+                                   "123456789",
+                                   "9223372036854775807",
+                                   "9223372036854775808",
+                                   "-1",
+                                   "+5",
+                                   "007",
+                                   "0.5",
+                                   "-0.13210486",
+                                   "1e3",
+                                   "1e400",
+                                   "nan",
+                                   "inf",
+                                   ".",
+                                   "-",
+                                   "foo",
+                                   "\"a\"",
+                                   "\"",
+                                   "\"x\"\"y\"",
+                                   "",
+                                   " ",
+                                   "\xC3\xB6",
+                                   "\xFF",
+                                   "#",
+                                   "%",
+                                   "2020-01-01",
+                                   "12345678901234567",
+                                   "\x01"};
+constexpr const char* kBetween[] = {",", ",", ",", "\n", "\n", "\t", " ", "  ", ";", "\r\n", "\r"};
+
+std::string random_text(std::mt19937_64& random) {
+  std::string text;
+  for (std::uint64_t i = random() % 200; i > 0; --i) {
+    text += kTokens[random() % std::size(kTokens)];
+    text += kBetween[random() % std::size(kBetween)];
+  }
+  // Mostly plain lines, so that the fast way is taken and left again.
+  for (std::uint64_t i = random() % 50; i > 0; --i)
+    text.insert(random() % (text.size() + 1), "\n" + std::to_string(random() >> (random() % 64)) +
+                                                  "," + std::to_string(random() % 1000) + "\n");
+  if (random() % 20 == 0 && !text.empty()) text[random() % text.size()] = '\0';
+  return text;
+}
+
+TextLayout random_layout(std::mt19937_64& random) {
+  constexpr TextType kTypes[] = {TextType::kNodeId, TextType::kInteger, TextType::kKey,
+                                 TextType::kTime,   TextType::kFloat32, TextType::kFloat64,
+                                 TextType::kText};
+  constexpr char kDelimiters[] = {',', '\t', ';'};
+  TextLayout layout;
+  layout.format.delimiter = kDelimiters[random() % 3];
+  if (random() % 4 == 0) layout.format.delimiter.reset();
+  layout.format.has_quotes = random() % 2 == 0;
+  layout.format.has_header = random() % 4 == 0;
+  layout.missing_is_nan = random() % 2 == 0;
+  layout.skip_errors = random() % 4 != 0;
+  const bool is_edge_list = random() % 2 == 0;
+  layout.outputs.push_back({is_edge_list ? TextType::kNodeId : kTypes[random() % 7], {0}});
+  layout.outputs.push_back({is_edge_list ? TextType::kNodeId : kTypes[random() % 7], {1}});
+  if (random() % 4 == 0) layout.outputs.push_back({TextType::kFloat32, {1, 2, 3}});
+  return layout;
+}
+
+struct Result {
+  std::vector<std::string> arrays;  // the bytes of each
+  std::size_t num_rows = 0, num_skipped = 0;
+  std::vector<std::string> examples;
+  std::string error;
+
+  bool operator==(const Result&) const = default;
+};
+
+Result read_all(const std::string& text, const TextLayout& layout, std::size_t batch_bytes,
+                std::size_t piece_bytes) {
+  Result result;
+  result.arrays.resize(layout.outputs.size());
+  TextReader reader("text", std::make_unique<StringStream>(text), layout, piece_bytes);
+  try {
+    while (auto batch = reader.read(batch_bytes)) {
+      result.num_rows += batch->num_rows;
+      for (std::size_t i = 0; i < batch->arrays.size(); ++i) {
+        const TextArray& array = batch->arrays[i];
+        const auto append = [](std::string& to, const std::byte* bytes, std::size_t size) {
+          to.append(reinterpret_cast<const char*>(bytes), size);
+        };
+        if (array.type == TextType::kText)  // offsets begin anew in each batch
+          append(result.arrays[i], array.text.get(), array.text_bytes);
+        else
+          append(result.arrays[i], array.items.get(), batch->num_rows * array.row_bytes());
+      }
+    }
+    result.num_skipped = reader.num_skipped();
+    result.examples = reader.examples();
+  } catch (const SourceError& error) {
+    result = {};  // what came before the error depends on the batches
+    result.error = error.what();
+  }
+  return result;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  std::uint64_t seed = 1;
+  double seconds = 10;
+  for (int i = 1; i + 1 < count; i += 2) {
+    if (std::strcmp(arguments[i], "--seed") == 0) seed = std::stoull(arguments[i + 1]);
+    if (std::strcmp(arguments[i], "--seconds") == 0) seconds = std::stod(arguments[i + 1]);
+  }
+  const auto start = std::chrono::steady_clock::now();
+  std::uint64_t run = 0;
+  for (; std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() < seconds;
+       ++run) {
+    std::mt19937_64 random(seed * 0x9E3779B97F4A7C15 + run);
+    const std::string text = random_text(random);
+    const TextLayout layout = random_layout(random);
+    const Result whole = read_all(text, layout, text.size() + 100, std::size_t{1} << 19);
+    for (const auto& [batch, piece] : {std::tuple(text.size() + 100, std::size_t{7}),
+                                       std::tuple(std::size_t{64}, std::size_t{11}),
+                                       std::tuple(std::size_t{1}, std::size_t{1} << 19)}) {
+      if (read_all(text, layout, batch, piece) == whole) continue;
+      std::fprintf(stderr,
+                   "fuzz: batches of %zu and pieces of %zu bytes differ (seed %lu, run %lu)\n",
+                   batch, piece, seed, run);
+      return 1;
+    }
+  }
+  std::printf("fuzz: %lu texts read (seed %lu), no crash, no difference\n", run, seed);
+  return 0;
+}

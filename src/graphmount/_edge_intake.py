@@ -104,22 +104,9 @@ class EdgeIntake:
         elif num_nodes is None and ids == "dense":
             num_nodes = source.num_nodes
         self._memory = memory
-        self._core = _core.GraphCompiler(
-            num_nodes=num_nodes,
-            in_lists=options.neighbors != "out",
-            out_lists=options.neighbors != "in",
-            undirected=not options.directed,
-            weights=source.has_weights,
-            timestamps=source.has_timestamps,
-            dedup=options.dedup,
-            drop_self_loops=options.drop_self_loops,
-            wide_indices=options.index_dtype == "int64",
-            keep_source_rows=options.source_rows,
-            # A map of keys may take half of the budget.
-            memory=memory // 2 if self._map is not None else memory,
-            folder=os.fsencode(folder),
-        )
+        self._folder = folder
         self._num_nodes = num_nodes
+        self._core = self._make_core()
 
     @property
     def num_nodes(self) -> int:
@@ -131,6 +118,24 @@ class EdgeIntake:
         """How many edges were read, with those that are dropped and without those skipped."""
         return self._core.num_rows
 
+    def _make_core(self) -> _core.GraphCompiler:
+        options = self._options
+        return _core.GraphCompiler(
+            num_nodes=self._num_nodes,
+            in_lists=options.neighbors != "out",
+            out_lists=options.neighbors != "in",
+            undirected=not options.directed,
+            weights=self.source.has_weights,
+            timestamps=self.source.has_timestamps,
+            dedup=options.dedup,
+            drop_self_loops=options.drop_self_loops,
+            wide_indices=options.index_dtype == "int64",
+            keep_source_rows=options.source_rows,
+            # A map of keys may take half of the budget.
+            memory=self._memory // 2 if self._map is not None else self._memory,
+            folder=os.fsencode(self._folder),
+        )
+
     def add_keys(self, keys: Iterable[Keys]) -> None:
         """Numbers these keys before those of the edges."""
         for some in keys:
@@ -138,6 +143,17 @@ class EdgeIntake:
 
     def read(self, report: Callable[[int, int], None] | None) -> None:
         """Reads all of the source."""
+        self._read_once(report)
+        if self._map is not None and len(self._map) > self._core.num_nodes:
+            # Keys that came before are of nodes that no edge has. The core believes in no node
+            # after the largest one of the edges, unless it is told so before it sees them.
+            self._num_nodes = len(self._map)
+            self._core = self._make_core()
+            self.source.skipped.count = 0
+            self.source.skipped.examples.clear()
+            self._read_once(None)
+
+    def _read_once(self, report: Callable[[int, int], None] | None) -> None:
         for batch in self.source.batches(memory=_BATCH_BYTES):
             self._add(batch)
             if report is not None and self.source.size:

@@ -37,7 +37,7 @@ def test_graph(capsys):
     write("edges.csv", "0,1\n1,2\n0,2\n")
     assert run("graph", "edges.csv", "g.gl") == 0
     out = capsys.readouterr().out
-    assert "g.gl: 3 nodes, 3 edges, 576.0 KiB in " in out
+    assert "g.gl: 3 nodes, 3 edges, 448.0 KiB in " in out
     assert "edges/s)" in out
     assert "skipped" not in out
     assert neighbors("g.gl", 2) == [0, 1]
@@ -79,7 +79,7 @@ def test_graph_of_other_files():
     assert gm.Graph("npz.gl").num_nodes == 7
     np.array([[0, 1], [2, 1]], np.int32).tofile("e.bin")
     assert run("graph", "e.bin", "bin.gl", "--shape", "2,2", "--dtype", "int32") == 0
-    assert neighbors("bin.gl", 1) == [0, 2] or neighbors("bin.gl", 1) == [1, 1]
+    assert neighbors("bin.gl", 2) == [0]  # of shape (2, edges)
 
 
 def test_skipped_rows(capsys):
@@ -100,10 +100,10 @@ def test_features(capsys):
 
 def test_features_with_keys(capsys):
     write("e.csv", "ann,bob\nbob,eve\n")
-    write("x.csv", "name;a;b;c\neve;1;2;nan\nann;3;4;5\neve;6;7;8\nzoe;0;0;0\n")
+    write("x.csv", "name;a;b;c\neve;1;2.5;nan\nann;3;4;5\neve;6;7;8\nzoe;0;0;0\n")
     assert run("graph", "e.csv", "g.gl", "--ids", "map") == 0
     options = "--order g.gl --key name --columns c,a --missing -1 --repeated first --nan 0.5"
-    options += " --on-error skip --delimiter ; --tmp . --memory 64MiB --no-progress"
+    options += " --dtype float32 --on-error skip --delimiter ; --tmp . --memory 64MiB --no-progress"
     capsys.readouterr()
     assert run("features", "x.csv", "x.gd", *options.split()) == 0
     assert gm.FeatureStore("x.gd").numpy().tolist() == [[5, 3], [-1, -1], [0.5, 1]]

@@ -493,7 +493,7 @@ def test_a_lone_huge_id(tmp_path):
         (
             {"a": np.uint64([0, 2**63]), "b": [1, 1]},
             {},
-            "row 1, column 'a': 9223372036854775808 is",
+            "row 1, column 'a': '9223372036854775808' is",
         ),
         ({"a": [0, None], "b": [1, 1]}, {}, "row 1, column 'a': is missing (null)"),
         ({"a": ["0", "x"], "b": ["1", "1"]}, {}, "row 1, column 'a': 'x' is not an integer"),
@@ -596,6 +596,14 @@ def test_skip_in_tables_and_arrays(check, tmp_path):
         report = check(source, expect={"num_nodes": 20}, num_nodes=20, on_error="skip")
         assert report.skipped == 2
         assert "-5 to 1" in report.skipped_examples[0]
+
+
+@pytest.mark.xfail(reason="the map has ids of edges that were left out, the core not")
+def test_skip_with_a_map(tmp_path):
+    path = write(tmp_path / "e.csv", "a,b,1\nc,d,-1\n")
+    report = gm.compile_graph(path, tmp_path / "g.gl", ids="map", weights=2, on_error="skip")
+    assert (report.num_edges, report.skipped) == (1, 1)
+    assert gm.Graph(tmp_path / "g.gl").to_internal(["a", "b"]).tolist() == [0, 1]
 
 
 def test_many_skips_are_counted_and_some_shown(tmp_path):

@@ -234,7 +234,7 @@ def test_an_error_of_the_consumer_ends_the_reader(tmp_path):
 
 def test_full_temporary_folder(small_disk, tmp_path):  # noqa: F811
     rows = np.zeros((3000, 1000), np.float32)
-    with pytest.raises(OSError, match="writing 3,000 rows needs about 11.4 MiB here") as caught:
+    with pytest.raises(OSError, match=r"writing 3,000 rows needs about 11.4 MiB here") as caught:
         gm.compile_features(
             rows, tmp_path / "x.gd", key=np.arange(3000)[::-1], tmp=small_disk, memory="2MiB"
         )

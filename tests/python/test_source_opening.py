@@ -117,7 +117,7 @@ def test_paths_that_are_not_there(tmp_path):
             ValueError,
             r"delimiter=',' means nothing for .*x\.npy, an array; its",
         ),
-        ({"columns": (0, 1)}, ValueError, "columns=.* means nothing"),
+        ({"columns": (0, 1)}, ValueError, "columns=.* means nothing .*, dtype=, key_type="),
         ({"comments": "//"}, ValueError, "comments='//' means nothing"),
         ({"weights": "w"}, ValueError, "weights='w' means nothing"),
         ({"keys": "text"}, ValueError, "key_type='str', but the ids"),

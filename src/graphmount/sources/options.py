@@ -58,7 +58,9 @@ def _allow(
         # Compared by identity: an array of weights would be compared value by value.
         is_default = value is field.default or (isinstance(value, str) and value == field.default)
         if field.name not in allowed and not is_default:
-            known = ", ".join(f"{other}=" for other in allowed) or "none"
+            # What is `keys` here is `key_type` to whoever reads this.
+            names = ("key_type" if other == "keys" else other for other in allowed)
+            known = ", ".join(f"{other}=" for other in names) or "none"
             raise ValueError(
                 f"{field.name}={value!r} means nothing for {name}, {kind}; its options are: {known}"
             )

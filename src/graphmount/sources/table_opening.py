@@ -46,7 +46,7 @@ def open_table(table: Table, *, on_error: Literal["raise", "skip"]) -> RowSource
     if key is not None and not isinstance(key, str | int):
         raise TypeError("key= is the name or number of a column of the file or table")
     dtype = table.dtype if table.source_dtype is None else table.source_dtype
-    name = None if dtype is None else dtype_name(dtype)
+    name: str | None = None if dtype is None else dtype_name(dtype)
     if table.shape is None:  # only text does not know its dtype
         name = _TEXT_DTYPES.get(name or "") if _is_text(source) else None
     return open_rows(

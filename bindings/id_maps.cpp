@@ -11,6 +11,7 @@ namespace {
 using nb::literals::operator""_a;
 using Numbers = Column<std::int64_t>;
 using Bytes = Column<std::uint8_t>;
+using Names = std::pair<Numbers, Bytes>;  // offsets, and what they cut
 
 template <class Items>
 auto copy_to_numpy(const Items& items) {
@@ -27,15 +28,15 @@ void bind_id_maps(nb::module_& module) {
       .def_prop_ro("memory_bytes", &NumberMap::bytes)
       .def(
           "add",
-          [](NumberMap& self, const Numbers& keys) {
-            std::vector<NodeId> ids(keys.size());
+          [](NumberMap& self, const Numbers& first, const Numbers& second) {
+            std::vector<NodeId> first_ids(first.size()), second_ids(second.size());
             {
               const nb::gil_scoped_release release;
-              self.add(to_span(keys), ids);
+              self.add(to_span(first), to_span(second), first_ids, second_ids);
             }
-            return to_numpy(std::move(ids));
+            return std::pair(to_numpy(std::move(first_ids)), to_numpy(std::move(second_ids)));
           },
-          "keys"_a)
+          "first"_a, "second"_a)
       .def(
           "find",
           [](const NumberMap& self, const Numbers& keys) {
@@ -55,16 +56,17 @@ void bind_id_maps(nb::module_& module) {
       .def_prop_ro("memory_bytes", &NameMap::bytes)
       .def(
           "add",
-          [](NameMap& self, const Numbers& offsets, const Bytes& bytes) {
-            const NameColumn names = to_names(offsets, bytes);
-            std::vector<NodeId> ids(static_cast<std::size_t>(names.size()));
+          [](NameMap& self, const Names& first, const Names& second) {
+            const NameColumn firsts = to_names(first.first, first.second);
+            const NameColumn seconds = to_names(second.first, second.second);
+            std::vector<NodeId> first_ids(firsts.size()), second_ids(seconds.size());
             {
               const nb::gil_scoped_release release;
-              self.add(names, ids);
+              self.add(firsts, seconds, first_ids, second_ids);
             }
-            return to_numpy(std::move(ids));
+            return std::pair(to_numpy(std::move(first_ids)), to_numpy(std::move(second_ids)));
           },
-          "offsets"_a, "bytes"_a)
+          "first"_a, "second"_a)
       .def(
           "find",
           [](const NameMap& self, const Numbers& offsets, const Bytes& bytes) {

@@ -10,7 +10,8 @@ namespace {
 // Enough that a bucket can be made of many cells, few enough that moving entries to their cells
 // keeps to the processor's caches.
 constexpr int kCellBits = 11;
-constexpr std::size_t kStagingBytes = 32 << 20;
+constexpr std::size_t kMostStagingBytes = 32 << 20;
+constexpr std::size_t kLeastStagingBytes = 64 << 10;
 
 // Two blocks as one source.
 struct Joined {
@@ -75,9 +76,9 @@ void EdgeSpool::partition(const Cells& cells) {
 // count of a piece.
 template <class Item, class Copy>
 std::uint64_t EdgeSpool::spill_part(const Run& run, const Copy& copy) {
-  staging_.resize(kStagingBytes);
+  staging_.resize(std::clamp<std::size_t>(limit_ / 8, kLeastStagingBytes, kMostStagingBytes));
   const std::span<Item> staging(reinterpret_cast<Item*>(staging_.data()),
-                                kStagingBytes / sizeof(Item));
+                                staging_.size() / sizeof(Item));
   std::uint64_t offset = 0;
   bool is_first = true;
   const auto append = [&](std::size_t count) {

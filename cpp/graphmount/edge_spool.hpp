@@ -44,7 +44,7 @@ class EdgeSpool {
   void add(const Source& source) {
     const auto rows = static_cast<std::int64_t>(source.num_rows());
     const auto grain = static_cast<std::int64_t>(kBlockEntries / source.entries_per_row());
-    const std::int64_t step = 8 * grain * num_threads();  // so that the limit is looked at often
+    const std::int64_t step = 2 * grain * num_threads();  // so that the limit is looked at often
     for (std::int64_t first = 0; first < rows; first += step) {
       const std::int64_t last = std::min(rows, first + step);
       std::vector<std::optional<EdgeBlock>> made(

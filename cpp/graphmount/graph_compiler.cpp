@@ -94,7 +94,8 @@ void GraphCompiler::check_num_nodes(std::uint64_t num_nodes, const ExternalIds& 
   if (!options_.num_nodes && num_nodes > kPlausibleNodes && num_nodes / kNodesPerEdge > num_rows_)
     throw SourceError("node id " + std::to_string(num_nodes - 1) + " would make a graph of " +
                       std::to_string(num_nodes) + " nodes for " + std::to_string(num_rows_) +
-                      " edges; pass num_nodes= if there are so many, or ids='map' to number only "
+                      (num_rows_ == 1 ? " edge" : " edges") +
+                      "; pass num_nodes= if there are so many, or ids='map' to number only "
                       "the ids that occur");
 }
 
@@ -146,10 +147,11 @@ void GraphCompiler::for_each_lists(EdgeSpool& spool, const ListOptions& options,
     } else {
       // A single list may take what is left of the budget, but no more.
       if (bucket.entries / 3 > most_entries)
-        throw BudgetError("node " + std::to_string(bucket.first_node) + " has " +
-                          std::to_string(bucket.entries) +
-                          " neighbors, which must be sorted in memory; pass memory= of at least " +
-                          std::to_string(options_.memory / most_entries * bucket.entries / 3 + 1));
+        throw BudgetError(
+            "node " + std::to_string(bucket.first_node) + " has " + std::to_string(bucket.entries) +
+            " neighbors, which must be sorted in memory; pass memory='" +
+            std::to_string((options_.memory / most_entries * bucket.entries / 3 >> 20) + 1) +
+            "MiB' or more");
       spool.load(bucket, loaded_bucket);
       if (i + 1 < buckets.size() && buckets[i + 1].entries <= most_entries)
         spool.prefetch(buckets[i + 1]);
@@ -216,6 +218,8 @@ GraphSummary GraphCompiler::finish(const std::filesystem::path& path, const Exte
                                    std::span<const NodeId> new_ids, const Progress& progress) {
   progress_ = &progress;
   num_nodes_ = num_nodes();
+  // Nodes that no edge names have ids all the same.
+  if (!options_.num_nodes) num_nodes_ = std::max(num_nodes_, node_ids.size());
   check_num_nodes(num_nodes_, node_ids);
   total_ = spool_->size() * (1 + (options_.dedup != Dedup::kKeepAll) + has_second());
   advance(0);

@@ -32,6 +32,18 @@ void find_all(const IdTable& table, std::size_t count, std::span<NodeId> out, co
   });
 }
 
+// Keys that were there already, which soon are most, have been found in parallel. New ones get
+// their numbers one after the other, row by row, so that these do not depend on how rows are
+// batched.
+template <class AddFirst, class AddSecond>
+void add_missing(std::span<NodeId> first, std::span<NodeId> second, const AddFirst& add_first,
+                 const AddSecond& add_second) {
+  for (std::size_t i = 0; i < std::max(first.size(), second.size()); ++i) {
+    if (i < first.size() && first[i] < 0) first[i] = add_first(i);
+    if (i < second.size() && second[i] < 0) second[i] = add_second(i);
+  }
+}
+
 }  // namespace
 
 IdTable::IdTable() : slots_(1 << 10) {
@@ -66,21 +78,25 @@ void NumberMap::find(std::span<const std::int64_t> keys, std::span<NodeId> out) 
       [&](std::size_t i, std::uint64_t hash) { return find_one(keys[i], hash); });
 }
 
-// Keys that are there already, which soon are most, are found in parallel; new ones get their
-// numbers one after the other.
-void NumberMap::add(std::span<const std::int64_t> keys, std::span<NodeId> out) {
-  find(keys, out);
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    if (out[i] >= 0) continue;
-    const std::uint64_t hash = hash_number(keys[i]);
-    out[i] = find_one(keys[i], hash);
-    if (out[i] >= 0) continue;
-    table_.reserve_one(keys_.size(), [&](std::uint64_t n) { return hash_number(keys_[n]); });
-    out[i] = static_cast<NodeId>(keys_.size());
-    table_.insert(hash, out[i]);
-    keys_.grow(keys_.size() + 1);
-    keys_[keys_.size() - 1] = keys[i];
-  }
+NodeId NumberMap::add_one(std::int64_t key) {
+  const std::uint64_t hash = hash_number(key);
+  NodeId number = find_one(key, hash);
+  if (number >= 0) return number;
+  table_.reserve_one(keys_.size(), [&](std::uint64_t n) { return hash_number(keys_[n]); });
+  number = static_cast<NodeId>(keys_.size());
+  table_.insert(hash, number);
+  keys_.grow(keys_.size() + 1);
+  keys_[keys_.size() - 1] = key;
+  return number;
+}
+
+void NumberMap::add(std::span<const std::int64_t> first, std::span<const std::int64_t> second,
+                    std::span<NodeId> first_out, std::span<NodeId> second_out) {
+  find(first, first_out);
+  find(second, second_out);
+  add_missing(
+      first_out, second_out, [&](std::size_t i) { return add_one(first[i]); },
+      [&](std::size_t i) { return add_one(second[i]); });
 }
 
 NameMap::NameMap() {
@@ -101,24 +117,29 @@ void NameMap::find(const NameColumn& keys, std::span<NodeId> out) const {
       [&](std::size_t i, std::uint64_t hash) { return find_one(keys[i], hash); });
 }
 
-void NameMap::add(const NameColumn& keys, std::span<NodeId> out) {
-  find(keys, out);
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    if (out[i] >= 0) continue;
-    const std::string_view key = keys[i];
-    const std::uint64_t hash = hash_name(key);
-    out[i] = find_one(key, hash);
-    if (out[i] >= 0) continue;
-    const std::size_t count = offsets_.size() - 1;
-    table_.reserve_one(count, [&](std::uint64_t n) { return hash_name(this->keys()[n]); });
-    out[i] = static_cast<NodeId>(count);
-    table_.insert(hash, out[i]);
-    const std::size_t used = characters_.size();
-    characters_.grow(used + key.size());
-    std::copy(key.begin(), key.end(), characters_.data() + used);
-    offsets_.grow(count + 2);
-    offsets_[count + 1] = static_cast<std::int64_t>(characters_.size());
-  }
+NodeId NameMap::add_one(std::string_view key) {
+  const std::uint64_t hash = hash_name(key);
+  NodeId number = find_one(key, hash);
+  if (number >= 0) return number;
+  const std::size_t count = offsets_.size() - 1;
+  table_.reserve_one(count, [&](std::uint64_t n) { return hash_name(this->keys()[n]); });
+  number = static_cast<NodeId>(count);
+  table_.insert(hash, number);
+  const std::size_t used = characters_.size();
+  characters_.grow(used + key.size());
+  std::copy(key.begin(), key.end(), characters_.data() + used);
+  offsets_.grow(count + 2);
+  offsets_[count + 1] = static_cast<std::int64_t>(characters_.size());
+  return number;
+}
+
+void NameMap::add(const NameColumn& first, const NameColumn& second, std::span<NodeId> first_out,
+                  std::span<NodeId> second_out) {
+  find(first, first_out);
+  find(second, second_out);
+  add_missing(
+      first_out, second_out, [&](std::size_t i) { return add_one(first[i]); },
+      [&](std::size_t i) { return add_one(second[i]); });
 }
 
 }  // namespace graphmount

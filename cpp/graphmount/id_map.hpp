@@ -56,8 +56,10 @@ class IdTable {
 
 class NumberMap {
  public:
-  /// The number of each key; those not met before get the next ones, in their order.
-  void add(std::span<const std::int64_t> keys, std::span<NodeId> out);
+  /// The numbers of two columns of keys. Those not met before get the next numbers, row by row: the
+  /// first key of a row, then its second.
+  void add(std::span<const std::int64_t> first, std::span<const std::int64_t> second,
+           std::span<NodeId> first_out, std::span<NodeId> second_out);
   /// The number of each key, or -1.
   void find(std::span<const std::int64_t> keys, std::span<NodeId> out) const;
   std::span<const std::int64_t> keys() const { return keys_.span(); }
@@ -65,6 +67,7 @@ class NumberMap {
 
  private:
   NodeId find_one(std::int64_t key, std::uint64_t hash) const;
+  NodeId add_one(std::int64_t key);
 
   IdTable table_;
   Buffer<std::int64_t> keys_;
@@ -73,13 +76,15 @@ class NumberMap {
 class NameMap {
  public:
   NameMap();
-  void add(const NameColumn& keys, std::span<NodeId> out);
+  void add(const NameColumn& first, const NameColumn& second, std::span<NodeId> first_out,
+           std::span<NodeId> second_out);
   void find(const NameColumn& keys, std::span<NodeId> out) const;
   NameColumn keys() const { return {offsets_.span(), characters_.span()}; }
   std::uint64_t bytes() const { return table_.bytes() + offsets_.bytes() + characters_.bytes(); }
 
  private:
   NodeId find_one(std::string_view key, std::uint64_t hash) const;
+  NodeId add_one(std::string_view key);
 
   IdTable table_;
   Buffer<std::int64_t> offsets_;

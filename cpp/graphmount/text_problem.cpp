@@ -50,6 +50,12 @@ std::string wanted(TextType type) {
   return "a number";
 }
 
+// What to do about ids that are no numbers: names are mapped, and mapped ones may be text.
+std::string advice(TextType type) {
+  return type == TextType::kNodeId ? "; pass ids='map' if ids are names"
+                                   : "; pass key_type='str' if ids are text";
+}
+
 }  // namespace
 
 std::string show_text(std::string_view text) {
@@ -73,11 +79,10 @@ std::string describe_problem(std::string_view text, TextType type) {
   if (is_integer(text) && (is_id || type == TextType::kInteger)) {
     if (type == TextType::kNodeId && text.front() == '-')
       return "node id " + std::string(text.substr(0, kShownCharacters)) +
-             " is negative; pass key_type=\"int\" if ids are names rather than positions";
-    return show_text(text) + " does not fit into 64 bits" +
-           (is_id ? "; pass key_type=\"str\" to take ids for text" : "");
+             " is negative; pass ids='map' if ids are names rather than positions";
+    return show_text(text) + " does not fit into 64 bits" + (is_id ? advice(type) : "");
   }
-  if (is_id) return show_text(text) + " is not a node id; pass key_type=\"str\" if ids are text";
+  if (is_id) return show_text(text) + " is not a node id" + advice(type);
   return show_text(text) + " is not " + wanted(type);
 }
 

@@ -27,6 +27,6 @@ def require_free(needs: dict[str, int], what: str) -> None:
         if needed > free:
             message = (
                 f"{os.strerror(errno.ENOSPC)}: {what} needs about {format_bytes(needed)} here, and "
-                f"{format_bytes(free)} are free; pass tmp= to keep temporary files elsewhere"
+                f"{format_bytes(free)} are free; make room, or pass tmp= for temporary files"
             )
             raise OSError(errno.ENOSPC, message, folder)

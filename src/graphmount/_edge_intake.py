@@ -13,8 +13,9 @@ import numpy as np
 
 from graphmount import _core
 from graphmount._disk_space import require_free
+from graphmount._key_map import KeyMap, shown_key
 from graphmount._sizes import format_bytes
-from graphmount.errors import BudgetError, SourceError
+from graphmount.errors import SourceError
 from graphmount.sources.batches import TextColumn
 
 if TYPE_CHECKING:
@@ -87,16 +88,21 @@ class EdgeIntake:
         self._skips = on_error == "skip"
         self._is_closed = ids == "map" and node_ids is not None
         self._node_ids = node_ids
-        self._map: _core.NumberMap | _core.NameMap | None = None
+        self._map: KeyMap | None = None
         if ids == "map":
-            self._map = _core.NameMap() if source.has_text_ids else _core.NumberMap()
+            if options.num_nodes is not None and node_ids is None:
+                raise ValueError(
+                    "num_nodes= does not go with ids='map', where nodes are the ids that appear; "
+                    "pass node_ids= with the ids of all nodes"
+                )
+            self._map = KeyMap(source.name, is_text=source.has_text_ids, memory=memory // 2)
+            if node_ids is not None:
+                self._map.fill(node_ids)
         elif source.has_text_ids:
             raise SourceError(
                 f"{source.name}: the node ids are text; pass ids='map' to number them"
             )
         num_nodes = options.num_nodes
-        if self._is_closed:
-            self._fill_map()
         if node_ids is not None:
             if num_nodes is not None and num_nodes != len(node_ids):
                 raise ValueError(f"num_nodes={num_nodes}, but there are {len(node_ids)} node_ids")
@@ -104,9 +110,22 @@ class EdgeIntake:
         elif num_nodes is None and ids == "dense":
             num_nodes = source.num_nodes
         self._memory = memory
-        self._folder = folder
         self._num_nodes = num_nodes
-        self._core = self._make_core()
+        self._core = _core.GraphCompiler(
+            num_nodes=num_nodes,
+            in_lists=options.neighbors != "out",
+            out_lists=options.neighbors != "in",
+            undirected=not options.directed,
+            weights=source.has_weights,
+            timestamps=source.has_timestamps,
+            dedup=options.dedup,
+            drop_self_loops=options.drop_self_loops,
+            wide_indices=options.index_dtype == "int64",
+            keep_source_rows=options.source_rows,
+            # A map of keys may take half of the budget.
+            memory=memory // 2 if self._map is not None else memory,
+            folder=os.fsencode(folder),
+        )
 
     @property
     def num_nodes(self) -> int:
@@ -118,47 +137,19 @@ class EdgeIntake:
         """How many edges were read, with those that are dropped and without those skipped."""
         return self._core.num_rows
 
-    def _make_core(self) -> _core.GraphCompiler:
-        options = self._options
-        return _core.GraphCompiler(
-            num_nodes=self._num_nodes,
-            in_lists=options.neighbors != "out",
-            out_lists=options.neighbors != "in",
-            undirected=not options.directed,
-            weights=self.source.has_weights,
-            timestamps=self.source.has_timestamps,
-            dedup=options.dedup,
-            drop_self_loops=options.drop_self_loops,
-            wide_indices=options.index_dtype == "int64",
-            keep_source_rows=options.source_rows,
-            # A map of keys may take half of the budget.
-            memory=self._memory // 2 if self._map is not None else self._memory,
-            folder=os.fsencode(self._folder),
-        )
-
     def add_keys(self, keys: Iterable[Keys]) -> None:
         """Numbers these keys before those of the edges."""
+        assert self._map is not None  # noqa: S101  (only ids="map" has keys)
         for some in keys:
-            self._mapped(some)
+            self._map.add_all(some)
 
     def read(self, report: Callable[[int, int], None] | None) -> None:
         """Reads all of the source."""
-        self._read_once(report)
-        if self._map is not None and len(self._map) > self._core.num_nodes:
-            # Keys that came before are of nodes that no edge has. The core believes in no node
-            # after the largest one of the edges, unless it is told so before it sees them.
-            self._num_nodes = len(self._map)
-            self._core = self._make_core()
-            self.source.skipped.count = 0
-            self.source.skipped.examples.clear()
-            self._read_once(None)
-
-    def _read_once(self, report: Callable[[int, int], None] | None) -> None:
-        for batch in self.source.batches(memory=_BATCH_BYTES):
+        for batch in self.source.batches(memory=min(_BATCH_BYTES, self._memory // 16)):
             self._add(batch)
             if report is not None and self.source.size:
                 report(min(batch.done, self.source.size), self.source.size)
-        if self._core.num_rows == 0 and self._num_nodes is None:
+        if self._core.num_rows == 0 and self._num_nodes is None and not self.num_nodes:
             raise SourceError(
                 f"{self.source.name}: there are no edges in it"
                 + (f" ({self.source.skipped.count} rows were skipped)" if self._skips else "")
@@ -167,18 +158,15 @@ class EdgeIntake:
 
     def appearances(self) -> NDArray[np.uint32]:
         """How often each node appears in the lists that sampling reads."""
-        return self._core.count_appearances()
+        counts = self._core.count_appearances()
+        # Nodes that no edge has are not known to the core yet.
+        return np.pad(counts, (0, self.num_nodes - len(counts)))
 
     def keys(self) -> Keys | None:
         """The external ids of the nodes, in the order of their numbers; None if they have none."""
-        if self._node_ids is not None:
+        if self._node_ids is not None or self._map is None:
             return self._node_ids
-        if isinstance(self._map, _core.NumberMap):
-            return self._map.keys()
-        if isinstance(self._map, _core.NameMap):
-            offsets, data = self._map.keys()
-            return TextColumn(offsets=offsets, data=data)
-        return None
+        return self._map.keys()
 
     def finish(
         self,
@@ -194,13 +182,16 @@ class EdgeIntake:
             raise ValueError(f"index_dtype='int32' cannot hold the ids of {num_nodes} nodes")
         self._map = None
         names = node_ids if isinstance(node_ids, TextColumn) else None
-        written = self._core.finish(
-            os.fsencode(path),
-            node_numbers=None if isinstance(node_ids, TextColumn) else node_ids,
-            node_names=None if names is None else (names.offsets, names.data),
-            new_ids=new_ids,
-            progress=report,
-        )
+        try:
+            written = self._core.finish(
+                os.fsencode(path),
+                node_numbers=None if isinstance(node_ids, TextColumn) else node_ids,
+                node_names=None if names is None else (names.offsets, names.data),
+                new_ids=new_ids,
+                progress=report,
+            )
+        except SourceError as error:
+            raise SourceError(f"{self.source.name}: {error}") from None
         return WrittenGraph(
             num_nodes=written[0],
             num_edges=written[1],
@@ -208,33 +199,13 @@ class EdgeIntake:
             spilled_bytes=written[3],
         )
 
-    def _fill_map(self) -> None:
-        keys = self._node_ids
-        if isinstance(keys, TextColumn) != isinstance(self._map, _core.NameMap):
-            kinds = ("text", "integers") if self.source.has_text_ids else ("integers", "text")
-            raise SourceError(f"{self.source.name} has {kinds[0]} for ids, and node_ids {kinds[1]}")
-        found = self._look_up(keys, grow=True)
-        repeats = found != np.arange(len(found))
-        if repeats.any():
-            place = int(np.argmax(repeats))
-            raise SourceError(
-                f"node_ids: nodes {int(found[place])} and {place} have the same external id "
-                f"{_shown(keys, place)}"
-            )
-
-    def _look_up(self, keys: Keys | None, *, grow: bool) -> NDArray[np.int64]:
-        if isinstance(self._map, _core.NameMap) and isinstance(keys, TextColumn):
-            look_up = self._map.add if grow else self._map.find
-            return look_up(keys.offsets, keys.data)
-        if isinstance(self._map, _core.NumberMap) and isinstance(keys, np.ndarray):
-            return self._map.add(keys) if grow else self._map.find(keys)
-        raise AssertionError("a source changed the kind of its ids")
-
     def _add(self, batch: EdgeBatch) -> None:
         src, dst = batch.src, batch.dst
         weights, times = batch.weights, batch.timestamps
-        if self._map is not None:
-            src, dst = self._mapped(src), self._mapped(dst)
+        if self._map is not None and self._is_closed:
+            src, dst = self._map.find(src), self._map.find(dst)
+        elif self._map is not None:
+            src, dst = self._map.add(src, dst)
         assert isinstance(src, np.ndarray)  # noqa: S101  (text was refused, or is mapped by now)
         assert isinstance(dst, np.ndarray)  # noqa: S101
         if self._skips:
@@ -250,17 +221,6 @@ class EdgeIntake:
             self._core.add(src, dst, weights=weights, timestamps=times)
         except SourceError as error:
             raise SourceError(f"{self.source.name}, {error}") from None
-
-    def _mapped(self, keys: Keys) -> NDArray[np.int64]:
-        ids = self._look_up(keys, grow=not self._is_closed)
-        assert self._map is not None  # noqa: S101
-        if self._map.memory_bytes > self._memory // 2:
-            raise BudgetError(
-                f"{self.source.name}: a map of {len(self._map):,} ids takes "
-                f"{format_bytes(self._map.memory_bytes)}, more than half of "
-                f"memory={format_bytes(self._memory)}; pass a larger memory="
-            )
-        return ids
 
     def _usable(
         self,
@@ -281,7 +241,7 @@ class EdgeIntake:
             len(bad),
             [
                 f"{self.source.name}, edge {self._core.num_rows + int(row)}: "
-                f"{_shown(batch.src, int(row))} to {_shown(batch.dst, int(row))}"
+                f"{shown_key(batch.src, int(row))} to {shown_key(batch.dst, int(row))}"
                 + ("" if batch.weights is None else f" of weight {batch.weights[row]}")
                 for row in bad[:10]
             ],
@@ -295,7 +255,7 @@ class EdgeIntake:
                 row = int(np.argmax(ids < 0))
                 raise SourceError(
                     f"{self.source.name}, edge {self._core.num_rows + row}: "
-                    f"{_shown(keys, row)} is not among node_ids"
+                    f"{shown_key(keys, row)} is not among node_ids"
                 )
 
 
@@ -324,14 +284,6 @@ def require_space(
     second = entries * (12 + payload) * (ways - 1)
     file_bytes += 8 * ways * (options.num_nodes or source.num_nodes or 0)
     needs = {os.path.dirname(out): file_bytes}
-    if first > memory // 2:
+    if first > memory // 3:
         needs[folder] = needs.get(folder, 0) + first + second
     require_free(needs, f"compiling about {edges:,} edges")
-
-
-def _shown(keys: Keys | None, row: int) -> str:
-    if isinstance(keys, TextColumn):
-        text = bytes(keys.data[keys.offsets[row] : keys.offsets[row + 1]])
-        return repr(text.decode("utf-8", "replace"))
-    assert keys is not None  # noqa: S101
-    return str(int(keys[row]))

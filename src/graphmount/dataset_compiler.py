@@ -25,7 +25,7 @@ from graphmount.dataset import DESCRIPTION, VERSION
 from graphmount.errors import BudgetError, OrderError
 from graphmount.feature_compiler import CompiledFeatures, compile_features, compile_table
 from graphmount.graph import Graph
-from graphmount.graph_compiler import graph_options
+from graphmount.graph_compiler import graph_options, known_node_ids
 from graphmount.sources.opening import open_edges
 from graphmount.sources.table_opening import open_table
 from graphmount.tables import EdgeTable, Table
@@ -155,7 +155,9 @@ def compile_dataset(
         array([2, 0, 1])
     """
     start = time.monotonic()
-    _require_options(order, ids=ids, on_error=on_error, has_edge_features=bool(edge_features))
+    _require_options(
+        order, ids=ids, key_type=key_type, on_error=on_error, has_edge_features=bool(edge_features)
+    )
     budget = parse_bytes(memory, "memory")
     require_memory(budget, memory)
     path = os.path.realpath(os.fspath(out))
@@ -180,7 +182,7 @@ def compile_dataset(
         shape=listed.shape,
         dtype=listed.dtype,
     )
-    keys = None if node_ids is None else as_keys(node_ids, "node_ids")
+    keys = known_node_ids(source, ids) if node_ids is None else as_keys(node_ids, "node_ids")
     if ids == "map" and keys is None:
         _require_keys(rows.values())
     else:
@@ -212,7 +214,7 @@ def compile_dataset(
         graph_path = os.path.join(partial, "graph.gl")
         stages = (f"reading {source.name}", "writing graph.gl")
         with staged(next_step(), stages) as (reading, writing):
-            if ids == "map" and node_ids is None:
+            if ids == "map" and keys is None:
                 for keyed in rows.values():
                     intake.add_keys(read_keys(keyed, memory=budget // 16))
             intake.read(reading)
@@ -248,7 +250,7 @@ def compile_dataset(
         for file, opened in edge_rows.items():
             all_rows = of_all_edges(opened, num_rows, source.name)
             store(file, all_rows, edge_tables[file], edges=graph)
-        has_order = ids == "dense" or node_ids is not None
+        has_order = ids == "dense" or keys is not None
         split_files = _write_splits(
             splits or {}, partial, graph, new_ids=new_ids, has_order=has_order
         )
@@ -277,8 +279,11 @@ def compile_dataset(
     )
 
 
-def _require_options(order: object, *, ids: str, on_error: str, has_edge_features: bool) -> None:
+def _require_options(
+    order: object, *, ids: str, key_type: str | None, on_error: str, has_edge_features: bool
+) -> None:
     require_choice("ids", ids, ("dense", "map"))
+    require_choice("key_type", key_type, (None, "int", "str"))
     require_choice("on_error", on_error, ("raise", "skip"))
     if isinstance(order, str):
         require_choice("order", order, ("hot", "given"))

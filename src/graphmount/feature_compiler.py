@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from graphmount._arguments import as_count, as_number, require_choice
@@ -61,7 +61,7 @@ class CompiledFeatures:
     missing: int = 0
     repeated: int = 0
     skipped: int = 0
-    skipped_examples: list[str] = field(default_factory=list)
+    skipped_examples: tuple[str, ...] = ()
 
 
 def compile_features(
@@ -267,7 +267,7 @@ def compile_table(
         missing=written.missing,
         repeated=written.repeated,
         skipped=sum(some.count for some in skipped),
-        skipped_examples=[example for some in skipped for example in some.examples][:10],
+        skipped_examples=tuple(example for some in skipped for example in some.examples)[:10],
     )
 
 

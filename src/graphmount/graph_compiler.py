@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, DTypeLike
 
-    from graphmount.sources.batches import EdgeSource
+    from graphmount.sources.batches import EdgeSource, Keys
 
 __all__ = ["CompiledGraph", "compile_graph"]
 
@@ -199,7 +199,7 @@ def compile_graph(
         edges,
         options,
         ids=ids,
-        node_ids=None if node_ids is None else as_keys(node_ids, "node_ids"),
+        node_ids=known_node_ids(edges, ids) if node_ids is None else as_keys(node_ids, "node_ids"),
         on_error=on_error,
         memory=budget,
         folder=folder,
@@ -218,6 +218,13 @@ def compile_graph(
         skipped_examples=tuple(edges.skipped.examples),
         seconds=time.monotonic() - start,
     )
+
+
+def known_node_ids(source: EdgeSource, ids: Ids) -> Keys | None:
+    """The ids of all nodes of a source that knows them: keys, or external ids of its numbers."""
+    node_ids: Keys | None = getattr(source, "node_ids", None)
+    is_named = source.has_text_ids or source.num_nodes is None
+    return node_ids if is_named == (ids == "map") else None
 
 
 def graph_options(

@@ -122,7 +122,7 @@ def test_without_exchanging(tmp_path, monkeypatch):
     assert os.listdir(tmp_path) == ["ds"]
 
 
-class Failing(Exception):
+class FailingError(Exception):
     pass
 
 
@@ -131,11 +131,11 @@ class Failing(Exception):
 def test_error_half_way(moment, is_there, tmp_path):
     def fail(done, total):
         if 1000 * done >= moment * total:
-            raise Failing
+            raise FailingError
 
     if is_there:
         compile_it(tmp_path / "ds", 1)
-    with pytest.raises(Failing):
+    with pytest.raises(FailingError):
         compile_it(tmp_path / "ds", 2, overwrite=True, progress=fail)
     assert os.listdir(tmp_path) == (["ds"] if is_there else [])
     if is_there:

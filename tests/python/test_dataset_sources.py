@@ -80,7 +80,7 @@ def test_masks_go_by_position(names, order, tmp_path):
 
 
 def test_edge_rows_are_counted_where_nobody_knows(tmp_path):
-    """Text does not say how many rows it has; the last edge is dropped, so its row is not missed."""
+    """Text does not say how many rows it has, and nobody would miss that of a dropped edge."""
     source = ([0, 1, 2], [1, 2, 2])
     for rows, message in ((2, "has 2 rows, but"), (4, "has more rows than the 3 edges")):
         (tmp_path / "w.csv").write_text("1.5\n" * rows)

@@ -15,6 +15,7 @@ from graphmount.sources.kinds import SUPPORTED
 from graphmount.sources.matrix_market import MatrixMarketEdges
 from graphmount.sources.memory_edges import is_pyg, open_memory_edges, open_pyg_edges
 from graphmount.sources.mounted import open_graph_edges
+from graphmount.sources.name_edges import NameEdges, is_name_pair
 from graphmount.sources.networkx_edges import NetworkXEdges, is_networkx
 from graphmount.sources.npz_edges import open_npz_edges
 from graphmount.sources.sparse_edges import is_sparse, open_sparse_edges
@@ -131,13 +132,23 @@ def open_object(source: Any, options: EdgeOptions) -> EdgeSource:  # noqa: ANN40
         return open_sparse_edges(source, weights=bool(wanted))
     if is_arrow(source):
         return _open_table(source, None, options)
+    return _open_arrays(source, options)
+
+
+def _open_arrays(source: Any, options: EdgeOptions) -> EdgeSource:  # noqa: ANN401
     if not isinstance(source, list | tuple) and not hasattr(source, "__array__"):
+        if type(source).__name__ == "LazyFrame":
+            raise TypeError("a LazyFrame has no rows before it has run; pass frame.collect()")
         raise TypeError(
             f"edges cannot be taken from a {type(source).__name__}; supported are arrays, PyG's "
             "Data, SciPy matrices, NetworkX graphs, tables that speak Arrow (Polars, DuckDB, "
             f"pandas, pyarrow), and files: {SUPPORTED}"
         )
     options.allow("edges in memory", "an array", "keys")
+    if is_name_pair(source):
+        if options.keys in ("dense", "int"):
+            raise TypeError("the ids of the edges are strings; pass ids='map' to number them")
+        return NameEdges(*source)
     _require_numbers("edges in memory", options)
     return open_memory_edges(source)
 

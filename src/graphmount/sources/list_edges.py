@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from graphmount.sources.array_stream import Stream, StreamReader
+    from graphmount.sources.batches import Keys
 
 
 class ListEdges:
@@ -87,6 +88,8 @@ class ListEdges:
         self.has_text_ids = False
         self.has_weights = weights is not None
         self.has_timestamps = timestamps is not None
+        #: What the source of the graph called its nodes, if that is known.
+        self.node_ids: Keys | None = None
         self.skipped = Skipped()
 
     def batches(self, *, memory: int) -> Iterator[EdgeBatch]:

@@ -11,17 +11,19 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from graphmount._node_keys import as_keys
 from graphmount.errors import SourceError
 from graphmount.features import FeatureStore
 from graphmount.graph import Graph
 from graphmount.sources.array_stream import ArrayStream
 from graphmount.sources.list_edges import ListEdges
+from graphmount.sources.memory_rows import MemoryRows
 from graphmount.sources.stored_bytes import FileBytes
 from graphmount.sources.stream_rows import StreamRows
 
 if TYPE_CHECKING:
     from graphmount.sections import Section
-    from graphmount.sources.batches import EdgeSource
+    from graphmount.sources.batches import EdgeSource, RowSource
 
 GRAPH_MAGIC = b"\x89GMGL\r\n\x1a"
 FEATURES_MAGIC = b"\x89GMGD\r\n\x1a"
@@ -56,7 +58,7 @@ def open_graph_edges(
     indptr, indices = stream("indptr"), stream("indices")
     assert indptr is not None  # noqa: S101  (mounting has checked that lists are complete)
     assert indices is not None  # noqa: S101
-    return ListEdges(
+    edges = ListEdges(
         name=mounted.path,
         indptr=indptr,
         indices=indices,
@@ -65,10 +67,13 @@ def open_graph_edges(
         timestamps=stream("timestamps", unless=timestamps is False),
         is_undirected=not mounted.directed,
     )
+    if mounted.node_id_type is not None:
+        edges.node_ids = as_keys(mounted.to_external(np.arange(mounted.num_nodes)), "node_ids")
+    return edges
 
 
-def open_feature_rows(store: FeatureStore | str) -> StreamRows:
-    """Rows of a feature file.
+def open_feature_rows(store: FeatureStore | str) -> RowSource:
+    """Rows of a feature file: of a quantized one, the values that its integers stand for.
 
     Args:
         store: The mounted file, or its path.
@@ -77,6 +82,8 @@ def open_feature_rows(store: FeatureStore | str) -> StreamRows:
         FormatError: The file is damaged.
     """
     mounted = FeatureStore(store.path if isinstance(store, FeatureStore) else store)
+    if mounted.scales is not None:
+        return MemoryRows(mounted)
     section = next(section for section in mounted.sections if section.name == "matrix")
     stream = _stream(mounted.path, section, mounted.shape)
     return StreamRows(stream, name=mounted.path, dtype=str(mounted.dtype))

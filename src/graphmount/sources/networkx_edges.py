@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphmount._arguments import is_text
+from graphmount._node_keys import as_keys
 from graphmount.errors import SourceError
 from graphmount.sources.batches import EdgeBatch, Skipped
 from graphmount.sources.edge_values import as_weights
@@ -68,6 +69,8 @@ class NetworkXEdges:
         self.has_weights = self._weights is not None
         self.has_timestamps = timestamps is not None
         self.skipped = Skipped()
+        #: All nodes, also those without edges, where their ids are no numbers from 0 on.
+        self.node_ids: Keys | None = None if is_dense else as_keys(list(graph), "nodes")
 
     def _find_text_ids(self) -> bool:
         first: type | None = None

@@ -190,7 +190,7 @@ def test_nodes_as_they_appear(twin, data, tmp_path):
     with_label = data.draw(
         st.lists(st.sampled_from(range(twin.num_nodes)), unique=True, min_size=1)
     )
-    ends = [src for src, _ in twin.edges] + [dst for _, dst in twin.edges]
+    ends = [end for edge in twin.edges for end in edge]
     twin.order = list(dict.fromkeys(with_row + with_label + ends))
     # Nodes that nobody names are not there; those without a row have -1.
     missing = sorted(set(range(twin.num_nodes)) - set(with_row))

@@ -265,8 +265,8 @@ def test_estimates(tmp_path):
     ("text", "options", "message"),
     [
         ("1,2\nfoo,3\n", {"keys": "int"}, "line 2, column 1: 'foo' is not a node id; pass key_ty"),
-        ("1,2\nfoo,3\n", {"keys": "dense"}, 'pass key_type="str" if ids are text'),
-        ("1,2\n3,-4\n", {"keys": "dense"}, "line 2, column 2: node id -4 is negative; pass key_t"),
+        ("1,2\nfoo,3\n", {"keys": "dense"}, "is not a node id; pass ids='map' if ids are names"),
+        ("1,2\n3,-4\n", {"keys": "dense"}, "line 2, column 2: node id -4 is negative; pass ids="),
         ("1,2\n3,4,5\n", {}, "line 2: 3 fields, where the first row has 2"),
         ("1,2\n3\n", {}, "line 2: 1 field, where the first row has 2"),
         ("1\n2\n", {}, "line 1: 1 field, where column 2 is wanted; pass delimiter= if ','"),
@@ -297,7 +297,7 @@ def test_a_late_word_among_integers(tmp_path):
     source = TextEdges(path)
     assert not source.has_text_ids
     for memory in (50_000, 1 << 28):
-        with pytest.raises(SourceError, match=r'line 100001, column 1: \'x\' .* key_type="str"'):
+        with pytest.raises(SourceError, match=r"line 100001, column 1: \'x\' .* key_type=\'str\'"):
             list(source.batches(memory=memory))
 
 

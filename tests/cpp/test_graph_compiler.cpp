@@ -251,7 +251,7 @@ TEST(refuses_an_implausible_number_of_nodes) {
   };
   CHECK_THROWS(compile(kMany - 1, 1, {}), std::domain_error);
   CHECK_THROWS_WITH(compile(kMany, 1, {}), SourceError,
-                    "node id 16777216 would make a graph of 16777217 nodes for 1 edges; pass "
+                    "node id 16777216 would make a graph of 16777217 nodes for 1 edge; pass "
                     "num_nodes=");
   CHECK_THROWS(compile(kMany, kMany / 64 - 1, {}), SourceError);
   CHECK_THROWS(compile(kMany, kMany / 64, {}), std::domain_error);

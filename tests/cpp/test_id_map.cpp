@@ -14,10 +14,20 @@ using namespace graphmount::testing;
 
 namespace {
 
-std::vector<NodeId> add(NumberMap& map, const std::vector<std::int64_t>& keys) {
-  std::vector<NodeId> out(keys.size(), -7);
-  map.add(keys, out);
+// Keys go in as the two ends of edges: 0 and 1, 2 and 3, ...
+template <class Map, class Key, class AsColumn>
+std::vector<NodeId> add_pairs(Map& map, const std::vector<Key>& keys, const AsColumn& as_column) {
+  std::vector<Key> ends[2];
+  for (std::size_t i = 0; i < keys.size(); ++i) ends[i % 2].push_back(keys[i]);
+  std::vector<NodeId> outs[2] = {std::vector<NodeId>(ends[0].size(), -7),
+                                 std::vector<NodeId>(ends[1].size(), -7)};
+  map.add(as_column(ends[0]), as_column(ends[1]), outs[0], outs[1]);
+  std::vector<NodeId> out;
+  for (std::size_t i = 0; i < keys.size(); ++i) out.push_back(outs[i % 2][i / 2]);
   return out;
+}
+std::vector<NodeId> add(NumberMap& map, const std::vector<std::int64_t>& keys) {
+  return add_pairs(map, keys, [](const auto& ends) { return std::span(ends); });
 }
 std::vector<NodeId> find(const NumberMap& map, const std::vector<std::int64_t>& keys) {
   std::vector<NodeId> out(keys.size(), -7);
@@ -25,9 +35,7 @@ std::vector<NodeId> find(const NumberMap& map, const std::vector<std::int64_t>& 
   return out;
 }
 std::vector<NodeId> add(NameMap& map, const std::vector<std::string>& keys) {
-  std::vector<NodeId> out(keys.size(), -7);
-  map.add(Names(keys), out);
-  return out;
+  return add_pairs(map, keys, [](const auto& ends) { return Names(ends); });
 }
 std::vector<NodeId> find(const NameMap& map, const std::vector<std::string>& keys) {
   std::vector<NodeId> out(keys.size(), -7);
@@ -131,7 +139,7 @@ TEST(names_may_be_a_part_of_a_column) {
   const std::string bytes = "..abcd..";
   NameMap map;
   std::vector<NodeId> out(3);
-  map.add({offsets, bytes}, out);
+  map.add({offsets, bytes}, {}, out, {});
   CHECK(out == std::vector<NodeId>({0, 1, 2}));
   CHECK(find(map, {"a", "", "bcd"}) == out);
   CHECK_EQUAL(map.keys().offsets[0], 0);

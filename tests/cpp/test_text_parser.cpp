@@ -95,12 +95,12 @@ TEST(says_what_is_wrong_and_where) {
     const std::string said = problem(text, layout);
     if (said.find(message) == std::string::npos) FAIL(text + "\n  says: " + said);
   };
-  check("1,2\nfoo,3\n", "t.csv, line 2, column 1: 'foo' is not a node id; pass key_type=\"str\"");
+  check("1,2\nfoo,3\n", "t.csv, line 2, column 1: 'foo' is not a node id; pass ids='map'");
   check("#\n\n1,2\n3,+5\n", "t.csv, line 4, column 2: '+5' is not a node id");
   for (const char* id : {"5.0", "1e3", "foo", "1 2", "--1", "0x10", "1_0", "٣"})
     check("1,2\n3," + std::string(id), "line 2, column 2: '" + std::string(id) + "' is not a node");
   check("1,2\n3,\n", "line 2, column 2: the field is empty, where a node id should be");
-  check("1,2\n3,-5\n", "line 2, column 2: node id -5 is negative; pass key_type=\"int\"");
+  check("1,2\n3,-5\n", "line 2, column 2: node id -5 is negative; pass ids='map'");
   check("1,9223372036854775808\n", "'9223372036854775808' does not fit into 64 bits");
   check("1,2\n3\n", "t.csv, line 2: 1 field, where the first row has 2");
   check("1,2\n3,4,5\n", "t.csv, line 2: 3 fields, where the first row has 2");

@@ -36,8 +36,10 @@ def expected_access(
     nodes that have it for a neighbor samples it. It takes one pass over the lists for each hop, and
     three float64 for each node.
 
-    Give it to `compile_dataset(order=…)` for a training set that is small, or in one corner of the
-    graph: where training starts from everywhere, `order="hot"` is as good and cheaper.
+    Give it to `compile_dataset(order=…)`, above all for a training set in one corner of the graph,
+    or a graph where few nodes have long lists: a cache then serves far more than with
+    `order="hot"`. Where training starts from everywhere it serves somewhat more; but the graph has
+    to be compiled before, and the order is then that of one training set.
 
     Args:
         graph: The graph, or its path, in the numbering of the source.

@@ -52,6 +52,7 @@ void bind_row_scatter(nb::module_& module) {
   nb::class_<RowScatter>(module, "RowScatter")
       .def("__init__", &make_scatter, nb::kw_only(), "row_bytes"_a, "num_rows"_a.none(),
            "repeated"_a, "fill"_a.none(), "memory"_a, "tmp"_a, "name_of"_a.none())
+      .def("begin_at", &RowScatter::begin_at, "head"_a)
       .def(
           "add",
           [](RowScatter& self, const Column<std::int64_t>& destinations,

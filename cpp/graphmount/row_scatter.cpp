@@ -63,6 +63,17 @@ std::uint64_t RowScatter::num_rows() const {
   return options_.num_rows.value_or(end_);
 }
 
+void RowScatter::begin_at(std::uint64_t head) {
+  require_open();
+  if (options_.repeated == Repeated::kKeepLast || num_added_ > 0)
+    throw std::invalid_argument("rows that are in the file cannot be replaced");
+  if (options_.num_rows && head > *options_.num_rows)
+    throw std::invalid_argument("there are more rows in the file than nodes");
+  head_ = end_ = head;
+  num_added_ = head;
+  if (whole_) whole_->reset(head, *options_.num_rows - head);
+}
+
 void RowScatter::require_destinations(std::span<const std::int64_t> destinations) const {
   const std::uint64_t end =
       whole_ ? *options_.num_rows
@@ -93,6 +104,23 @@ void RowScatter::add(std::span<const std::int64_t> destinations, std::span<const
   for (const std::int64_t node : destinations)
     end_ = std::max(end_, static_cast<std::uint64_t>(node) + 1);
   num_added_ += destinations.size();
+  // Rows between those for nodes that have one already.
+  const auto is_in_head = [&](std::int64_t node) {
+    return static_cast<std::uint64_t>(node) < head_;
+  };
+  while (!destinations.empty()) {
+    const auto next = std::find_if(destinations.begin(), destinations.end(), is_in_head);
+    const auto count = static_cast<std::size_t>(next - destinations.begin());
+    add_known(destinations.first(count), rows.first(count * options_.row_bytes));
+    if (next == destinations.end()) return;
+    repeated_in_head_.add(*next);
+    destinations = destinations.subspan(count + 1);
+    rows = rows.subspan((count + 1) * options_.row_bytes);
+  }
+}
+
+void RowScatter::add_known(std::span<const std::int64_t> destinations,
+                           std::span<const std::byte> rows) {
   if (whole_) {
     whole_->place({.destinations = std::as_bytes(destinations).data(),
                    .destination_stride = sizeof(std::int64_t),
@@ -230,16 +258,17 @@ ScatterSummary RowScatter::write_to(FeatureWriter& writer, const Progress& progr
       if (progress)
         progress(std::min<std::uint64_t>(at + kAppendBytes, bytes.size()), bytes.size());
     }
-    return {missing_.count, whole_->repeated().count};
+    return {missing_.count, repeated(*whole_).count};
   }
   const std::uint64_t bucket_rows = std::uint64_t{1} << bucket_shift_;
   RowBlock block(options_.row_bytes, std::min(num_rows(), bucket_rows), options_.repeated);
   sort_records();  // the last ones stay in memory
-  std::vector<Extent> extents = extents_of(0);
-  for (std::uint64_t first = 0; first < num_rows(); first += bucket_rows) {
+  std::vector<Extent> extents = extents_of(head_ >> bucket_shift_);
+  for (std::uint64_t first = head_; first < num_rows();) {
     const std::uint64_t bucket = first >> bucket_shift_;
+    const std::uint64_t end = std::min((bucket + 1) * bucket_rows, num_rows());
     const std::vector<Extent> next = extents_of(bucket + 1);  // and the disk begins to read them
-    block.reset(first, std::min(bucket_rows, num_rows() - first));
+    block.reset(first, end - first);
     read_extents(extents, block);
     if (bucket + 1 < bucket_begins_.size())
       block.place({.destinations = records_.get(),
@@ -251,25 +280,32 @@ ScatterSummary RowScatter::write_to(FeatureWriter& writer, const Progress& progr
     block.fill_missing(options_.fill, missing_);
     // What is refused is still counted to the end, so that the error can tell how much it is.
     if (!is_refused(block)) writer.append(block.bytes());
-    if (progress)
-      progress(std::min(first + bucket_rows, num_rows()) * options_.row_bytes,
-               num_rows() * options_.row_bytes);
+    if (progress) progress(end * options_.row_bytes, num_rows() * options_.row_bytes);
     extents = next;
+    first = end;
   }
   throw_if_refused(block);
-  return {missing_.count, block.repeated().count};
+  return {missing_.count, repeated(block).count};
+}
+
+NodeTally RowScatter::repeated(const RowBlock& block) const {
+  NodeTally all = repeated_in_head_;
+  for (const std::int64_t node : block.repeated().first) all.add(node);
+  all.count = repeated_in_head_.count + block.repeated().count;
+  return all;
 }
 
 bool RowScatter::is_refused(const RowBlock& block) const {
   return (options_.refuse_missing && missing_.count > 0) ||
-         (options_.repeated == Repeated::kRefuse && block.repeated().count > 0);
+         (options_.repeated == Repeated::kRefuse && repeated(block).count > 0);
 }
 
 void RowScatter::throw_if_refused(const RowBlock& block) const {
   if (!is_refused(block)) return;
-  if (options_.repeated == Repeated::kRefuse && block.repeated().count > 0)
-    throw SourceError(std::to_string(block.repeated().count) +
-                      " rows are for nodes that have one already: " + describe(block.repeated()) +
+  const NodeTally repeated_nodes = repeated(block);
+  if (options_.repeated == Repeated::kRefuse && repeated_nodes.count > 0)
+    throw SourceError(std::to_string(repeated_nodes.count) +
+                      " rows are for nodes that have one already: " + describe(repeated_nodes) +
                       "; pass repeated='first' or 'last' to keep one of them");
   throw SourceError(std::to_string(missing_.count) + " of " + std::to_string(num_rows()) +
                     " nodes have no row: " + describe(missing_) +

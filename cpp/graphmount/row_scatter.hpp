@@ -48,6 +48,11 @@ class RowScatter {
   /// rows cannot be sorted in so little memory.
   explicit RowScatter(ScatterOptions options);
 
+  /// The rows of the nodes below `head` are in the file already, one for each: further ones for
+  /// them are repeated. To be called before the first `add`. Throws std::invalid_argument if the
+  /// last of several rows is to be kept, or there are fewer nodes.
+  void begin_at(std::uint64_t head);
+
   /// The next rows of the source: row i belongs to node destinations[i]. Throws SourceError for a
   /// destination that does not exist, IoError if the temporary file cannot be written.
   void add(std::span<const std::int64_t> destinations, std::span<const std::byte> rows);
@@ -55,7 +60,8 @@ class RowScatter {
   /// How many rows the matrix has, as far as is known now.
   std::uint64_t num_rows() const;
 
-  /// Appends the whole matrix, which is to have num_rows() rows; does not finish the file. To be
+  /// Appends the whole matrix, which is to have num_rows() rows, from its head on; does not finish
+  /// the file. To be
   /// called once, after the last `add`. Throws SourceError if rows are missing or repeated that
   /// must not be. Progress is in bytes of the matrix.
   ScatterSummary write_to(FeatureWriter& writer, const Progress& progress);
@@ -76,18 +82,22 @@ class RowScatter {
 
   void require_open() const;
   void require_destinations(std::span<const std::int64_t> destinations) const;
+  void add_known(std::span<const std::int64_t> destinations, std::span<const std::byte> rows);
   void collect(std::span<const std::int64_t> destinations, std::span<const std::byte> rows);
   void sort_records();
   void spill_records();
   std::vector<Extent> extents_of(std::uint64_t bucket) const;
   void read_extents(const std::vector<Extent>& extents, RowBlock& block);
+  NodeTally repeated(const RowBlock& block) const;
   bool is_refused(const RowBlock& block) const;
   void throw_if_refused(const RowBlock& block) const;
   std::string describe(const NodeTally& nodes) const;
 
   ScatterOptions options_;
   std::uint64_t num_added_ = 0;
-  std::uint64_t end_ = 0;  // the largest destination so far, plus one
+  std::uint64_t end_ = 0;   // the largest destination so far, plus one
+  std::uint64_t head_ = 0;  // nodes whose rows are in the file
+  NodeTally repeated_in_head_;
   NodeTally missing_;
   std::unique_ptr<RowBlock> whole_;  // the matrix, if it is put together in memory
 

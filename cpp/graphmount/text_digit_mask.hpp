@@ -1,4 +1,4 @@
-// Which of 32 characters are no digits, all at once: that is where numbers end.
+// Which of 32 or 64 characters are no digits, all at once: that is where numbers end.
 //
 // With SSE2 where there is SSE2, which is on every x86-64, else eight characters at a time in a
 // machine word.
@@ -16,6 +16,7 @@
 namespace graphmount {
 
 inline constexpr std::size_t kDigitMaskBytes = 32;
+inline constexpr std::size_t kLongMaskBytes = 64;
 
 /// Bit i is set if text[i] is no digit; eight characters, in a machine word.
 inline std::uint32_t other_than_digits_in_word(const char* text) {
@@ -30,17 +31,24 @@ inline std::uint32_t other_than_digits_in_word(const char* text) {
 /// Bit i is set if text[i] is no digit; kDigitMaskBytes characters, all of which must be readable.
 inline std::uint32_t other_than_digits(const char* text) {
 #ifdef __SSE2__
-  const auto half = [](const char* start) {
+  const auto digits_of_16 = [](const char* start) {
     const __m128i characters = _mm_loadu_si128(reinterpret_cast<const __m128i*>(start));
-    const __m128i values = _mm_sub_epi8(characters, _mm_set1_epi8('0'));
-    const __m128i others = _mm_cmpeq_epi8(_mm_max_epu8(values, _mm_set1_epi8(10)), values);
-    return static_cast<std::uint32_t>(_mm_movemask_epi8(others));
+    // Digits become the ten least of all signed bytes.
+    const __m128i values = _mm_sub_epi8(characters, _mm_set1_epi8('0' - 128));
+    const __m128i digits = _mm_cmplt_epi8(values, _mm_set1_epi8(10 - 128));
+    return static_cast<std::uint32_t>(_mm_movemask_epi8(digits));
   };
-  return half(text) | half(text + 16) << 16;
+  return ~(digits_of_16(text) | digits_of_16(text + 16) << 16);
 #else
   return other_than_digits_in_word(text) | other_than_digits_in_word(text + 8) << 8 |
          other_than_digits_in_word(text + 16) << 16 | other_than_digits_in_word(text + 24) << 24;
 #endif
+}
+
+/// Bit i is set if text[i] is no digit; kLongMaskBytes characters, all of which must be readable.
+inline std::uint64_t other_than_digits_of_64(const char* text) {
+  return other_than_digits(text) | std::uint64_t{other_than_digits(text + kDigitMaskBytes)}
+                                       << kDigitMaskBytes;
 }
 
 }  // namespace graphmount

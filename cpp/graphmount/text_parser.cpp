@@ -127,7 +127,8 @@ ParsedPiece TextParser::parse(std::string_view lines, std::int64_t first_line,
   while (p != end) {
     p = plain_.read_pairs(p, end, num_fields_, targets, piece.num_rows);
     if (p == end) break;
-    if (const char* const next = plain_.read_row(p, num_fields_, targets, piece.num_rows)) {
+    if (const char* const next =
+            plain_.read_row(lines.data(), p, num_fields_, targets, piece.num_rows)) {
       ++piece.num_rows;
       p = next;
       continue;

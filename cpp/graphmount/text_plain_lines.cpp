@@ -6,6 +6,7 @@
 
 #include "graphmount/text_decimal.hpp"
 #include "graphmount/text_digit_mask.hpp"
+#include "graphmount/text_fraction_run.hpp"
 #include "graphmount/text_integer.hpp"
 #include "graphmount/text_time.hpp"
 
@@ -56,6 +57,17 @@ inline const char* read_number(const char* p, TextType type, std::byte* place) {
   const auto narrow = static_cast<float>(value);
   put(place, narrow);
   return std::isinf(narrow) ? nullptr : p;
+}
+
+constexpr auto kRunBefore = static_cast<std::ptrdiff_t>(kRunBytesBefore);
+
+// Reads the numbers of the run of a step, as far as they are plain: see read_fraction_run.
+inline std::size_t read_run(const char*& p, const TextStep& step,
+                            const std::vector<TextTarget>& targets, std::size_t row,
+                            char delimiter) {
+  std::byte* const place = step.place(targets, row);
+  return step.type == TextType::kFloat32 ? read_fraction_run<float>(p, step.run, delimiter, place)
+                                         : read_fraction_run<double>(p, step.run, delimiter, place);
 }
 
 }  // namespace
@@ -117,10 +129,11 @@ const char* PlainLines::read_pairs(const char* begin, const char* end,
   return line;
 }
 
-const char* PlainLines::read_row(const char* line, std::optional<std::size_t> num_fields,
+const char* PlainLines::read_row(const char* begin, const char* line,
+                                 std::optional<std::size_t> num_fields,
                                  const std::vector<TextTarget>& targets, std::size_t row) const {
-  return in_blanks_ ? read_row_of<true>(line, num_fields, targets, row)
-                    : read_row_of<false>(line, num_fields, targets, row);
+  return in_blanks_ ? read_row_of<true>(begin, line, num_fields, targets, row)
+                    : read_row_of<false>(begin, line, num_fields, targets, row);
 }
 
 // The end of a field of no interest; nullptr if it is not plain.
@@ -153,7 +166,8 @@ const char* PlainLines::read_text(const char* p, const TextTarget& target, std::
 }
 
 template <bool kBlanks>
-const char* PlainLines::read_row_of(const char* line, std::optional<std::size_t> num_fields,
+const char* PlainLines::read_row_of(const char* begin, const char* line,
+                                    std::optional<std::size_t> num_fields,
                                     const std::vector<TextTarget>& targets, std::size_t row) const {
   if (is(*line, kUnusualStart)) return nullptr;
   const char* p = line;             // the start of field `field`
@@ -170,9 +184,21 @@ const char* PlainLines::read_row_of(const char* line, std::optional<std::size_t>
     field_end = nullptr;
     return true;
   };
-  for (const TextStep& step : steps_) {
-    while (field < step.field)
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    while (field < steps_[i].field)
       if (!advance(field_end != nullptr ? field_end : skip_field(p))) return nullptr;
+    if (!kBlanks && steps_[i].run > 1 && p - begin >= kRunBefore) {
+      const std::size_t count = read_run(p, steps_[i], targets, row, delimiter_);
+      if (count == steps_[i].run) {
+        i += count - 1;
+        field += count - 1;
+        field_end = p;
+        continue;
+      }
+      i += count;
+      field += count;
+    }
+    const TextStep& step = steps_[i];
     if (step.type == TextType::kText)
       field_end = read_text<kBlanks>(p, targets[step.output], row);
     else if (step.type == TextType::kTime)

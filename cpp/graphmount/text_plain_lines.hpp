@@ -19,7 +19,7 @@
 namespace graphmount {
 
 /// How many bytes must be readable behind lines that are parsed.
-inline constexpr std::size_t kTextPadding = 40;
+inline constexpr std::size_t kTextPadding = 64;
 
 /// A line longer than this is taken for a file that is no text table.
 inline constexpr std::size_t kLongestLine = std::size_t{64} << 20;
@@ -34,14 +34,16 @@ class PlainLines {
   const char* read_pairs(const char* begin, const char* end, std::optional<std::size_t> num_fields,
                          const std::vector<TextTarget>& targets, std::size_t& row) const;
 
-  /// Reads the line at `line`. Returns where the next one starts, or nullptr if this one is not
-  /// plain; what has been written into the row then means nothing.
-  const char* read_row(const char* line, std::optional<std::size_t> num_fields,
+  /// Reads the line at `line`, before which bytes from `begin` on are readable. Returns where the
+  /// next one starts, or nullptr if this one is not plain; what has been written into the row then
+  /// means nothing.
+  const char* read_row(const char* begin, const char* line, std::optional<std::size_t> num_fields,
                        const std::vector<TextTarget>& targets, std::size_t row) const;
 
  private:
   template <bool kBlanks>
-  const char* read_row_of(const char* line, std::optional<std::size_t> num_fields,
+  const char* read_row_of(const char* begin, const char* line,
+                          std::optional<std::size_t> num_fields,
                           const std::vector<TextTarget>& targets, std::size_t row) const;
   const char* skip_field(const char* p) const;
   const char* read_time(const char* p, std::byte* place) const;

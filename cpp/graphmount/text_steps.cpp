@@ -4,6 +4,15 @@
 #include <cstring>
 
 namespace graphmount {
+namespace {
+
+bool is_next_float(const TextStep& step, const TextStep& next) {
+  const bool is_float = step.type == TextType::kFloat32 || step.type == TextType::kFloat64;
+  return is_float && next.output == step.output && next.field == step.field + 1 &&
+         next.offset == step.offset + item_bytes(step.type);
+}
+
+}  // namespace
 
 std::vector<TextStep> make_steps(const TextLayout& layout) {
   std::vector<TextStep> steps;
@@ -15,6 +24,8 @@ std::vector<TextStep> make_steps(const TextLayout& layout) {
   }
   std::stable_sort(steps.begin(), steps.end(),
                    [](const TextStep& a, const TextStep& b) { return a.field < b.field; });
+  for (std::size_t i = steps.size(); i-- > 1;)
+    if (is_next_float(steps[i - 1], steps[i])) steps[i - 1].run = steps[i].run + 1;
   return steps;
 }
 

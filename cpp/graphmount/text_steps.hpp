@@ -26,6 +26,9 @@ struct TextStep {
   std::size_t output;     // where it goes,
   std::size_t row_bytes;  // where a row takes so much,
   std::size_t offset;     // of which the field's part starts here
+  /// How many steps, from this one on, are for floats of one type that lie next to each other, both
+  /// in the line and in the output; 1 if it is for another type.
+  std::size_t run = 1;
 
   std::byte* place(const std::vector<TextTarget>& targets, std::size_t row) const {
     return targets[output].items + row * row_bytes + offset;

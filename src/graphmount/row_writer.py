@@ -9,7 +9,7 @@ may be kept, and everything it saw with it.
 from __future__ import annotations
 
 import os
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -129,7 +129,15 @@ def write_rows(
         tmp=os.fsencode(folder),
         name_of=destinations.name_of,
     )
-    return job.write_in_place(make_writer, scales, scatter, destinations, check_rows)
+    return job.write_in_place(
+        make_writer,
+        scales,
+        scatter,
+        destinations,
+        check_rows,
+        # What is in the file stays there, so later rows must not replace it.
+        may_write_at_once=repeated != "last",
+    )
 
 
 class _Job:
@@ -212,22 +220,49 @@ class _Job:
         scatter: _core.RowScatter,
         placement: Placement,
         check_rows: Callable[[int], None] | None,
+        *,
+        may_write_at_once: bool,
     ) -> WrittenRows:
         self._progress.num_phases = max(2, self._progress.num_phases)
-        with closing(scatter):
+        with ExitStack() as stack:
+            stack.enter_context(closing(scatter))
+            # Rows that come in the order of the nodes, as most do, need no sorting: they are
+            # written at once, up to the first batch that is not in order.
+            writer = None
+            num_written: int | None = 0 if may_write_at_once else None
             for batch, first_row in self._batches():
                 places, nodes = placement.place(batch, first_row)
                 # Converted whole, so that an error names the row that it has in the source.
                 stored = self._stored(batch.rows, first_row, scales)
                 if places is not None:
                     stored = stored.reshape(len(batch.rows), -1)[places].reshape(-1)
+                if num_written is not None:
+                    if _are_next(nodes, num_written):
+                        if writer is None:
+                            writer = stack.enter_context(closing(make_writer(placement.num_rows)))
+                        writer.append(stored)
+                        num_written += len(nodes)
+                        continue
+                    scatter.begin_at(num_written)
+                    num_written = None
                 scatter.add(np.ascontiguousarray(nodes), stored)
+            if num_written is not None:
+                scatter.begin_at(num_written)
             if check_rows is not None:
                 check_rows(scatter.num_rows)
-            with closing(make_writer(scatter.num_rows)) as writer:
-                missing, repeated = scatter.write_to(writer, self._progress.has_written)
-                writer.finish()
+            if writer is None:
+                writer = stack.enter_context(closing(make_writer(scatter.num_rows)))
+            missing, repeated = scatter.write_to(writer, self._progress.has_written)
+            self._progress.has_written(1, 1)
+            writer.finish(scatter.num_rows)
         return WrittenRows(num_rows=scatter.num_rows, missing=missing, repeated=repeated)
+
+
+def _are_next(nodes: NDArray[np.int64], first: int) -> bool:
+    """Whether these are the nodes from `first` on, one after the other."""
+    if not len(nodes) or nodes[0] != first or nodes[-1] != first + len(nodes) - 1:
+        return False
+    return bool((np.diff(nodes) == 1).all())
 
 
 class _Progress:

@@ -64,6 +64,41 @@ def twin(rows, keys, num_nodes, missing, repeated):
     return matrix
 
 
+@given(
+    num_in_order=st.lists(st.integers(0, 40), min_size=1, max_size=4),
+    others=st.lists(st.lists(st.integers(0, 130), max_size=30), max_size=3),
+    columns=st.sampled_from([1, 3, 9000]),  # 9000: more than the budget
+    missing=st.sampled_from(["error", -1]),
+    repeated=st.sampled_from(["error", "first", "last"]),
+    num_nodes=st.sampled_from([None, 200]),
+)
+def test_keys_that_begin_in_order(  # noqa: PLR0917
+    tmp_path, num_in_order, others, columns, missing, repeated, num_nodes
+):
+    ends = np.cumsum(num_in_order)
+    keys = [list(range(end - count, end)) for end, count in zip(ends, num_in_order, strict=True)]
+    keys += others
+    all_keys = [int(key) for some in keys for key in some]
+    if not all_keys:
+        return
+    rows = np.arange(len(all_keys) * columns, dtype=np.float64).reshape(-1, columns)
+    starts = np.cumsum([len(some) for some in keys])[:-1]
+    batches = Batches(*np.split(rows, starts), keys=[np.array(some, np.int64) for some in keys])
+    count = max(all_keys) + 1 if num_nodes is None else num_nodes
+    expected = twin(rows, all_keys, count, missing, repeated)
+    options = {"missing": missing, "repeated": repeated, "num_nodes": num_nodes, "memory": "1MiB"}
+    path = tmp_path / "x.gd"
+    path.unlink(missing_ok=True)
+    if expected is None:
+        with pytest.raises(gm.errors.SourceError, match=r"have no row|have one already"):
+            gm.compile_features(batches, path, **options)
+        assert not path.exists()
+        return
+    gm.compile_features(batches, path, **options)
+    np.testing.assert_array_equal(gm.FeatureStore(path).numpy(), expected)
+    assert gm.verify(path).ok
+
+
 @given(data=st.data())
 def test_keys_in_any_order(data, tmp_path):
     num_nodes = data.draw(st.integers(1, 200))
@@ -249,9 +284,14 @@ def test_missing_temporary_folder(tmp_path):
     rows = np.zeros((3000, 1000), np.float32)
     with pytest.raises(FileNotFoundError, match="pass tmp= for another folder"):
         gm.compile_features(
-            rows, tmp_path / "x.gd", key=np.arange(3000), tmp=tmp_path / "no", memory="2MiB"
+            rows, tmp_path / "x.gd", key=np.arange(3000)[::-1], tmp=tmp_path / "no", memory="2MiB"
         )
     assert list(tmp_path.iterdir()) == []
+    # Rows that come in order need none.
+    gm.compile_features(
+        rows, tmp_path / "x.gd", key=np.arange(3000), tmp=tmp_path / "no", memory="2MiB"
+    )
+    assert [found.name for found in tmp_path.iterdir()] == ["x.gd"]
 
 
 # A matrix of 256 MiB, made batch by batch in a shuffled order, with a budget of 64 MiB.

@@ -148,6 +148,17 @@ def test_floats_like_python(tmp_path, values, form):
         ).tolist()
 
 
+def test_every_float_comes_back(tmp_path):
+    rng = np.random.default_rng(4)
+    bits = rng.integers(0, 1 << 32, (2000, 60), dtype=np.uint32)
+    # Half of them are numbers as features have them, which are written without an exponent.
+    bits[:, ::2] = bits[:, ::2] & 0x807FFFFF | rng.integers(114, 150, (2000, 30), np.uint32) << 23
+    values = np.nan_to_num(bits.view(np.float32))
+    text = "".join(",".join(map(str, row)) + "\n" for row in values)
+    rows, _ = rows_of(TextRows(write(tmp_path, text), dtype="float32", header=False))
+    np.testing.assert_array_equal(rows.view(np.uint32), values.view(np.uint32))
+
+
 @given(field=st.text(st.sampled_from("0123456789+-.eE _xinfa\t\"'"), max_size=24))
 def test_any_field_like_python(tmp_path, field):
     """A field is a number exactly where Python says so (but for underscores), and the same."""

@@ -1,0 +1,140 @@
+// Runs of fractions: the same numbers as one by one, whatever stands among them.
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "check.hpp"
+#include "graphmount/text_decimal.hpp"
+#include "graphmount/text_fraction_run.hpp"
+#include "graphmount/text_plain_lines.hpp"
+
+using namespace graphmount;
+
+namespace {
+
+// The text of a random number: the shortest one of a float, or of so many digits.
+std::string random_number(std::mt19937_64& random) {
+  char text[64];
+  if (random() % 2 == 0) {
+    auto value = std::bit_cast<float>(static_cast<std::uint32_t>(random()));
+    if (!std::isfinite(value)) value = 0;
+    int exponent = 0;
+    if (random() % 4 != 0)
+      value = std::ldexp(std::frexp(value, &exponent), static_cast<int>(random() % 9) - 4);
+    return std::string(text, std::to_chars(text, text + sizeof text, value).ptr);
+  }
+  std::string digits = random() % 2 == 0 ? "-" : "";
+  for (std::size_t i = random() % 10 + 1; i > 0; --i)
+    digits += static_cast<char>('0' + random() % 10);
+  if (random() % 4 == 0) return digits;
+  digits += '.';
+  for (std::size_t i = random() % 10 + 1; i > 0; --i)
+    digits += static_cast<char>('0' + random() % 10);
+  return digits;
+}
+
+// Reads the fields as a run, and those at which it stops by themselves; each must be what
+// read_decimal says, to the bit. Returns how many the run has left out.
+template <class Item>
+std::size_t check_run(const std::vector<std::string>& fields, const std::string& line_end) {
+  std::string text(kRunBytesBefore, '9');
+  for (const std::string& field : fields) text += field + ',';
+  text.pop_back();
+  text += line_end + std::string(kTextPadding, '7');
+  const char* p = text.data() + kRunBytesBefore;
+  std::vector<Item> items(fields.size() + 1, Item{77});
+  std::size_t left_out = 0;
+  for (std::size_t at = 0; at < fields.size();) {
+    const std::size_t count = read_fraction_run<Item>(
+        p, fields.size() - at, ',', reinterpret_cast<std::byte*>(items.data() + at));
+    for (std::size_t end = at + count; at < end; ++at) {
+      double expected = 0;
+      const std::string padded = fields[at] + ',' + std::string(8, '0');
+      if (read_decimal(padded.data(), expected) != padded.data() + fields[at].size())
+        FAIL(fields[at]);
+      const auto item = static_cast<Item>(expected);
+      if (std::memcmp(&items[at], &item, sizeof item) != 0) FAIL(fields[at]);
+    }
+    if (at == fields.size()) break;
+    ++left_out;
+    CHECK(std::string_view(p).starts_with(fields[at]));
+    p += fields[at].size() + 1;
+    ++at;
+    if (at == fields.size()) --p;
+  }
+  CHECK(std::string_view(p).starts_with(line_end));
+  CHECK_EQUAL(items.back(), Item{77});
+  return left_out;
+}
+
+}  // namespace
+
+TEST(reads_numbers_as_one_by_one) {
+  std::mt19937_64 random(5);
+  for (int round = 0; round < 20'000; ++round) {
+    std::vector<std::string> fields(random() % 20 + 1);
+    for (std::string& field : fields) field = random_number(random);
+    check_run<float>(fields, round % 2 == 0 ? "\n" : "\r\n");
+    check_run<double>(fields, ",text\n");
+  }
+}
+
+TEST(leaves_out_what_is_not_plain) {
+  const std::vector<std::string> odd = {
+      "",
+      "-",
+      "+1",
+      ".5",
+      "-.5",
+      "5.",
+      ".",
+      "-.",
+      "--1",
+      "1..5",
+      "1.5.2",
+      "1-2",
+      "1.-5",
+      "1e5",
+      "1.5e-3",
+      "nan",
+      "-inf",
+      " 1",
+      "1 ",
+      "\"1\"",
+      "1.5-",
+      "-1.5e",
+      "1.2x",
+      "1/2",
+      "0x10",
+      "1:5",
+      "\xB5",
+      "1.\xB5",
+      "1234567890123456",
+      "0.1234567890123456",
+      "-0.0",
+      "0",
+      "-0",
+      "1.5",
+      "-123.25",
+      "1.00000000000000000000000000000000000000000000000000000000000000000000000000000000001"};
+  std::mt19937_64 random(6);
+  for (int round = 0; round < 50'000; ++round) {
+    std::vector<std::string> fields(random() % 9 + 1);
+    for (std::string& field : fields)
+      field = random() % 3 == 0 ? odd[random() % odd.size()] : random_number(random);
+    check_run<float>(fields, "\n");
+  }
+}
+
+#ifdef __SSE2__
+TEST(takes_all_that_is_plain) {
+  CHECK_EQUAL(check_run<float>({"0.13210486", "-1.5", "3", "-0.0", "12345678.1234567", "-7"}, "\n"),
+              0U);
+  CHECK_EQUAL(check_run<float>({"1.5", "1e-05", "2.5", "3.25", "1e-05"}, "\n"), 2U);
+}
+#endif

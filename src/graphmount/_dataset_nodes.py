@@ -1,4 +1,4 @@
-"""Which nodes a dataset has, and which of them a split names."""
+"""Which nodes a dataset has, in which order, and which of them a split names."""
 
 from __future__ import annotations
 
@@ -7,20 +7,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from graphmount._arguments import as_ids
-from graphmount.errors import IdError, OrderError, SourceError
+from graphmount import _core
+from graphmount._arguments import as_count, as_ids
+from graphmount._node_keys import take_keys
+from graphmount._sizes import format_bytes
+from graphmount.errors import BudgetError, IdError, OrderError, SourceError
 from graphmount.sources.opening import open_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
+    from graphmount._edge_intake import EdgeIntake
     from graphmount.graph import Graph
     from graphmount.sources.batches import Keys, RowSource
 
 
-def known_num_nodes(tables: Iterable[RowSource]) -> int | None:
+def _known_num_nodes(tables: Iterable[RowSource]) -> int | None:
     """How many rows the tables without keys have: one for each node. None if none of them knows."""
     known: RowSource | None = None
     for table in tables:
@@ -117,3 +121,58 @@ def _read_ids(path: str | os.PathLike[str]) -> NDArray[np.int64]:
     if values.dtype.kind not in "iub":
         raise SourceError(f"{source.name}: a split has integers, not {values.dtype}")
     return values
+
+
+def count_nodes(
+    num_nodes: int | None, node_ids: Keys | None, tables: Iterable[RowSource]
+) -> int | None:
+    """How many nodes there are, if that is known; raises if a table has not as many rows."""
+    known = _known_num_nodes(tables)
+    expected = None if num_nodes is None else as_count(num_nodes, "num_nodes")
+    if expected is None and node_ids is not None:
+        expected = len(node_ids)
+    if None not in (known, expected) and known != expected:
+        raise OrderError(f"the tables of nodes have {known} rows, but there are {expected} nodes")
+    return known if expected is None else expected
+
+
+def require_keys(tables: Iterable[RowSource]) -> None:
+    """Without node_ids, nobody knows which node a row without a key is of."""
+    for table in tables:
+        if not table.has_keys:
+            raise ValueError(
+                f"{table.name} has no keys, and with ids='map' nodes are numbered as they appear; "
+                "pass Table(source=…, key=…), or node_ids= with the ids in the order of the rows"
+            )
+
+
+def choose_order(
+    intake: EdgeIntake, order: str | ArrayLike, budget: int
+) -> tuple[NDArray[np.int64] | None, Keys | None]:
+    """The new number of each node, if they get new ones, and the external ids in that order."""
+    keys = intake.keys()
+    if isinstance(order, str) and order == "given":
+        return None, keys
+    num_nodes = intake.num_nodes
+    needed = 20 * num_nodes
+    if needed > budget // 2:
+        raise BudgetError(
+            f"ordering {num_nodes:,} nodes takes {format_bytes(needed)}, more than half of "
+            f"memory={format_bytes(budget)}; pass memory={format_bytes(2 * needed)!r} or more, or "
+            "order='given'"
+        )
+    if isinstance(order, str):
+        new_to_old = _core.hot_order(intake.appearances())
+    else:
+        scores = np.asarray(order)
+        if scores.shape != (num_nodes,) or scores.dtype.kind not in "fiu":
+            raise ValueError(
+                f"order= takes one number for each of the {num_nodes} nodes, not an array of shape "
+                f"{scores.shape} and dtype {scores.dtype}"
+            )
+        if np.isnan(scores).any():
+            raise ValueError(f"order= has NaN for node {int(np.argmax(np.isnan(scores)))}")
+        new_to_old = np.argsort(-scores.astype(np.float64), kind="stable")
+    new_ids = np.empty(num_nodes, dtype=np.int64)
+    new_ids[new_to_old] = np.arange(num_nodes)
+    return new_ids, new_to_old if keys is None else take_keys(keys, new_to_old)

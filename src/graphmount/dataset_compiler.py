@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-import json
 import os
-import re
 import time
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-
-from graphmount import _core
-from graphmount._arguments import as_count, require_choice
-from graphmount._dataset_nodes import as_nodes, known_num_nodes, read_keys
+from graphmount._arguments import require_choice
+from graphmount._dataset_files import (
+    as_tables,
+    folder_bytes,
+    name_of,
+    write_description,
+    write_splits,
+)
+from graphmount._dataset_nodes import choose_order, count_nodes, read_keys, require_keys
 from graphmount._edge_intake import EdgeIntake, Ids, OnError, require_memory, require_space
 from graphmount._edge_placement import of_all_edges
 from graphmount._folder import atomic_folder
-from graphmount._node_keys import as_keys, take_keys
+from graphmount._node_keys import as_keys
 from graphmount._progress import ProgressOption, staged, steps
-from graphmount._sizes import format_bytes, parse_bytes
-from graphmount.dataset import DESCRIPTION, VERSION
-from graphmount.errors import BudgetError, OrderError
-from graphmount.feature_compiler import CompiledFeatures, compile_features, compile_table
+from graphmount._sizes import parse_bytes
+from graphmount.dataset import DESCRIPTION
+from graphmount.feature_compiler import CompiledFeatures, compile_table
 from graphmount.graph import Graph
 from graphmount.graph_compiler import graph_options, known_node_ids
 from graphmount.sources.opening import open_edges
@@ -31,11 +31,11 @@ from graphmount.sources.table_opening import open_table
 from graphmount.tables import EdgeTable, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    from graphmount.sources.batches import Keys, RowSource
+    from graphmount.sources.batches import RowSource
 
 __all__ = ["CompiledDataset", "compile_dataset"]
 
@@ -162,11 +162,11 @@ def compile_dataset(
     require_memory(budget, memory)
     path = os.path.realpath(os.fspath(out))
     folder = os.path.dirname(path) if tmp is None else os.path.realpath(os.fspath(tmp))
-    tables = _as_tables(features, "features")
+    tables = as_tables(features, "features")
     if labels is not None:
         tables[_LABELS] = labels if isinstance(labels, Table) else Table(source=labels)
     rows = {file: open_table(table, on_error=on_error) for file, table in tables.items()}
-    edge_tables = _as_tables(edge_features, "edge_features")
+    edge_tables = as_tables(edge_features, "edge_features")
     edge_rows = {file: open_table(table, on_error="raise") for file, table in edge_tables.items()}
     listed = edges if isinstance(edges, EdgeTable) else EdgeTable(source=edges)
     source = open_edges(
@@ -184,9 +184,9 @@ def compile_dataset(
     )
     keys = known_node_ids(source, ids) if node_ids is None else as_keys(node_ids, "node_ids")
     if ids == "map" and keys is None:
-        _require_keys(rows.values())
+        require_keys(rows.values())
     else:
-        num_nodes = _count_nodes(num_nodes, keys, rows.values())
+        num_nodes = count_nodes(num_nodes, keys, rows.values())
     options = graph_options(
         source,
         directed=directed,
@@ -219,7 +219,7 @@ def compile_dataset(
                     intake.add_keys(read_keys(keyed, memory=budget // 16))
             intake.read(reading)
             num_rows = intake.num_rows
-            new_ids, external = _choose_order(intake, order, budget)
+            new_ids, external = choose_order(intake, order, budget)
             written = intake.finish(graph_path, writing, new_ids=new_ids, node_ids=external)
         graph = Graph(graph_path)
 
@@ -251,17 +251,17 @@ def compile_dataset(
             all_rows = of_all_edges(opened, num_rows, source.name)
             store(file, all_rows, edge_tables[file], edges=graph)
         has_order = ids == "dense" or keys is not None
-        split_files = _write_splits(
+        split_files = write_splits(
             splits or {}, partial, graph, new_ids=new_ids, has_order=has_order
         )
-        _write_description(
+        write_description(
             partial,
             num_nodes=written.num_nodes,
             num_edges=written.num_edges,
             order=order if isinstance(order, str) else "scores",
             graph="graph.gl",
-            features={_name_of(file): file for file in rows if file != _LABELS},
-            edge_features={_name_of(file): file for file in edge_tables},
+            features={name_of(file): file for file in rows if file != _LABELS},
+            edge_features={name_of(file): file for file in edge_tables},
             labels=None if labels is None else _LABELS,
             splits=split_files,
             notes=list(notes),
@@ -272,7 +272,7 @@ def compile_dataset(
         path=path,
         num_nodes=written.num_nodes,
         num_edges=written.num_edges,
-        file_bytes=_folder_bytes(path),
+        file_bytes=folder_bytes(path),
         skipped=source.skipped.count + sum(table.skipped for table in stored),
         skipped_examples=tuple(examples[:10]),
         seconds=time.monotonic() - start,
@@ -289,119 +289,3 @@ def _require_options(
         require_choice("order", order, ("hot", "given"))
     if has_edge_features and on_error == "skip":
         raise ValueError("edge_features= does not go with on_error='skip': rows would not match")
-
-
-def _as_tables(tables: Mapping[str, Any] | None, kind: str) -> dict[str, Table]:
-    return {
-        _file_of(kind, name): table if isinstance(table, Table) else Table(source=table)
-        for name, table in (tables or {}).items()
-    }
-
-
-def _file_of(kind: str, name: object) -> str:
-    if not isinstance(name, str) or not re.fullmatch(r"[\w][\w .-]*", name):
-        raise ValueError(
-            f"{kind}: {name!r} cannot be the name of a file; use letters, digits, '_', '-' and '.'"
-        )
-    return f"{kind}/{name}.gd"
-
-
-def _name_of(file: str) -> str:
-    return os.path.basename(file).removesuffix(".gd")
-
-
-def _choose_order(
-    intake: EdgeIntake, order: str | ArrayLike, budget: int
-) -> tuple[NDArray[np.int64] | None, Keys | None]:
-    """The new number of each node, if they get new ones, and the external ids in that order."""
-    keys = intake.keys()
-    if isinstance(order, str) and order == "given":
-        return None, keys
-    num_nodes = intake.num_nodes
-    needed = 20 * num_nodes
-    if needed > budget // 2:
-        raise BudgetError(
-            f"ordering {num_nodes:,} nodes takes {format_bytes(needed)}, more than half of "
-            f"memory={format_bytes(budget)}; pass memory={format_bytes(2 * needed)!r} or more, or "
-            "order='given'"
-        )
-    if isinstance(order, str):
-        new_to_old = _core.hot_order(intake.appearances())
-    else:
-        scores = np.asarray(order)
-        if scores.shape != (num_nodes,) or scores.dtype.kind not in "fiu":
-            raise ValueError(
-                f"order= takes one number for each of the {num_nodes} nodes, not an array of shape "
-                f"{scores.shape} and dtype {scores.dtype}"
-            )
-        if np.isnan(scores).any():
-            raise ValueError(f"order= has NaN for node {int(np.argmax(np.isnan(scores)))}")
-        new_to_old = np.argsort(-scores.astype(np.float64), kind="stable")
-    new_ids = np.empty(num_nodes, dtype=np.int64)
-    new_ids[new_to_old] = np.arange(num_nodes)
-    return new_ids, new_to_old if keys is None else take_keys(keys, new_to_old)
-
-
-def _require_keys(tables: Iterable[RowSource]) -> None:
-    """Without node_ids, nobody knows which node a row without a key is of."""
-    for table in tables:
-        if not table.has_keys:
-            raise ValueError(
-                f"{table.name} has no keys, and with ids='map' nodes are numbered as they appear; "
-                "pass Table(source=…, key=…), or node_ids= with the ids in the order of the rows"
-            )
-
-
-def _count_nodes(
-    num_nodes: int | None, node_ids: Keys | None, tables: Iterable[RowSource]
-) -> int | None:
-    """How many nodes there are, if that is known; raises if a table has not as many rows."""
-    known = known_num_nodes(tables)
-    expected = None if num_nodes is None else as_count(num_nodes, "num_nodes")
-    if expected is None and node_ids is not None:
-        expected = len(node_ids)
-    if None not in (known, expected) and known != expected:
-        raise OrderError(f"the tables of nodes have {known} rows, but there are {expected} nodes")
-    return known if expected is None else expected
-
-
-def _write_splits(
-    splits: Mapping[str, Any],
-    folder: str,
-    graph: Graph,
-    *,
-    new_ids: NDArray[np.int64] | None,
-    has_order: bool,
-) -> dict[str, str]:
-    """Writes the nodes of each split; returns the files by name."""
-    files = {}
-    for name, split in splits.items():
-        files[name] = _file_of("splits", name)
-        os.makedirs(os.path.join(folder, "splits"), exist_ok=True)
-        nodes = as_nodes(split, name, graph, new_ids=new_ids, has_order=has_order)
-        compile_features(nodes, os.path.join(folder, files[name]), progress=False)
-    return files
-
-
-def _write_description(folder: str, **description: object) -> None:
-    whole = {
-        "kind": "graphmount dataset",
-        "version": VERSION,
-        "graphmount": version("graphmount"),
-        **description,
-        # For graphs with several kinds of nodes and edges, which there are none of yet.
-        "node_types": None,
-        "edge_types": None,
-    }
-    with open(os.path.join(folder, DESCRIPTION), "w", encoding="utf-8") as file:
-        json.dump(whole, file, indent=2, ensure_ascii=False)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _folder_bytes(path: str) -> int:
-    return sum(
-        os.path.getsize(os.path.join(folder, file))
-        for folder, _, files in os.walk(path)
-        for file in files
-    )

@@ -212,6 +212,12 @@ def test_ids(tmp_path: Path) -> None:
         assert all(is_spread(row["ns each"]) for row in table)
 
 
+def test_order(tmp_path: Path) -> None:
+    results = run_benchmark("bench_order", tmp_path, "--scale", "10", "--batch", "16")
+    assert len(results["tables"]) == 5
+    assert len(passed_checks(results)) >= 9
+
+
 def test_advice(tmp_path: Path) -> None:
     options = ("--size", "8M", "--cap", "128M", "--rounds", "1", "--seconds", "1")
     results = run_benchmark("bench_advice", tmp_path, *options)

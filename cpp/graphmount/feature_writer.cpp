@@ -36,8 +36,7 @@ void require_scales(const FeatureLayout& layout) {
 FeatureWriter::FeatureWriter(const std::filesystem::path& path, const FeatureLayout& layout)
     : rows_(layout.rows), scales_(layout.scales) {
   const auto row_bytes = checked_multiply(layout.columns, traits_of(layout.dtype).item_bytes);
-  most_bytes_ = bytes_of(rows_.value_or(1), row_bytes, layout.columns);
-  if (!rows_) most_bytes_ = kMostBytes;
+  bytes_of(rows_.value_or(1), row_bytes, layout.columns);  // which no file may exceed
   row_bytes_ = *row_bytes;
   require_scales(layout);
   Header header{.kind = FileKind::kFeatures,
@@ -54,6 +53,7 @@ FeatureWriter::FeatureWriter(const std::filesystem::path& path, const FeatureLay
     header.sections.push_back(
         {.kind = SectionKind::kScales, .dtype = DType::kFloat32, .rows = scales_.size()});
   writer_ = std::make_unique<FormatWriter>(path, std::move(header));
+  matrix_.emplace(*writer_, 0, rows_.has_value());
 }
 
 FormatWriter& FeatureWriter::open_writer() const {
@@ -62,25 +62,8 @@ FormatWriter& FeatureWriter::open_writer() const {
 }
 
 void FeatureWriter::append(std::span<const std::byte> data) {
-  FormatWriter& writer = open_writer();
-  if (data.size() > most_bytes_ - written_ - incomplete_.size())
-    throw std::invalid_argument("more rows were appended than the matrix has");
-  if (!incomplete_.empty()) {
-    const std::size_t missing =
-        std::min<std::size_t>(kChunkBytes - incomplete_.size(), data.size());
-    incomplete_.insert(incomplete_.end(), data.begin(),
-                       data.begin() + static_cast<std::ptrdiff_t>(missing));
-    data = data.subspan(missing);
-    if (incomplete_.size() < kChunkBytes) return;
-    writer.write(0, written_, incomplete_);
-    written_ += incomplete_.size();
-    incomplete_.clear();
-  }
-  const std::size_t whole = data.size() / kChunkBytes * kChunkBytes;
-  writer.write(0, written_, data.first(whole));
-  written_ += whole;
-  const auto rest = data.subspan(whole);
-  incomplete_.assign(rest.begin(), rest.end());
+  static_cast<void>(open_writer());
+  matrix_->append(data);
 }
 
 void FeatureWriter::finish(std::optional<std::uint64_t> rows) {
@@ -91,11 +74,11 @@ void FeatureWriter::finish(std::optional<std::uint64_t> rows) {
                                 " rows, but has " + std::to_string(*rows));
   const std::uint64_t count = rows_ ? *rows_ : *rows;
   const std::uint64_t bytes = bytes_of(count, row_bytes_, writer.header().sections.front().columns);
-  if (written_ + incomplete_.size() != bytes)
-    throw std::invalid_argument("only " + std::to_string(written_ + incomplete_.size()) + " of " +
+  if (matrix_->bytes() != bytes)
+    throw std::invalid_argument("only " + std::to_string(matrix_->bytes()) + " of " +
                                 std::to_string(bytes) + " bytes were appended");
   if (!rows_) writer.set_rows(0, count);
-  writer.write(0, written_, incomplete_);
+  matrix_->finish();
   if (!scales_.empty()) writer.write(1, 0, std::as_bytes(std::span(scales_)));
   writer.finish();
 }

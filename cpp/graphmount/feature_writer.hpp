@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "graphmount/format_writer.hpp"
+#include "graphmount/section_stream.hpp"
 
 namespace graphmount {
 
@@ -44,9 +44,7 @@ class FeatureWriter {
   std::unique_ptr<FormatWriter> writer_;
   std::uint64_t row_bytes_ = 0;
   std::optional<std::uint64_t> rows_;
-  std::uint64_t most_bytes_ = 0;       // of the matrix
-  std::uint64_t written_ = 0;          // a multiple of kChunkBytes until the end
-  std::vector<std::byte> incomplete_;  // the beginning of the next chunk
+  std::optional<SectionStream> matrix_;
   std::vector<float> scales_;
 };
 

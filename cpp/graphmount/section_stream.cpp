@@ -7,7 +7,7 @@
 namespace graphmount {
 
 void SectionStream::append(std::span<const std::byte> data) {
-  if (data.size() > section().bytes - written_ - incomplete_.size())
+  if (has_known_size_ && data.size() > section().bytes - bytes())
     throw std::invalid_argument(section().name() + ": more was appended than the section holds");
   if (!incomplete_.empty()) {
     const std::size_t missing =
@@ -28,9 +28,8 @@ void SectionStream::append(std::span<const std::byte> data) {
 }
 
 void SectionStream::finish() {
-  if (written_ + incomplete_.size() != section().bytes)
-    throw std::invalid_argument(section().name() + ": only " +
-                                std::to_string(written_ + incomplete_.size()) + " of " +
+  if (bytes() != section().bytes)
+    throw std::invalid_argument(section().name() + ": only " + std::to_string(bytes()) + " of " +
                                 std::to_string(section().bytes) + " bytes were appended");
   writer_->write(index_, written_, incomplete_);
   written_ += incomplete_.size();

@@ -12,8 +12,10 @@ namespace graphmount {
 
 class SectionStream {
  public:
-  /// Section number `index` of `writer`, from its beginning.
-  SectionStream(FormatWriter& writer, std::size_t index) : writer_(&writer), index_(index) {}
+  /// Section number `index` of `writer`, from its beginning. One whose size is not known yet takes
+  /// whatever comes; the writer must be told its rows before `finish`.
+  SectionStream(FormatWriter& writer, std::size_t index, bool has_known_size = true)
+      : writer_(&writer), index_(index), has_known_size_(has_known_size) {}
 
   /// The next bytes of the section. Throws std::invalid_argument if there are more than it has.
   void append(std::span<const std::byte> data);
@@ -21,11 +23,14 @@ class SectionStream {
   /// Throws std::invalid_argument if the section is not complete.
   void finish();
 
+  /// How many bytes have been appended.
+  std::uint64_t bytes() const { return written_ + incomplete_.size(); }
   const Section& section() const { return writer_->header().sections[index_]; }
 
  private:
   FormatWriter* writer_;
   std::size_t index_;
+  bool has_known_size_;
   std::uint64_t written_ = 0;          // a multiple of kChunkBytes until the end
   std::vector<std::byte> incomplete_;  // the beginning of the next chunk
 };

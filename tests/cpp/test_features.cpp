@@ -71,9 +71,11 @@ TEST(refuses_too_much_and_too_little) {
   const TemporaryFolder folder;
   const FeatureLayout layout{.rows = 10, .columns = 2};
   FeatureWriter writer(folder / "x.gd", layout);
-  CHECK_THROWS_WITH(writer.append(Bytes(81)), std::invalid_argument, "more rows");
+  CHECK_THROWS_WITH(writer.append(Bytes(81)), std::invalid_argument,
+                    "more was appended than the section holds");
   writer.append(Bytes(79));
-  CHECK_THROWS_WITH(writer.append(Bytes(2)), std::invalid_argument, "more rows");
+  CHECK_THROWS_WITH(writer.append(Bytes(2)), std::invalid_argument,
+                    "more was appended than the section holds");
   CHECK_THROWS_WITH(writer.finish(), std::invalid_argument, "only 79 of 80 bytes");
   CHECK(!std::filesystem::exists(folder / "x.gd"));
   writer.append(Bytes(1));

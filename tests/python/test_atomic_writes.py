@@ -15,6 +15,7 @@ import time
 import numpy as np
 import pytest
 from conftest import IS_SANITIZED
+from interrupting import CAN_BE_INTERRUPTED, interrupt
 
 import graphmount as gm
 
@@ -41,7 +42,8 @@ def test_killed_at_random_moments(kind, tmp_path, campaign):
     generator = random.Random(kind)
     for _ in range(campaign(5, 50)):
         child = subprocess.Popen(
-            [sys.executable, "-c", WRITE_FOREVER, kind, path], stdout=subprocess.PIPE
+            [sys.executable, "-c", WRITE_FOREVER, kind, path],
+            stdout=subprocess.PIPE,
         )
         assert child.stdout is not None
         child.stdout.readline()
@@ -166,12 +168,13 @@ except KeyboardInterrupt:
     print("interrupted")
 """
     child = subprocess.Popen(
-        [sys.executable, "-c", code, tmp_path / "g.gl"], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", CAN_BE_INTERRUPTED + code, tmp_path / "g.gl"],
+        stdout=subprocess.PIPE,
+        text=True,
     )
     assert child.stdout is not None
     child.stdout.readline()
     time.sleep(0.3)
-    child.send_signal(signal.SIGINT)
-    out, _ = child.communicate(timeout=60)
+    out, _ = interrupt(child)
     assert out == "interrupted\n"
     assert {path.name for path in tmp_path.iterdir()} <= {"g.gl"}

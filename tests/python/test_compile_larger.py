@@ -20,6 +20,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from conftest import IS_SANITIZED
+from interrupting import CAN_BE_INTERRUPTED, interrupt
 from test_atomic_writes import small_disk  # noqa: F401  (a fixture)
 
 import graphmount as gm
@@ -331,7 +332,15 @@ while True:
 
 def start_writing(kind, folder, paths):
     child = subprocess.Popen(
-        [sys.executable, "-c", WRITE_FOREVER, kind, folder, paths.out / kind, paths.tmp],
+        [
+            sys.executable,
+            "-c",
+            CAN_BE_INTERRUPTED + WRITE_FOREVER,
+            kind,
+            folder,
+            paths.out / kind,
+            paths.tmp,
+        ],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -348,8 +357,7 @@ def test_interrupted(kind, folder, paths):
     for _ in range(2):
         child = start_writing(kind, folder, paths)
         time.sleep(0.1 + generator.random())
-        child.send_signal(signal.SIGINT)
-        _, errors = child.communicate(timeout=30)
+        _, errors = interrupt(child)
         assert errors.rstrip().endswith("KeyboardInterrupt")
         assert list(paths.tmp.iterdir()) == []
         assert {path.name for path in paths.out.iterdir()} <= {kind}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import signal
 import subprocess
 import sys
 import threading
@@ -14,6 +13,7 @@ import pytest
 from conftest import IS_SANITIZED
 from hypothesis import given
 from hypothesis import strategies as st
+from interrupting import CAN_BE_INTERRUPTED, interrupt
 from test_atomic_writes import small_disk  # noqa: F401  (a fixture)
 
 import graphmount as gm
@@ -347,7 +347,7 @@ def test_interrupt(tmp_path):
     if IS_SANITIZED:
         pytest.skip("too slow under a sanitizer")
     child = subprocess.Popen(
-        [sys.executable, "-c", SCATTER, tmp_path / "x.gd", "forever"],
+        [sys.executable, "-c", CAN_BE_INTERRUPTED + SCATTER, tmp_path / "x.gd", "forever"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -355,8 +355,7 @@ def test_interrupt(tmp_path):
     assert child.stdout is not None
     child.stdout.readline()
     time.sleep(0.5)
-    child.send_signal(signal.SIGINT)
-    _, errors = child.communicate(timeout=60)
+    _, errors = interrupt(child)
     assert "KeyboardInterrupt" in errors
     assert {path.name for path in tmp_path.iterdir()} == {"x.gd"}
     assert gm.verify(tmp_path / "x.gd").ok

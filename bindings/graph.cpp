@@ -5,6 +5,7 @@
 
 #include <stdexcept>
 
+#include "directions.hpp"
 #include "graphmount/degree_summary.hpp"
 #include "graphmount/node_ids.hpp"
 #include "handles.hpp"
@@ -20,12 +21,6 @@ std::shared_ptr<Graph> open_graph(const nb::bytes& path) {
   const std::filesystem::path target = to_path(path);
   const nb::gil_scoped_release release;
   return std::make_shared<Graph>(target);
-}
-
-Direction to_direction(const std::string& name) {
-  if (name == "in") return Direction::kIn;
-  if (name == "out") return Direction::kOut;
-  throw std::invalid_argument("direction is 'in' or 'out', not '" + name + "'");
 }
 
 SectionKind to_list_section(const std::string& name) {

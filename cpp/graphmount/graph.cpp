@@ -156,14 +156,24 @@ Direction Graph::stored_direction(Direction direction) const {
 ListRange Graph::checked_range(const std::int64_t* indptr, NodeId node, Direction stored) const {
   const ListRange range{indptr[node], indptr[node + 1]};
   if (range.begin < 0 || range.begin > range.end ||
-      static_cast<std::uint64_t>(range.end) > num_edges()) {
-    throw FormatError(mount_.file().path(), "the list of node " + std::to_string(node) + " (" +
-                                                std::string(direction_name(stored)) +
-                                                ") goes from " + std::to_string(range.begin) +
-                                                " to " + std::to_string(range.end) + " of " +
-                                                std::to_string(num_edges()) + kVerifyAdvice);
-  }
+      static_cast<std::uint64_t>(range.end) > num_edges())
+    refuse_range(node, range, stored);
   return range;
+}
+
+void Graph::refuse_range(NodeId node, ListRange range, Direction stored) const {
+  throw FormatError(mount_.file().path(),
+                    "the list of node " + std::to_string(node) + " (" +
+                        std::string(direction_name(stored)) + ") goes from " +
+                        std::to_string(range.begin) + " to " + std::to_string(range.end) + " of " +
+                        std::to_string(num_edges()) + kVerifyAdvice);
+}
+
+void Graph::refuse_neighbor(EdgeId position, NodeId neighbor, Direction stored) const {
+  throw FormatError(mount_.file().path(),
+                    "the neighbor at position " + std::to_string(position) + " of the lists (" +
+                        std::string(direction_name(stored)) + ") is " + std::to_string(neighbor) +
+                        " in a graph of " + std::to_string(num_nodes()) + " nodes" + kVerifyAdvice);
 }
 
 void Graph::degrees(std::span<const NodeId> nodes, Direction direction,

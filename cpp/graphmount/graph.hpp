@@ -58,6 +58,10 @@ class Graph {
   /// offsets, which say where the lists are.
   std::uint64_t prefetch(std::span<const NodeId> nodes, Direction direction) const;
 
+  /// Throw the FormatError for a list, or for a neighbor in one, that cannot be.
+  [[noreturn]] void refuse_range(NodeId node, ListRange range, Direction stored) const;
+  [[noreturn]] void refuse_neighbor(EdgeId position, NodeId neighbor, Direction stored) const;
+
  private:
   void check_sections() const;
   void check_lists(Direction direction) const;

@@ -8,7 +8,8 @@ import numpy as np
 
 from graphmount._arguments import as_count, as_ids
 from graphmount.errors import IdError
-from graphmount.graph import Direction, Graph
+from graphmount.direction import Direction
+from graphmount.graph import Graph
 
 if TYPE_CHECKING:
     import os

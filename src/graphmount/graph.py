@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from graphmount import _core
-from graphmount._arguments import as_id, as_ids, as_native, is_text, require_choice
+from graphmount._arguments import as_id, as_ids, as_native, is_text
 from graphmount._handle import Advice, Handle
 from graphmount.degree_summary import DegreeSummary
+from graphmount.direction import Direction, require_direction
 from graphmount.errors import IdError
 from graphmount.neighbor_lists import NeighborLists
 from graphmount.sources.batches import TextColumn
@@ -22,14 +23,7 @@ if TYPE_CHECKING:
 
     from graphmount.sources.batches import Keys
 
-__all__ = ["Direction", "Graph"]
-
-#: Along which edges to look: "in" sees the sources of a node's incoming edges.
-Direction = Literal["in", "out"]
-
-
-def _require_direction(direction: object) -> None:
-    require_choice("direction", direction, ("in", "out"))
+__all__ = ["Graph"]
 
 
 class Graph(Handle[_core.Graph]):
@@ -115,7 +109,7 @@ class Graph(Handle[_core.Graph]):
 
     def _section(self, name: str, direction: Direction) -> NDArray[Any] | None:
         core = self._open()
-        _require_direction(direction)
+        require_direction(direction)
         section = core.list_section(name, direction)
         return None if section is None else as_native(section)
 
@@ -171,7 +165,7 @@ class Graph(Handle[_core.Graph]):
             array([2, 0])
         """
         core = self._open()
-        _require_direction(direction)
+        require_direction(direction)
         if ids is None:
             return as_native(core.all_degrees(direction))
         return as_native(core.degrees(as_ids(ids, "ids"), direction))
@@ -200,7 +194,7 @@ class Graph(Handle[_core.Graph]):
             array([1, 2], dtype=int32)
         """
         core = self._open()
-        _require_direction(direction)
+        require_direction(direction)
         begin, end = core.neighbor_range(as_id(id, "id"), direction)
         indices = self._section("indices", direction)
         assert indices is not None  # noqa: S101  (checked by the core)
@@ -229,7 +223,7 @@ class Graph(Handle[_core.Graph]):
             8192
         """
         core = self._open()
-        _require_direction(direction)
+        require_direction(direction)
         return core.prefetch(as_ids(ids, "ids"), direction)
 
     def degree_summary(self, *, direction: Direction = "in") -> DegreeSummary:
@@ -249,7 +243,7 @@ class Graph(Handle[_core.Graph]):
             2
         """
         core = self._open()
-        _require_direction(direction)
+        require_direction(direction)
         return DegreeSummary._of(core.degree_summary(direction))  # noqa: SLF001
 
     @property

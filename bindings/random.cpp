@@ -13,8 +13,8 @@ namespace graphmount::bindings {
 void bind_random(nb::module_& module) {
   using nb::literals::operator""_a;
   module.def(
-      "random_key",
-      [](const std::vector<std::uint64_t>& parts) { return make_key(parts).bits(); }, "parts"_a);
+      "random_key", [](const std::vector<std::uint64_t>& parts) { return make_key(parts).bits(); },
+      "parts"_a);
 }
 
 }  // namespace graphmount::bindings

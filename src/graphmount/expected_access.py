@@ -8,7 +8,6 @@ import numpy as np
 
 from graphmount._arguments import as_count, as_ids
 from graphmount.errors import IdError
-from graphmount.direction import Direction
 from graphmount.graph import Graph
 
 if TYPE_CHECKING:
@@ -16,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
+
+    from graphmount.direction import Direction
 
 __all__ = ["expected_access"]
 

@@ -4,6 +4,7 @@
 #include <nanobind/stl/shared_ptr.h>
 
 #include <stdexcept>
+#include <utility>
 
 #include "directions.hpp"
 #include "graphmount/degree_summary.hpp"
@@ -29,6 +30,21 @@ SectionKind to_list_section(const std::string& name) {
         SectionKind::kTimestamps, SectionKind::kEdgeIds, SectionKind::kSourceRows})
     if (section_name(kind) == name) return kind;
   throw std::invalid_argument("there is no section called '" + name + "'");
+}
+
+constexpr std::pair<const char*, ReadAhead> kReads[] = {
+    {"auto", ReadAhead::kAuto}, {"batch", ReadAhead::kBatch}, {"fault", ReadAhead::kNone}};
+
+std::string reads_of(const Graph& graph) {
+  for (const auto& [name, mode] : kReads)
+    if (graph.resident_pages().read_ahead() == mode) return name;
+  throw std::logic_error("unknown mode of reading");
+}
+
+void set_reads(Graph& graph, const std::string& wanted) {
+  for (const auto& [name, mode] : kReads)
+    if (name == wanted) return graph.resident_pages().set_read_ahead(mode);
+  throw std::invalid_argument("reads is 'auto', 'batch' or 'fault', not '" + wanted + "'");
 }
 
 using ReadOnlyArray = nb::ndarray<nb::numpy, nb::ro>;
@@ -113,6 +129,7 @@ void bind_graph(nb::module_& module) {
       .def_prop_ro("is_undirected", &Graph::is_undirected)
       .def_prop_ro("is_sorted_by_time",
                    [](const Graph& self) { return self.mount().header().has(kFlagSortedByTime); })
+      .def_prop_rw("reads", &reads_of, &set_reads)
       .def_prop_ro("node_id_kind", &node_id_kind)
       .def(
           "has_lists",

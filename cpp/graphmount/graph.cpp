@@ -36,7 +36,8 @@ void require_list_ids(const MappedFile& file, std::span<const Index> list, std::
 
 }  // namespace
 
-Graph::Graph(const std::filesystem::path& path) : mount_(path, FileKind::kGraph) {
+Graph::Graph(const std::filesystem::path& path)
+    : mount_(path, FileKind::kGraph), resident_pages_(mount_.file()) {
   check_sections();
 }
 
@@ -162,11 +163,11 @@ ListRange Graph::checked_range(const std::int64_t* indptr, NodeId node, Directio
 }
 
 void Graph::refuse_range(NodeId node, ListRange range, Direction stored) const {
-  throw FormatError(mount_.file().path(),
-                    "the list of node " + std::to_string(node) + " (" +
-                        std::string(direction_name(stored)) + ") goes from " +
-                        std::to_string(range.begin) + " to " + std::to_string(range.end) + " of " +
-                        std::to_string(num_edges()) + kVerifyAdvice);
+  throw FormatError(mount_.file().path(), "the list of node " + std::to_string(node) + " (" +
+                                              std::string(direction_name(stored)) + ") goes from " +
+                                              std::to_string(range.begin) + " to " +
+                                              std::to_string(range.end) + " of " +
+                                              std::to_string(num_edges()) + kVerifyAdvice);
 }
 
 void Graph::refuse_neighbor(EdgeId position, NodeId neighbor, Direction stored) const {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "graphmount/mount.hpp"
+#include "graphmount/page_requests.hpp"
 
 namespace graphmount {
 
@@ -58,6 +59,9 @@ class Graph {
   /// offsets, which say where the lists are.
   std::uint64_t prefetch(std::span<const NodeId> nodes, Direction direction) const;
 
+  /// What is known of the file's pages: for calls that read many of them.
+  ResidentPages& resident_pages() const { return resident_pages_; }
+
   /// Throw the FormatError for a list, or for a neighbor in one, that cannot be.
   [[noreturn]] void refuse_range(NodeId node, ListRange range, Direction stored) const;
   [[noreturn]] void refuse_neighbor(EdgeId position, NodeId neighbor, Direction stored) const;
@@ -69,6 +73,7 @@ class Graph {
   ListRange checked_range(const std::int64_t* indptr, NodeId node, Direction stored) const;
 
   Mount mount_;
+  mutable ResidentPages resident_pages_;
 };
 
 }  // namespace graphmount

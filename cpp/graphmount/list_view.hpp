@@ -53,6 +53,13 @@ class ListView {
     return static_cast<NodeId>(neighbor);
   }
 
+  /// The id of the edge at a position, by the section that has them.
+  EdgeId edge_id(const Section& edge_ids, EdgeId position) const {
+    const Mount& mount = graph_->mount();
+    return edge_ids.dtype == DType::kInt32 ? mount.data<std::int32_t>(edge_ids)[position]
+                                           : mount.data<std::int64_t>(edge_ids)[position];
+  }
+
   void prefetch_range(NodeId node) const { __builtin_prefetch(indptr_ + node); }
   void prefetch_neighbor(EdgeId position) const { __builtin_prefetch(indices_ + position); }
 

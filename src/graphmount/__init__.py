@@ -28,6 +28,7 @@ from graphmount.graph import Graph
 from graphmount.graph_compiler import CompiledGraph, compile_graph
 from graphmount.memory_report import FileMemory, MemoryReport, memory
 from graphmount.neighbor_lists import NeighborLists
+from graphmount.neighbor_sample import NeighborSample
 from graphmount.order import check_order
 from graphmount.sections import Section
 from graphmount.tables import EdgeTable, Table
@@ -46,6 +47,7 @@ __all__ = [
     "Graph",
     "MemoryReport",
     "NeighborLists",
+    "NeighborSample",
     "Problem",
     "Section",
     "Table",

@@ -27,9 +27,9 @@ CoreT = TypeVar("CoreT", _core.Graph, _core.FeatureMatrix)
 HandleT = TypeVar("HandleT", bound="Handle[Any]")
 
 
-def _reopen(cls: Callable[..., HandleT], path: str, advice: Advice) -> HandleT:
+def _reopen(cls: Callable[..., HandleT], path: str, options: dict[str, str]) -> HandleT:
     """How handles unpickle: as what they are on the machine and at the time they arrive."""
-    return cls(path, advice=advice)
+    return cls(path, **options)
 
 
 class Handle(Generic[CoreT]):
@@ -117,9 +117,13 @@ class Handle(Generic[CoreT]):
     ) -> None:
         self.close()
 
-    def __reduce__(self) -> tuple[Callable[..., Self], tuple[type[Self], str, Advice]]:
+    def _options(self) -> dict[str, str]:
+        """The options that this handle was opened with."""
+        return {"advice": self._requested}
+
+    def __reduce__(self) -> tuple[Callable[..., Self], tuple[type[Self], str, dict[str, str]]]:
         self._open()
-        return _reopen, (type(self), self._path, self._requested)
+        return _reopen, (type(self), self._path, self._options())
 
     def advise(self, advice: Advice, *, progress: ProgressOption = None) -> None:
         """Tells the system how the file will be used, as `madvise` does.

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 import numpy as np
 
 from graphmount import _core
-from graphmount._arguments import as_id, as_ids, as_native, is_text
-from graphmount._handle import Advice, Handle
+from graphmount._arguments import as_id, as_ids, as_native, is_text, require_choice
+from graphmount._handle import Advice
 from graphmount.degree_summary import DegreeSummary
 from graphmount.direction import Direction, require_direction
 from graphmount.errors import IdError
 from graphmount.neighbor_lists import NeighborLists
+from graphmount.neighbor_sampling import NeighborSampling
 from graphmount.sources.batches import TextColumn
 
 if TYPE_CHECKING:
@@ -23,10 +24,13 @@ if TYPE_CHECKING:
 
     from graphmount.sources.batches import Keys
 
-__all__ = ["Graph"]
+__all__ = ["Graph", "Reads"]
+
+#: How pages come from the disk: see `Graph`.
+Reads = Literal["auto", "batch", "fault"]
 
 
-class Graph(Handle[_core.Graph]):
+class Graph(NeighborSampling):
     """A mounted `.gl` file.
 
     Mounting maps the file and checks its header: it takes the same fraction of a millisecond for a
@@ -36,6 +40,10 @@ class Graph(Handle[_core.Graph]):
         path: The file.
         advice: How the file will be used; see `advise`. The default suits scattered reads where the
             file is large for the machine.
+        reads: How calls that look at many lists get them from the disk. "batch" asks for all pages
+            that a call will look at before it touches the first, so that the disk has much to do at
+            a time; "fault" touches pages as it comes to them, which costs nothing if they are in
+            memory; "auto" is "batch" while part of the file is not in memory.
 
     Raises:
         FileNotFoundError, PermissionError, OSError: The file cannot be opened.
@@ -49,8 +57,24 @@ class Graph(Handle[_core.Graph]):
         3 3 [2]
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, advice: Advice = "auto") -> None:
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        advice: Advice = "auto",
+        reads: Reads = "auto",
+    ) -> None:
+        require_choice("reads", reads, get_args(Reads))
         super().__init__(path, _core.Graph(os.fsencode(path)), advice)
+        self._open().reads = reads
+
+    def _options(self) -> dict[str, str]:
+        return super()._options() | {"reads": self.reads}
+
+    @property
+    def reads(self) -> Reads:
+        """How calls that look at many lists get them from the disk, as given when mounting."""
+        return cast("Reads", self._open().reads)
 
     def __repr__(self) -> str:
         if self.closed:

@@ -1,0 +1,90 @@
+// Bindings of neighbor sampling. Arrays go out as they are, in memory that comes back to the core
+// when the last of their views is gone.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <optional>
+
+#include "arrays.hpp"
+#include "directions.hpp"
+#include "graphmount/neighbor_sampler.hpp"
+#include "graphmount/random_fanout.hpp"
+
+namespace graphmount::bindings {
+namespace {
+
+using nb::literals::operator""_a;
+using IdColumn = Column<std::int64_t>;
+using IdArray = nb::ndarray<nb::numpy, std::int64_t>;
+
+IdArray to_array(Int64Buffer buffer, std::initializer_list<std::size_t> shape) {
+  auto* owned = new Int64Buffer(std::move(buffer));
+  nb::capsule owner(owned,
+                    [](void* pointer) noexcept { delete static_cast<Int64Buffer*>(pointer); });
+  return IdArray((*owned)->data(), shape, owner);
+}
+
+IdArray to_array(Int64Buffer buffer) {
+  const std::size_t size = buffer->size();
+  return to_array(std::move(buffer), {size});
+}
+
+IdArray fanout(const Graph& graph, const IdColumn& nodes, std::uint64_t k, bool replace,
+               bool weighted, bool repeat, const std::string& direction, std::uint64_t key) {
+  const FanoutOptions options{.direction = to_direction(direction),
+                              .k = k,
+                              .rule = {.replace = replace, .weighted = weighted},
+                              .repeat = repeat,
+                              .key = RandomKey(key)};
+  Int64Buffer out;
+  {
+    const nb::gil_scoped_release release;
+    out = random_fanout(graph, to_span(nodes), options);
+  }
+  return to_array(std::move(out), {nodes.size(), static_cast<std::size_t>(k)});
+}
+
+NeighborSample sample(const Graph& graph, const IdColumn& seeds,
+                      const std::vector<std::int64_t>& fanouts, bool replace, bool weighted,
+                      bool disjoint, const std::optional<IdColumn>& times, bool take_last,
+                      bool induced, const std::string& direction, std::uint64_t key) {
+  SampleOptions options{.direction = to_direction(direction),
+                        .fanouts = {},
+                        .rule = {.replace = replace,
+                                 .weighted = weighted,
+                                 .temporal = times.has_value(),
+                                 .take_last = take_last},
+                        .disjoint = disjoint,
+                        .edges = induced ? SampledEdges::kInduced : SampledEdges::kPicked,
+                        .key = RandomKey(key)};
+  for (const std::int64_t fanout : fanouts)
+    options.fanouts.push_back(fanout < 0 ? kAllNeighbors : static_cast<std::uint64_t>(fanout));
+  const auto time_span = times ? to_span(*times) : std::span<const std::int64_t>();
+  const nb::gil_scoped_release release;
+  return sample_neighbors(graph, to_span(seeds), time_span, options);
+}
+
+/// Gives each array away once: the core's sample is empty afterwards.
+auto take_arrays(NeighborSample& sample) {
+  return std::tuple(to_array(std::move(sample.nodes)), to_array(std::move(sample.neighbors)),
+                    to_array(std::move(sample.targets)), to_array(std::move(sample.edge_ids)),
+                    to_array(std::move(sample.batch)));
+}
+
+}  // namespace
+
+void bind_sampling(nb::module_& module) {
+  nb::class_<NeighborSample>(module, "NeighborSample")
+      .def("take_arrays", &take_arrays)
+      .def_ro("num_sampled_nodes", &NeighborSample::num_sampled_nodes)
+      .def_ro("num_sampled_edges", &NeighborSample::num_sampled_edges);
+  module.def("random_fanout", &fanout, "graph"_a, "nodes"_a, "k"_a, "replace"_a, "weighted"_a,
+             "repeat"_a, "direction"_a, "key"_a);
+  module.def("sample_neighbors", &sample, "graph"_a, "seeds"_a, "fanouts"_a, "replace"_a,
+             "weighted"_a, "disjoint"_a, "times"_a.none(), "take_last"_a, "induced"_a,
+             "direction"_a, "key"_a);
+}
+
+}  // namespace graphmount::bindings

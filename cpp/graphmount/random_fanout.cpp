@@ -1,0 +1,166 @@
+#include "graphmount/random_fanout.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "graphmount/error.hpp"
+#include "graphmount/ids.hpp"
+#include "graphmount/page_requests.hpp"
+#include "graphmount/parallel.hpp"
+
+namespace graphmount {
+namespace {
+
+constexpr std::int64_t kBlockNodes = 32;  // lists whose memory is fetched at the same time
+constexpr std::int64_t kGrain = 1024;
+
+struct FanoutScratch {
+  PageRequests requests;
+  Buffer<ListRange> ranges;
+  Buffer<std::uint64_t> counts;
+
+  std::size_t bytes() const { return requests.bytes() + ranges.bytes() + counts.bytes(); }
+};
+
+template <class Index>
+class Fanout {
+ public:
+  Fanout(const ListView<Index>& lists, std::span<const NodeId> nodes, const FanoutOptions& options,
+         std::int64_t* out)
+      : lists_(lists), picker_(lists, options.rule), nodes_(nodes), options_(options), out_(out) {}
+
+  void run() {
+    scratch_->ranges.resize(nodes_.size());
+    scratch_->counts.resize(nodes_.size());
+    if (lists_.graph().resident_pages().wants_requests()) return run_from_disk();
+    for_rows([&](std::int64_t begin, std::int64_t end) {
+      // Three blocks are under way: offsets of one, picks of one, neighbors of one.
+      const auto block_end = [&](std::int64_t at) { return std::min(at + kBlockNodes, end); };
+      for (std::int64_t i = begin; i < block_end(begin); ++i) lists_.prefetch_range(node(i));
+      std::int64_t picked = begin, read = begin;
+      while (read < end) {
+        const std::int64_t to_read = picked;
+        for (std::int64_t i = block_end(picked); i < block_end(block_end(picked)); ++i)
+          lists_.prefetch_range(node(i));
+        for (const std::int64_t stop = block_end(picked); picked < stop; ++picked) {
+          find_range(picked);
+          pick(picked);
+        }
+        for (; read < to_read; ++read) finish_row(read);
+      }
+    });
+  }
+
+ private:
+  NodeId node(std::int64_t row) const { return nodes_[static_cast<std::size_t>(row)]; }
+  std::int64_t* row_of(std::int64_t row) const {
+    return out_ + static_cast<std::uint64_t>(row) * options_.k;
+  }
+
+  /// Everything for all rows at a time, and what it will look at asked for before.
+  void run_from_disk() {
+    PageRequests& requests = scratch_->requests;
+    const auto ask = [&](SectionKind kind, std::int64_t begin, std::int64_t end) {
+      const Section& section = *lists_.graph().find(kind, lists_.stored_direction());
+      requests.add(section, traits_of(section.dtype).item_bytes, begin, end);
+    };
+    const auto each_row = [&](const auto& body) {
+      for_rows([&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t i = begin; i < end; ++i) body(i);
+      });
+    };
+    requests.begin(lists_.graph().resident_pages());
+    each_row([&](std::int64_t i) { ask(SectionKind::kIndptr, node(i), node(i) + 2); });
+    requests.start();
+    if (options_.rule.weighted) {
+      each_row([&](std::int64_t i) { picker_.visit_counted(node(i), options_.k, ask); });
+      requests.start();
+    }
+    each_row([&](std::int64_t i) { find_range(i); });
+    requests.finish();
+    if (options_.rule.weighted) {
+      each_row([&](std::int64_t i) {
+        const auto at = static_cast<std::size_t>(i);
+        picker_.visit_picked(node(i), scratch_->ranges[at], scratch_->counts[at], options_.k,
+                             draws_of(i), ask);
+      });
+      requests.start();
+    }
+    each_row([&](std::int64_t i) { pick(i); });
+    each_row([&](std::int64_t i) {
+      const std::uint64_t count = scratch_->counts[static_cast<std::size_t>(i)];
+      for (std::uint64_t j = 0; j < count; ++j)
+        ask(SectionKind::kIndices, row_of(i)[j], row_of(i)[j] + 1);
+    });
+    requests.start();
+    each_row([&](std::int64_t i) { finish_row(i); });
+    requests.finish();
+  }
+
+  Draws draws_of(std::int64_t row) const {
+    return Draws(options_.key.with(static_cast<std::uint64_t>(row)));
+  }
+
+  void find_range(std::int64_t row) {
+    const auto at = static_cast<std::size_t>(row);
+    scratch_->ranges[at] = picker_.eligible(node(row), 0);
+    scratch_->counts[at] = picker_.count(scratch_->ranges[at], options_.k);
+  }
+
+  /// Puts positions where the neighbors will be.
+  void pick(std::int64_t row) {
+    thread_local PickScratch pick_scratch;
+    const auto at = static_cast<std::size_t>(row);
+    const std::uint64_t count = scratch_->counts[at];
+    picker_.pick(node(row), scratch_->ranges[at], count, options_.k, draws_of(row), pick_scratch,
+                 row_of(row));
+    for (std::uint64_t i = 0; i < count; ++i) lists_.prefetch_neighbor(row_of(row)[i]);
+  }
+
+  void finish_row(std::int64_t row) {
+    std::int64_t* const out = row_of(row);
+    const std::uint64_t count = scratch_->counts[static_cast<std::size_t>(row)];
+    for (std::uint64_t i = 0; i < count; ++i) out[i] = lists_.neighbor(out[i]);
+    if (count == options_.k) return;
+    if (!options_.repeat || count == 0)
+      return std::fill(out + count, out + options_.k, options_.repeat ? node(row) : -1);
+    std::uint64_t i = count;
+    for (; i + count <= options_.k; i += count) std::copy(out, out + count, out + i);
+    thread_local std::vector<std::uint64_t> places;
+    Draws draws(options_.key.with(static_cast<std::uint64_t>(row)).with(0));
+    pick_distinct(draws, count, options_.k - i, places,
+                  [&](std::uint64_t j, std::uint64_t place) { out[i + j] = out[place]; });
+  }
+
+  template <class Body>
+  void for_rows(const Body& body) {
+    const auto count = static_cast<std::int64_t>(nodes_.size());
+    parallel_for(count, balanced_grain(count, kGrain), body);
+  }
+
+  ListView<Index> lists_;
+  ListPicker<Index> picker_;
+  std::span<const NodeId> nodes_;
+  const FanoutOptions& options_;
+  std::int64_t* out_;
+  Recycled<FanoutScratch> scratch_;
+};
+
+}  // namespace
+
+Recycled<Buffer<std::int64_t>> random_fanout(const Graph& graph, std::span<const NodeId> nodes,
+                                             const FanoutOptions& options) {
+  require_ids(nodes, graph.num_nodes(), "node");
+  const auto items = checked_multiply(nodes.size(), options.k);
+  if (!items || *items > UINT64_MAX / 16)
+    throw BudgetError("no machine has the memory for " + std::to_string(options.k) +
+                      " neighbors of each of " + std::to_string(nodes.size()) + " nodes");
+  Recycled<Buffer<std::int64_t>> out;
+  out->resize(static_cast<std::size_t>(*items));
+  read_lists(graph, options.direction, [&]<class Index>(const ListView<Index>& lists) {
+    Fanout<Index>(lists, nodes, options, out->data()).run();
+  });
+  return out;
+}
+
+}  // namespace graphmount

@@ -172,7 +172,7 @@ def bench_disk(report: Report, folder: str, options: argparse.Namespace) -> None
     num_nodes = node_count(options.disk_edges, 16)
     for family, blocks in (("R-MAT", rmat_blocks), ("moderate skew", skewed_blocks)):
         edges = np.concatenate(list(blocks(options.disk_edges, num_nodes)))
-        gm.compile_graph(edges, path, neighbors="in", num_nodes=num_nodes, memory="8GiB")
+        gm.compile_graph(edges.T, path, neighbors="in", num_nodes=num_nodes, memory="8GiB")
         del edges
         with gm.Graph(path) as graph:
             cap = graph.file_bytes // 4 + options.own_memory

@@ -13,7 +13,7 @@
 namespace graphmount {
 namespace {
 
-constexpr std::int64_t kPartBytes = 1 << 20;
+constexpr std::int64_t kPartBytes = 1 << 18;
 
 }  // namespace
 

@@ -7,6 +7,7 @@
 #include "graphmount/text_decimal.hpp"
 #include "graphmount/text_digit_mask.hpp"
 #include "graphmount/text_fraction_run.hpp"
+#include "graphmount/text_fraction_run_avx512.hpp"
 #include "graphmount/text_integer.hpp"
 #include "graphmount/text_time.hpp"
 
@@ -59,15 +60,17 @@ inline const char* read_number(const char* p, TextType type, std::byte* place) {
   return std::isinf(narrow) ? nullptr : p;
 }
 
-constexpr auto kRunBefore = static_cast<std::ptrdiff_t>(kRunBytesBefore);
-
-// Reads the numbers of the run of a step, as far as they are plain: see read_fraction_run.
-inline std::size_t read_run(const char*& p, const TextStep& step,
-                            const std::vector<TextTarget>& targets, std::size_t row,
-                            char delimiter) {
-  std::byte* const place = step.place(targets, row);
-  return step.type == TextType::kFloat32 ? read_fraction_run<float>(p, step.run, delimiter, place)
-                                         : read_fraction_run<double>(p, step.run, delimiter, place);
+// Reads a run of numbers, as far as they are plain. Before it, bytes from `begin` on are readable.
+template <class Item>
+inline std::size_t read_run(const char* begin, const char*& p, std::size_t count, char delimiter,
+                            std::byte* place) {
+  std::size_t done = 0;
+#ifdef GRAPHMOUNT_HAS_AVX512_RUNS
+  if (can_read_by_avx512()) done = read_run_by_avx512<Item>(p, count, delimiter, place);
+#endif
+  if (done < count && p - begin >= static_cast<std::ptrdiff_t>(kRunBytesBefore))
+    done += read_fraction_run<Item>(p, count - done, delimiter, place + done * sizeof(Item));
+  return done;
 }
 
 }  // namespace
@@ -187,9 +190,12 @@ const char* PlainLines::read_row_of(const char* begin, const char* line,
   for (std::size_t i = 0; i < steps_.size(); ++i) {
     while (field < steps_[i].field)
       if (!advance(field_end != nullptr ? field_end : skip_field(p))) return nullptr;
-    if (!kBlanks && steps_[i].run > 1 && p - begin >= kRunBefore) {
-      const std::size_t count = read_run(p, steps_[i], targets, row, delimiter_);
-      if (count == steps_[i].run) {
+    if (const std::size_t run = steps_[i].run; !kBlanks && run > 1) {
+      std::byte* const place = steps_[i].place(targets, row);
+      const std::size_t count = steps_[i].type == TextType::kFloat32
+                                    ? read_run<float>(begin, p, run, delimiter_, place)
+                                    : read_run<double>(begin, p, run, delimiter_, place);
+      if (count == run) {
         i += count - 1;
         field += count - 1;
         field_end = p;

@@ -23,7 +23,7 @@ class TextReader {
  public:
   /// `name` is what messages call the stream. `piece_bytes` is what one thread parses at a time.
   TextReader(std::string name, std::unique_ptr<ByteStream> stream, TextLayout layout,
-             std::size_t piece_bytes = std::size_t{1} << 19);
+             std::size_t piece_bytes = std::size_t{1} << 18);
 
   /// The next rows, out of about `num_bytes` of text; nothing at the end. Throws SourceError for
   /// rows that cannot be read, unless they are to be skipped.

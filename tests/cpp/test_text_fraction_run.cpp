@@ -11,6 +11,7 @@
 #include "check.hpp"
 #include "graphmount/text_decimal.hpp"
 #include "graphmount/text_fraction_run.hpp"
+#include "graphmount/text_fraction_run_avx512.hpp"
 #include "graphmount/text_plain_lines.hpp"
 
 using namespace graphmount;
@@ -38,10 +39,14 @@ std::string random_number(std::mt19937_64& random) {
   return digits;
 }
 
+template <class Item>
+using RunReader = std::size_t (*)(const char*&, std::size_t, char, std::byte*);
+
 // Reads the fields as a run, and those at which it stops by themselves; each must be what
 // read_decimal says, to the bit. Returns how many the run has left out.
 template <class Item>
-std::size_t check_run(const std::vector<std::string>& fields, const std::string& line_end) {
+std::size_t check_run_by(RunReader<Item> read_run, const std::vector<std::string>& fields,
+                         const std::string& line_end) {
   std::string text(kRunBytesBefore, '9');
   for (const std::string& field : fields) text += field + ',';
   text.pop_back();
@@ -50,8 +55,8 @@ std::size_t check_run(const std::vector<std::string>& fields, const std::string&
   std::vector<Item> items(fields.size() + 1, Item{77});
   std::size_t left_out = 0;
   for (std::size_t at = 0; at < fields.size();) {
-    const std::size_t count = read_fraction_run<Item>(
-        p, fields.size() - at, ',', reinterpret_cast<std::byte*>(items.data() + at));
+    const std::size_t count =
+        read_run(p, fields.size() - at, ',', reinterpret_cast<std::byte*>(items.data() + at));
     for (std::size_t end = at + count; at < end; ++at) {
       double expected = 0;
       const std::string padded = fields[at] + ',' + std::string(8, '0');
@@ -72,6 +77,15 @@ std::size_t check_run(const std::vector<std::string>& fields, const std::string&
   return left_out;
 }
 
+// The same by each way to read a run that this machine has.
+template <class Item>
+std::size_t check_run(const std::vector<std::string>& fields, const std::string& line_end) {
+#ifdef GRAPHMOUNT_HAS_AVX512_RUNS
+  if (can_read_by_avx512()) check_run_by<Item>(read_run_by_avx512<Item>, fields, line_end);
+#endif
+  return check_run_by<Item>(read_fraction_run<Item>, fields, line_end);
+}
+
 }  // namespace
 
 TEST(reads_numbers_as_one_by_one) {
@@ -81,6 +95,22 @@ TEST(reads_numbers_as_one_by_one) {
     for (std::string& field : fields) field = random_number(random);
     check_run<float>(fields, round % 2 == 0 ? "\n" : "\r\n");
     check_run<double>(fields, ",text\n");
+  }
+}
+
+TEST(reads_long_runs_as_one_by_one) {
+  std::mt19937_64 random(7);
+  for (int round = 0; round < 500; ++round) {
+    std::vector<std::string> fields(random() % 700 + 1);
+    // From none to many integers, exponents and others among the fractions.
+    const std::size_t num_odd = std::size_t{1} << random() % 8;
+    for (std::string& field : fields) {
+      field = std::to_string(static_cast<double>(random() % 4'000'000) / 1e6 - 2);
+      if (random() % 128 < num_odd) field = random_number(random);
+      if (random() % 128 < num_odd) field = std::to_string(random() % 1'000'000'000);
+    }
+    check_run<float>(fields, "\n");
+    check_run<double>(fields, "\r\n");
   }
 }
 
@@ -124,9 +154,11 @@ TEST(leaves_out_what_is_not_plain) {
       "1.00000000000000000000000000000000000000000000000000000000000000000000000000000000001"};
   std::mt19937_64 random(6);
   for (int round = 0; round < 50'000; ++round) {
-    std::vector<std::string> fields(random() % 9 + 1);
+    const bool is_long = round % 50 == 0;
+    std::vector<std::string> fields(random() % (is_long ? 300 : 9) + 1);
     for (std::string& field : fields)
-      field = random() % 3 == 0 ? odd[random() % odd.size()] : random_number(random);
+      field =
+          random() % (is_long ? 30 : 3) == 0 ? odd[random() % odd.size()] : random_number(random);
     check_run<float>(fields, "\n");
   }
 }
@@ -136,5 +168,18 @@ TEST(takes_all_that_is_plain) {
   CHECK_EQUAL(check_run<float>({"0.13210486", "-1.5", "3", "-0.0", "12345678.1234567", "-7"}, "\n"),
               0U);
   CHECK_EQUAL(check_run<float>({"1.5", "1e-05", "2.5", "3.25", "1e-05"}, "\n"), 2U);
+}
+#endif
+
+#ifdef GRAPHMOUNT_HAS_AVX512_RUNS
+TEST(takes_all_plain_fractions_by_avx512) {
+  if (!can_read_by_avx512()) return;
+  std::vector<std::string> fields = {"0.13210486", "-1.5", "-0.0", "12345678.1234567", "0.5"};
+  for (int i = 0; i < 1000; ++i) fields.push_back(std::to_string(i * 0.37 - 100));
+  CHECK_EQUAL(check_run_by<float>(read_run_by_avx512<float>, fields, "\n"), 0U);
+  CHECK_EQUAL(check_run_by<double>(read_run_by_avx512<double>, fields, ",text\n"), 0U);
+  fields[10] = "3";
+  fields[700] = "1e-05";
+  CHECK_EQUAL(check_run_by<float>(read_run_by_avx512<float>, fields, "\n"), 2U);
 }
 #endif

@@ -30,6 +30,8 @@ Kind: TypeAlias = Literal["id", "integer", "number", "time"]
 _SAMPLE_BYTES = 256 << 10
 _LONGEST_LINE = 64 << 20
 _SAMPLE_ROWS = 1000
+#: About so many fields tell whether a delimiter leaves numbers between them.
+_SAMPLE_FIELDS = 1000
 #: In the order in which they are preferred where several would do; blanks come last.
 _DELIMITERS = ("\t", ",", ";", "")
 
@@ -123,7 +125,8 @@ def find_delimiter(sample: Sample, *, comments: str, quotes: bool) -> str:
         [(width, count)] = Counter(map(len, rows)).most_common(1)
         if width < 2:
             continue
-        fields = [field for row in rows[:100] for field in row]
+        num_rows = min(100, max(10, _SAMPLE_FIELDS // width))
+        fields = [field for row in rows[:num_rows] for field in row]
         numbers = sum(is_kind(field, "number") or is_kind(field, "time") for field in fields)
         score = (round(count / len(rows), 1), round(numbers / len(fields), 1))
         if not delimiter and best_score[0] >= score[0] and 2 * numbers <= len(fields):
@@ -170,9 +173,9 @@ def is_header(rows: list[Row], picks: list[tuple[int, Kind]]) -> bool:
     ids = [column for column, kind in picks if kind == "id"]
     if ids and all(first[column].lower() in _ID_NAMES for column in ids):
         return True
-    numeric = [(column, kind) for column, kind in picks if is_all(others, column, kind, most=True)]
     # An empty field is a missing value rather than a name.
-    names = sum(
-        bool(first[column]) and not is_kind(first[column], kind) for column, kind in numeric
-    )
-    return 2 * names > len(numeric)
+    named = {pick for pick in picks if first[pick[0]] and not is_kind(first[pick[0]], pick[1])}
+    if not named:
+        return False  # whatever the others are
+    numeric = [pick for pick in picks if is_all(others, *pick, most=True)]
+    return 2 * sum(pick in named for pick in numeric) > len(numeric)

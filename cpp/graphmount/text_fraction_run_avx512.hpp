@@ -1,0 +1,29 @@
+// Runs of decimal fractions, as `read_fraction_run` reads them, on processors with AVX-512.
+//
+// First all marks of the run are found, 64 characters at a look, and their positions listed. Then
+// no number has to wait for another: eight are taken out of the text and made at once.
+#pragma once
+
+#include <cstddef>
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#define GRAPHMOUNT_HAS_AVX512_RUNS
+#endif
+
+namespace graphmount {
+
+#ifdef GRAPHMOUNT_HAS_AVX512_RUNS
+
+/// Whether this processor can do it.
+bool can_read_by_avx512();
+
+/// What `read_fraction_run` does, with the same results, but that it stops at integers too, and
+/// where some numbers next to each other are very long; it reads nothing before the text. Item is
+/// float or double.
+template <class Item>
+std::size_t read_run_by_avx512(const char*& text, std::size_t count, char delimiter,
+                               std::byte* place);
+
+#endif
+
+}  // namespace graphmount

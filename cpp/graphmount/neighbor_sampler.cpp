@@ -16,7 +16,9 @@ namespace graphmount {
 namespace {
 
 constexpr std::uint64_t kChunkEdges = 8192;  // what one thread picks and reads at a time
-constexpr std::size_t kBlockNodes = 32;      // lists whose memory is fetched at the same time
+constexpr std::uint64_t kChunkEdgesFromDisk = 1024;
+constexpr std::size_t kBlockNodes = 32;  // lists whose memory is fetched at the same time
+constexpr std::int64_t kFrontierGrain = 2048;
 
 /// Nodes of the frontier whose picks are the work of one thread.
 struct Chunk {
@@ -98,7 +100,6 @@ class Sampling {
       (*out_.batch)[i] = static_cast<std::int64_t>(i);
     scratch_->numbers.begin(seeds.size(), [&](std::size_t i) { return key_of(seeds[i], i); });
     num_seeds_ = seeds.size();
-    if (announces_) scratch_->requests.begin(lists_.graph().resident_pages());
   }
 
   void grow_edges(std::size_t size) {
@@ -113,26 +114,32 @@ class Sampling {
     scratch_->ranges.resize(frontier_size());
     scratch_->counts.resize(frontier_size());
     const std::uint64_t k = options_.fanouts[hop];
-    const auto find = [&](std::size_t i) {
-      scratch_->ranges[i] = picker_.eligible(nodes[i], time_of(frontier_ + i));
-      scratch_->counts[i] = picker_.count(scratch_->ranges[i], k);
+    const auto find = [&](std::size_t first, std::size_t last) {
+      for_range(first, last, kFrontierGrain, [&](std::size_t begin, std::size_t end) {
+        constexpr std::size_t kAhead = 32;
+        for (std::size_t i = begin; i < end; ++i) {
+          if (i + kAhead < end) lists_.prefetch_range(nodes[i + kAhead]);
+          scratch_->ranges[i] = picker_.eligible(nodes[i], time_of(frontier_ + i));
+          scratch_->counts[i] = picker_.count(scratch_->ranges[i], k);
+        }
+      });
     };
-    if (announces_) {
-      announce([&](std::size_t i) { ask(SectionKind::kIndptr, nodes[i], nodes[i] + 2); });
-      if (options_.rule.weighted || options_.rule.temporal)
-        announce([&](std::size_t i) {
-          picker_.visit_counted(
-              nodes[i], k, [&](SectionKind kind, EdgeId from, EdgeId to) { ask(kind, from, to); });
+    if (!announces_) return find(0, frontier_size());
+    PageRequests& requests = scratch_->requests;
+    requests.begin(lists_.graph().resident_pages());
+    const auto add_offsets = [&](std::size_t first, std::size_t last) {
+      for (std::size_t i = first; i < last; ++i) ask(SectionKind::kIndptr, nodes[i], nodes[i] + 2);
+    };
+    requests.in_ranges(
+        frontier_size(), kPagesAtOnce, add_offsets, [&](std::size_t first, std::size_t last) {
+          if (options_.rule.weighted || options_.rule.temporal) {
+            for (std::size_t i = first; i < last; ++i)
+              picker_.visit_counted(nodes[i], k, [&](auto... pages) { ask(pages...); });
+            requests.start();
+          }
+          find(first, last);
         });
-    }
-    for_frontier(1 << 11, [&](std::size_t begin, std::size_t end) {
-      constexpr std::size_t kAhead = 32;
-      for (std::size_t i = begin; i < end; ++i) {
-        if (i + kAhead < end) lists_.prefetch_range(nodes[i + kAhead]);
-        find(i);
-      }
-    });
-    if (announces_) scratch_->requests.finish();
+    requests.finish();
   }
 
   /// Gives the picks of each node their places in the result, and cuts the frontier into chunks.
@@ -141,6 +148,7 @@ class Sampling {
     auto& chunks = scratch_->chunks;
     starts.resize(frontier_size() + 1);
     chunks.clear();
+    const std::uint64_t chunk_edges = announces_ ? kChunkEdgesFromDisk : kChunkEdges;
     const std::uint64_t room = SampleNumbers::kMostItems - num_seeds_ - num_edges_;
     std::uint64_t sum = 0;
     std::size_t first = 0;
@@ -151,7 +159,7 @@ class Sampling {
             "the sample has more than 2^32 edges; sample fewer seeds at a time, or fewer neighbors "
             "of each node");
       sum += scratch_->counts[i];
-      if (sum - starts[first] >= kChunkEdges) {
+      if (sum - starts[first] >= chunk_edges) {
         chunks.push_back({first, i + 1});
         first = i + 1;
       }
@@ -162,15 +170,15 @@ class Sampling {
     grow_edges(num_edges_ + sum);
   }
 
-  /// Picks the neighbors of the whole frontier. If they are on disk, first all positions are picked
-  /// and their pages asked for; else the memory of some is on its way while others are picked.
+  /// Picks the neighbors of the whole frontier. If they are in memory, that of some is on its way
+  /// while others are picked. If not, all positions are picked first, and then pages are.
   void pick_neighbors(std::size_t hop) {
     const RandomKey key = options_.key.with(hop);
     const std::uint64_t k = options_.fanouts[hop];
     scratch_->numbers.begin_hop(scratch_->starts[frontier_size()], scratch_->chunks.size());
-    if (announces_) announce_picks(k, key);
-    for_chunks([&](std::size_t index, const Chunk& chunk) {
-      std::size_t picked = announces_ ? chunk.end_node : chunk.first_node;
+    if (announces_) return pick_from_disk(k, key);
+    for_chunks(0, scratch_->chunks.size(), [&](const Chunk& chunk) {
+      std::size_t picked = chunk.first_node;
       const auto pick_block = [&] {
         const std::size_t end = std::min(picked + kBlockNodes, chunk.end_node);
         for (; picked < end; ++picked) pick_list(picked, k, key);
@@ -181,37 +189,64 @@ class Sampling {
         pick_block();
         for (; read < end; ++read) read_list(read);
       }
-      const std::int64_t* const neighbors = out_.neighbors->data() + num_edges_;
-      const std::int64_t* const targets = out_.targets->data() + num_edges_;
-      scratch_->numbers.add_chunk(index, scratch_->starts[chunk.first_node],
-                                  scratch_->starts[chunk.end_node], [&](std::size_t i) {
-                                    return key_of(neighbors[i],
-                                                  static_cast<std::size_t>(targets[i]));
-                                  });
+      hand_in(chunk);
     });
-    if (announces_) scratch_->requests.finish();
   }
 
-  void announce_picks(std::uint64_t k, RandomKey key) {
-    if (options_.rule.weighted) {
-      announce([&](std::size_t i) {
-        picker_.visit_picked(
-            (*out_.nodes)[frontier_ + i], scratch_->ranges[i], scratch_->counts[i], k,
-            Draws(key.with(frontier_ + i)),
-            [&](SectionKind kind, EdgeId from, EdgeId to) { ask(kind, from, to); });
+  void pick_from_disk(std::uint64_t k, RandomKey key) {
+    PageRequests& requests = scratch_->requests;
+    requests.begin(lists_.graph().resident_pages());
+    const auto pick = [&](std::size_t first, std::size_t last) {
+      for_chunks(first, last, [&](const Chunk& chunk) {
+        for (std::size_t i = chunk.first_node; i < chunk.end_node; ++i) pick_list(i, k, key);
       });
+    };
+    const std::size_t num_chunks = scratch_->chunks.size();
+    const std::size_t chunks_at_once = kPagesAtOnce / kChunkEdgesFromDisk;
+    if (options_.rule.weighted) {
+      requests.in_ranges(
+          num_chunks, chunks_at_once,
+          [&](std::size_t first, std::size_t last) {
+            for_nodes(first, last, [&](std::size_t i) {
+              picker_.visit_picked((*out_.nodes)[frontier_ + i], scratch_->ranges[i],
+                                   scratch_->counts[i], k, Draws(key.with(frontier_ + i)),
+                                   [&](auto... pages) { ask(pages...); });
+            });
+          },
+          pick);
+    } else {
+      pick(0, num_chunks);
     }
-    for_chunks([&](std::size_t, const Chunk& chunk) {
-      for (std::size_t i = chunk.first_node; i < chunk.end_node; ++i) pick_list(i, k, key);
-    });
-    if (options_.rule.weighted) scratch_->requests.finish();
-    announce([&](std::size_t i) {
-      const EdgeId* const positions = out_.edge_ids->data() + num_edges_ + scratch_->starts[i];
-      for (std::uint64_t pick = 0; pick < scratch_->counts[i]; ++pick) {
-        ask(SectionKind::kIndices, positions[pick], positions[pick] + 1);
-        if (edge_ids_ != nullptr) ask(SectionKind::kEdgeIds, positions[pick], positions[pick] + 1);
-      }
-    });
+    requests.in_ranges(
+        num_chunks, chunks_at_once,
+        [&](std::size_t first, std::size_t last) {
+          for_nodes(first, last, [&](std::size_t i) { ask_for_picks(i); });
+        },
+        [&](std::size_t first, std::size_t last) {
+          for_chunks(first, last, [&](const Chunk& chunk) {
+            for (std::size_t i = chunk.first_node; i < chunk.end_node; ++i) read_list(i);
+            hand_in(chunk);
+          });
+        });
+    requests.finish();
+  }
+
+  void ask_for_picks(std::size_t at) {
+    const EdgeId* const positions = out_.edge_ids->data() + num_edges_ + scratch_->starts[at];
+    for (std::uint64_t pick = 0; pick < scratch_->counts[at]; ++pick) {
+      ask(SectionKind::kIndices, positions[pick], positions[pick] + 1);
+      if (edge_ids_ != nullptr) ask(SectionKind::kEdgeIds, positions[pick], positions[pick] + 1);
+    }
+  }
+
+  /// Gives the picked nodes of a chunk to be numbered.
+  void hand_in(const Chunk& chunk) {
+    const std::int64_t* const neighbors = out_.neighbors->data() + num_edges_;
+    const std::int64_t* const targets = out_.targets->data() + num_edges_;
+    const auto index = static_cast<std::size_t>(&chunk - scratch_->chunks.data());
+    scratch_->numbers.add_chunk(
+        index, scratch_->starts[chunk.first_node], scratch_->starts[chunk.end_node],
+        [&](std::size_t i) { return key_of(neighbors[i], static_cast<std::size_t>(targets[i])); });
   }
 
   void pick_list(std::size_t at, std::uint64_t k, RandomKey key) {
@@ -256,29 +291,27 @@ class Sampling {
     scratch_->requests.add(section, traits_of(section.dtype).item_bytes, begin, end);
   }
 
-  /// Asks for what `add` adds for each node of the frontier.
-  template <class Add>
-  void announce(const Add& add) {
-    for_frontier(1 << 11, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) add(i);
-    });
-    scratch_->requests.start();
-  }
-
+  /// Calls body(begin, end) for ranges of nodes of the frontier.
   template <class Body>
-  void for_frontier(std::int64_t least, const Body& body) {
-    const auto count = static_cast<std::int64_t>(frontier_size());
+  void for_range(std::size_t first, std::size_t last, std::int64_t least, const Body& body) {
+    const auto count = static_cast<std::int64_t>(last - first);
     parallel_for(count, balanced_grain(count, least), [&](std::int64_t begin, std::int64_t end) {
-      body(static_cast<std::size_t>(begin), static_cast<std::size_t>(end));
+      body(first + static_cast<std::size_t>(begin), first + static_cast<std::size_t>(end));
     });
   }
 
   template <class Body>
-  void for_chunks(const Body& body) {
-    const auto count = static_cast<std::int64_t>(scratch_->chunks.size());
-    parallel_for(count, 1, [&](std::int64_t begin, std::int64_t) {
-      const auto index = static_cast<std::size_t>(begin);
-      body(index, scratch_->chunks[index]);
+  void for_chunks(std::size_t first, std::size_t last, const Body& body) {
+    for_range(first, last, 1, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) body(scratch_->chunks[i]);
+    });
+  }
+
+  /// Calls body for each node of some chunks.
+  template <class Body>
+  void for_nodes(std::size_t first, std::size_t last, const Body& body) {
+    for_chunks(first, last, [&](const Chunk& chunk) {
+      for (std::size_t i = chunk.first_node; i < chunk.end_node; ++i) body(i);
     });
   }
 

@@ -77,6 +77,8 @@ void PageRequests::begin(ResidentPages& pages) {
     wanted_.resize(words);
     std::fill(wanted_.data(), wanted_.data() + words, 0);
   }
+  num_wanted_ = 0;
+  waits_before_ = num_page_waits();
 }
 
 void PageRequests::add_bytes(std::uint64_t begin, std::uint64_t end) {
@@ -122,8 +124,7 @@ void PageRequests::start() {
     ask();
     num_wanted += count;
   });
-  num_wanted_ = num_wanted;
-  waits_before_ = num_page_waits();
+  num_wanted_ += num_wanted;
 }
 
 void PageRequests::finish() {

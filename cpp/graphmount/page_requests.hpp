@@ -7,6 +7,7 @@
 // speed: what is not asked for is read when it is touched.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -54,12 +55,33 @@ class ResidentPages {
   std::unique_ptr<std::atomic<std::uint64_t>[]> asked_;
 };
 
-/// One batch: `add` by any number of threads, then `start`; when the pages have been looked at,
-/// `finish`.
+/// How many pages it is good to ask for at a time: enough for the disk to be busy, and few enough
+/// to stay in memory until they are looked at.
+inline constexpr std::size_t kPagesAtOnce = 1 << 14;
+
+/// One batch: `add` by any number of threads, then `start`, and again; when all pages have been
+/// looked at, `finish`.
 class PageRequests {
  public:
   /// Begins a batch. `pages` must live until `finish`.
   void begin(ResidentPages& pages);
+
+  /// Calls work(begin, end) for ranges of `size` that make up [0, count). Before each, the pages
+  /// that it will look at have been asked for, by add_pages(begin, end), while the one before was
+  /// at work.
+  template <class AddPages, class Work>
+  void in_ranges(std::size_t count, std::size_t size, const AddPages& add_pages, const Work& work) {
+    for (std::size_t next = 0, begin = 0; begin < count;) {
+      const std::size_t end = next;
+      if (next < count) {
+        add_pages(next, std::min(next + size, count));
+        start();
+        next = std::min(next + size, count);
+      }
+      if (begin < end) work(begin, end);
+      begin = end;
+    }
+  }
 
   /// Asks for items [begin, end) of a section.
   void add(const Section& section, std::uint64_t item_bytes, std::int64_t begin, std::int64_t end) {

@@ -57,43 +57,54 @@ class Fanout {
     return out_ + static_cast<std::uint64_t>(row) * options_.k;
   }
 
-  /// Everything for all rows at a time, and what it will look at asked for before.
+  /// Step by step for some rows at a time, whose pages are asked for before.
   void run_from_disk() {
     PageRequests& requests = scratch_->requests;
     const auto ask = [&](SectionKind kind, std::int64_t begin, std::int64_t end) {
       const Section& section = *lists_.graph().find(kind, lists_.stored_direction());
       requests.add(section, traits_of(section.dtype).item_bytes, begin, end);
     };
-    const auto each_row = [&](const auto& body) {
-      for_rows([&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t i = begin; i < end; ++i) body(i);
-      });
+    const auto each = [&](const auto& body) {
+      return [&, body](std::size_t first, std::size_t last) {
+        const auto count = static_cast<std::int64_t>(last - first);
+        parallel_for(count, balanced_grain(count, 64), [&](std::int64_t begin, std::int64_t end) {
+          for (std::int64_t i = begin; i < end; ++i) body(static_cast<std::int64_t>(first) + i);
+        });
+      };
     };
     requests.begin(lists_.graph().resident_pages());
-    each_row([&](std::int64_t i) { ask(SectionKind::kIndptr, node(i), node(i) + 2); });
-    requests.start();
+    const auto find_ranges = each([&](std::int64_t i) { find_range(i); });
+    requests.in_ranges(
+        nodes_.size(), kPagesAtOnce,
+        each([&](std::int64_t i) { ask(SectionKind::kIndptr, node(i), node(i) + 2); }),
+        [&](std::size_t first, std::size_t last) {
+          if (options_.rule.weighted) {
+            each([&](std::int64_t i) { picker_.visit_counted(node(i), options_.k, ask); })(first,
+                                                                                           last);
+            requests.start();
+          }
+          find_ranges(first, last);
+        });
+    const std::size_t rows_at_once =
+        std::max<std::size_t>(1, kPagesAtOnce / std::max<std::size_t>(1, options_.k));
+    const auto pick_rows = each([&](std::int64_t i) { pick(i); });
     if (options_.rule.weighted) {
-      each_row([&](std::int64_t i) { picker_.visit_counted(node(i), options_.k, ask); });
-      requests.start();
-    }
-    each_row([&](std::int64_t i) { find_range(i); });
-    requests.finish();
-    if (options_.rule.weighted) {
-      each_row([&](std::int64_t i) {
+      const auto ask_for_tables = each([&](std::int64_t i) {
         const auto at = static_cast<std::size_t>(i);
         picker_.visit_picked(node(i), scratch_->ranges[at], scratch_->counts[at], options_.k,
                              draws_of(i), ask);
       });
-      requests.start();
+      requests.in_ranges(nodes_.size(), rows_at_once, ask_for_tables, pick_rows);
+    } else {
+      pick_rows(0, nodes_.size());
     }
-    each_row([&](std::int64_t i) { pick(i); });
-    each_row([&](std::int64_t i) {
+    const auto ask_for_neighbors = each([&](std::int64_t i) {
       const std::uint64_t count = scratch_->counts[static_cast<std::size_t>(i)];
       for (std::uint64_t j = 0; j < count; ++j)
         ask(SectionKind::kIndices, row_of(i)[j], row_of(i)[j] + 1);
     });
-    requests.start();
-    each_row([&](std::int64_t i) { finish_row(i); });
+    requests.in_ranges(nodes_.size(), rows_at_once, ask_for_neighbors,
+                       each([&](std::int64_t i) { finish_row(i); }));
     requests.finish();
   }
 

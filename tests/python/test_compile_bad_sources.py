@@ -174,6 +174,14 @@ def test_skip_in_tables_and_arrays(check_graph, tmp_path):
         assert "-5 to 1" in report.skipped_examples[0]
 
 
+def test_skip_in_matrix_market(tmp_path):
+    """Entries that the compiler leaves out are entries of the file all the same."""
+    head = "%%MatrixMarket matrix coordinate real general\n3 3 4\n"
+    path = write(tmp_path / "e.mtx", head + "1 2 -1\n2 3 1\n4 1 1\n3 1 2\n")
+    report = gm.compile_graph(path, tmp_path / "g.gl", weights=True, on_error="skip")
+    assert (report.num_edges, report.skipped) == (2, 2)
+
+
 def test_skip_with_a_map(tmp_path):
     path = write(tmp_path / "e.csv", "a,b,1\nc,d,-1\n")
     report = gm.compile_graph(path, tmp_path / "g.gl", ids="map", weights=2, on_error="skip")

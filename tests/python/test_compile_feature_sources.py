@@ -167,3 +167,10 @@ def test_skip_in_features(tmp_path):
     assert (report.skipped, len(report.skipped_examples)) == (4, 4)
     assert "line 3, column 2: 'x' is not" in report.skipped_examples[0]
     assert gm.FeatureStore(tmp_path / "x.gd").numpy().reshape(-1).tolist() == [25, 127, 51]
+
+
+def test_skip_does_not_take_floats_for_bad_integers(tmp_path):
+    path = write(tmp_path / "x.csv", "nan,3\n1,2\nx,5\n4,6\n7,8\n")
+    report = gm.compile_features(path, tmp_path / "x.gd", on_error="skip")
+    assert (report.shape, report.dtype, report.skipped) == ((4, 2), "float32", 1)
+    assert np.isnan(gm.FeatureStore(tmp_path / "x.gd").numpy()[0, 0])

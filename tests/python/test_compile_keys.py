@@ -90,6 +90,23 @@ def test_map_of_a_closed_set(kind, check_graph, tmp_path):
         gm.compile_graph(path, tmp_path / "g.gl", ids="map", node_ids=[*keys[:2], *keys])
 
 
+@pytest.mark.parametrize("kind", ["own file", "networkx"])
+def test_ids_that_a_source_knows_stay_with_weights_from_elsewhere(kind, tmp_path):
+    """Also of nodes without an edge, which the edges do not tell of."""
+    if kind == "own file":
+        source = tmp_path / "own.gl"
+        gm.compile_graph(([0, 2], [2, 0]), source, node_ids=["a", "alone", "b"])
+        options = {}
+    else:
+        source = pytest.importorskip("networkx").DiGraph([("a", "b"), ("b", "a")])
+        source.add_node("alone")
+        options = {"ids": "map"}
+    gm.compile_graph(source, tmp_path / "g.gl", weights=[0.5, 0.25], **options)
+    graph = gm.Graph(tmp_path / "g.gl")
+    assert graph.has_weights
+    assert sorted(graph.to_external(range(3))) == ["a", "alone", "b"]
+
+
 def test_key_type(tmp_path):
     path = write(tmp_path / "e.csv", "01,1\n1,2\n")
     gm.compile_graph(path, tmp_path / "g.gl", ids="map", key_type="str")

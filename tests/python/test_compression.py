@@ -10,18 +10,12 @@ import sys
 import threading
 
 import pytest
+from source_samples import zstd
 from text_tables import pairs_of, write
 
 from graphmount.errors import SourceError
 from graphmount.sources.compression import UnpackedStream, find_compression, unpack
 from graphmount.sources.text import TextEdges
-
-
-def zstd(data):
-    import zstandard
-
-    return zstandard.ZstdCompressor().compress(data)
-
 
 COMPRESSIONS = {
     "gzip": gzip.compress,

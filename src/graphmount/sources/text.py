@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from graphmount.sources.batches import Skipped
+    from graphmount.sources.batches import Keys, Skipped
+    from graphmount.sources.options import OnError
     from graphmount.sources.sniff import Kind
     from graphmount.sources.text_table import Column, KeyKind, Output
 
@@ -51,10 +52,6 @@ class TextEdges:
         quotes: Whether fields may be in double quotes.
         on_error: What to do with rows that cannot be read: "raise", or "skip" and count them.
 
-    Attributes:
-        estimated_edges: About how many edges there are, judged by the first lines; None if the file
-            is compressed.
-
     Raises:
         SourceError: The file is no text table, or there is no such column.
         OSError: The file cannot be read.
@@ -72,7 +69,7 @@ class TextEdges:
         header: bool | None = None,
         comments: str = "#%",
         quotes: bool = True,
-        on_error: Literal["raise", "skip"] = "raise",
+        on_error: OnError = "raise",
     ) -> None:
         self._table = table = TextTable(
             path,
@@ -103,13 +100,14 @@ class TextEdges:
         self.name: str = table.name
         self.size: int | None = table.size
         self.num_edges: int | None = None
+        self.estimated_edges: int | None = table.estimated_rows
         self.num_nodes: int | None = None
+        self.node_ids: Keys | None = None
         self.is_symmetric: bool = False
         self.has_text_ids: bool = key_type == "text"
         self.has_weights: bool = weight is not None
         self.has_timestamps: bool = time is not None
         self.skipped: Skipped = table.skipped
-        self.estimated_edges: int | None = table.estimated_rows
 
     def batches(self, *, memory: int) -> Iterator[EdgeBatch]:
         """All edges, from the first on, in batches for which about `memory` bytes are used."""
@@ -144,10 +142,6 @@ class TextRows:
         quotes: Whether fields may be in double quotes.
         on_error: What to do with rows that cannot be read: "raise", or "skip" and count them.
 
-    Attributes:
-        estimated_rows: About how many rows there are, judged by the first lines; None if the file
-            is compressed.
-
     Raises:
         SourceError: The file is no text table, or there is no such column.
         OSError: The file cannot be read.
@@ -167,7 +161,7 @@ class TextRows:
         header: bool | None = None,
         comments: str = "#%",
         quotes: bool = True,
-        on_error: Literal["raise", "skip"] = "raise",
+        on_error: OnError = "raise",
     ) -> None:
         require_choice("dtype", dtype, ("float32", "float64", "int64", None))
         require_choice("vector", vector, (True, False, None))
@@ -187,7 +181,7 @@ class TextRows:
             picks.append((key_column, "id"))
         table.settle_header(picks)
         if dtype is None:
-            is_int = bool(table.data_rows) and all(table.is_all(c, "integer") for c in values)
+            is_int = bool(table.data_rows) and all(table.is_integer(c) for c in values)
             self._dtype_is_guessed = is_int
             dtype = "int64" if is_int else "float32"
         else:
@@ -209,7 +203,6 @@ class TextRows:
         self.has_keys: bool = key_column is not None
         self.has_text_keys: bool = key_type == "text"
         self.skipped: Skipped = table.skipped
-        self.estimated_rows: int | None = table.estimated_rows
 
     def _find_values(
         self, columns: Column | Sequence[Column] | None, key_column: int | None

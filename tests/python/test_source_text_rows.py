@@ -21,8 +21,8 @@ def test_rows(tmp_path):
     labels = TextRows(path, key=0, columns="label")
     assert (labels.num_columns, labels.is_vector, labels.dtype) == (1, True, "int64")
     assert rows_of(labels)[0].tolist() == [3, 4]
-    column = TextRows(path, columns=[3], vector=False, dtype="float64")
-    assert rows_of(column)[0].tolist() == [[3.0], [4.0]]
+    column = TextRows(path, columns=[3], dtype="float64")
+    assert rows_of(column)[0].tolist() == [3.0, 4.0]
     assert column.dtype == "float64"
     picked = TextRows(path, key=0, columns=["label", "x"])
     assert rows_of(picked)[0].tolist() == [[3, 0.5], [4, 1.5]]
@@ -53,8 +53,6 @@ def test_missing_values(tmp_path):
 
 def test_rows_refused(tmp_path):
     path = write(tmp_path, "1,2\n3,4\n")
-    with pytest.raises(ValueError, match="vector=True takes one column of values, and there are 2"):
-        TextRows(path, vector=True)
     with pytest.raises(ValueError, match="dtype='float16'; choose one of"):
         TextRows(path, dtype="float16")
     with pytest.raises(SourceError, match="no column of values besides the key"):

@@ -133,8 +133,6 @@ class TextRows:
             for text; None to find out whether they are integers.
         dtype: "float32", "float64" or "int64"; None for int64 if all values in the first rows are
             integers, else float32.
-        vector: Whether to give single values rather than rows of one column; None if there is just
-            one column of values.
         missing: What an empty field is: an "error", or "nan".
         delimiter: What separates fields, " " for any run of blanks; None to find out.
         header: Whether the first row holds the names of the columns; None to find out.
@@ -155,7 +153,6 @@ class TextRows:
         columns: Column | Sequence[Column] | None = None,
         keys: KeyKind | None = None,
         dtype: TextValues | None = None,
-        vector: bool | None = None,
         missing: Literal["error", "nan"] = "error",
         delimiter: str | None = None,
         header: bool | None = None,
@@ -164,7 +161,6 @@ class TextRows:
         on_error: OnError = "raise",
     ) -> None:
         require_choice("dtype", dtype, ("float32", "float64", "int64", None))
-        require_choice("vector", vector, (True, False, None))
         require_choice("missing", missing, ("error", "nan"))
         self._table = table = TextTable(
             path,
@@ -186,8 +182,6 @@ class TextRows:
             dtype = "int64" if is_int else "float32"
         else:
             self._dtype_is_guessed = False
-        if vector and len(values) != 1:
-            raise ValueError(f"vector=True takes one column of values, and there are {len(values)}")
         self._missing_is_nan = missing == "nan"
         self._outputs: list[Output] = [(dtype, values)]
         key_type = None
@@ -198,7 +192,7 @@ class TextRows:
         self.size: int | None = table.size
         self.num_rows: int | None = None
         self.num_columns: int = len(values)
-        self.is_vector: bool = len(values) == 1 if vector is None else vector
+        self.is_vector: bool = len(values) == 1
         self.dtype: str = dtype
         self.has_keys: bool = key_column is not None
         self.has_text_keys: bool = key_type == "text"

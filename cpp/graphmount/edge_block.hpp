@@ -38,7 +38,6 @@ class EdgeBlock {
   std::size_t size() const { return count_; }
   std::size_t bytes() const;
   bool is_wide() const { return !wide_.empty(); }
-  bool has_wide_rows() const { return !wide_rows_.empty(); }
   std::uint64_t largest_owner() const { return largest_owner_; }
   std::uint64_t largest_neighbor() const { return largest_neighbor_; }
   std::uint64_t largest_row() const { return largest_row_; }

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "graphmount/error.hpp"
 #include "graphmount/graph_file.hpp"
@@ -58,7 +59,12 @@ GraphCompiler::GraphCompiler(const GraphOptions& options)
                                 " nodes are too many for any file");
 }
 
+void GraphCompiler::require_open() const {
+  if (progress_ != nullptr) throw std::invalid_argument("the graph has been written already");
+}
+
 void GraphCompiler::add(const EdgeColumns& edges) {
+  require_open();
   if (edges.src.size() != edges.dst.size())
     throw std::invalid_argument("src has " + std::to_string(edges.src.size()) +
                                 " entries and dst has " + std::to_string(edges.dst.size()));
@@ -82,6 +88,7 @@ void GraphCompiler::add(const EdgeColumns& edges) {
 }
 
 std::uint64_t GraphCompiler::num_nodes() const {
+  require_open();
   if (options_.num_nodes) return *options_.num_nodes;
   const auto largest = spool_->largest_id();
   return std::max(largest ? *largest + 1 : 0, static_cast<std::uint64_t>(largest_dropped_ + 1));
@@ -161,6 +168,7 @@ void GraphCompiler::for_each_lists(EdgeSpool& spool, const ListOptions& options,
 }
 
 void GraphCompiler::count_appearances(std::span<std::uint32_t> counts) const {
+  require_open();
   std::fill(counts.begin(), counts.end(), 0);
   spool_->for_each_entry([&](const ListEntry& entry) {
     std::atomic_ref(counts[static_cast<std::size_t>(entry.neighbor)])
@@ -172,6 +180,13 @@ void GraphCompiler::renumber(std::span<const NodeId> new_ids) {
   if (new_ids.size() != num_nodes_)
     throw std::invalid_argument("there are " + std::to_string(num_nodes_) + " nodes and " +
                                 std::to_string(new_ids.size()) + " new ids for them");
+  std::vector<bool> is_taken(num_nodes_);
+  for (const NodeId id : new_ids) {
+    if (static_cast<std::uint64_t>(id) >= num_nodes_ || is_taken[static_cast<std::size_t>(id)])
+      throw std::invalid_argument("new id " + std::to_string(id) +
+                                  " is given twice, or is not below the number of nodes");
+    is_taken[static_cast<std::size_t>(id)] = true;
+  }
   auto renumbered = std::make_unique<EdgeSpool>(parts_, options_.memory * 3 / 8, options_.folder);
   spool_->drain([&](const EdgePiece& piece) { renumbered->add(Renumbered{piece, new_ids}); });
   spilled_bytes_ += spool_->spilled_bytes();
@@ -216,8 +231,8 @@ void GraphCompiler::write_lists(EdgeSpool& spool, const ListOptions& options, Gr
 
 GraphSummary GraphCompiler::finish(const std::filesystem::path& path, const ExternalIds& node_ids,
                                    std::span<const NodeId> new_ids, const Progress& progress) {
-  progress_ = &progress;
   num_nodes_ = num_nodes();
+  progress_ = &progress;
   // Nodes that no edge names have ids all the same.
   if (!options_.num_nodes) num_nodes_ = std::max(num_nodes_, node_ids.size());
   check_num_nodes(num_nodes_, node_ids);

@@ -43,6 +43,7 @@ struct GraphSummary {
   std::uint64_t spilled_bytes = 0;  // written to temporary files
 };
 
+/// After `finish`, successful or not, every other call throws std::invalid_argument.
 class GraphCompiler {
  public:
   /// Throws std::invalid_argument if options contradict each other.
@@ -61,8 +62,8 @@ class GraphCompiler {
 
   /// Writes the file, which appears only if nothing is thrown: SourceError, BudgetError,
   /// std::invalid_argument, IoError. With `new_ids`, node i of the edges becomes node new_ids[i] of
-  /// the graph. `node_ids` are those of the nodes of the graph. Progress is counted in list
-  /// entries. May be called once.
+  /// the graph; each number is used once. `node_ids` are those of the nodes of the graph. Progress
+  /// is counted in list entries. May be called once.
   GraphSummary finish(const std::filesystem::path& path, const ExternalIds& node_ids,
                       std::span<const NodeId> new_ids, const Progress& progress);
 
@@ -73,6 +74,7 @@ class GraphCompiler {
   bool has_second() const {
     return options_.in_lists && options_.out_lists && !options_.undirected;
   }
+  void require_open() const;
   void check_num_nodes(std::uint64_t num_nodes, const ExternalIds& node_ids) const;
   void require_space(const std::filesystem::path& path) const;
   void renumber(std::span<const NodeId> new_ids);
@@ -89,8 +91,8 @@ class GraphCompiler {
   EntryParts parts_;
   std::unique_ptr<EdgeSpool> spool_;
   std::uint64_t num_rows_ = 0, num_nodes_ = 0, spilled_bytes_ = 0;
-  NodeId largest_dropped_ = -1;  // loops that are dropped still show that a node exists
-  const Progress* progress_ = nullptr;
+  NodeId largest_dropped_ = -1;         // loops that are dropped still show that a node exists
+  const Progress* progress_ = nullptr;  // since `finish`
   std::uint64_t done_ = 0, total_ = 0;
 };
 

@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::uint64_t kLeastMemory = 1 << 20;
 constexpr std::uint64_t kAppendBytes = 16 << 20;  // at once, between two reports of progress
-constexpr std::uint64_t kReleaseBytes =
-    128 << 10;                                 // punching smaller holes costs more than it is worth
+// Punching smaller holes costs more than it is worth.
+constexpr std::uint64_t kReleaseBytes = 128 << 10;
 constexpr std::uint64_t kReadBytes = 1 << 20;  // what one thread reads at once
 
 }  // namespace

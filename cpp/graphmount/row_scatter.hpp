@@ -61,9 +61,8 @@ class RowScatter {
   std::uint64_t num_rows() const;
 
   /// Appends the whole matrix, which is to have num_rows() rows, from its head on; does not finish
-  /// the file. To be
-  /// called once, after the last `add`. Throws SourceError if rows are missing or repeated that
-  /// must not be. Progress is in bytes of the matrix.
+  /// the file. To be called once, after the last `add`. Throws SourceError if rows are missing or
+  /// repeated that must not be. Progress is in bytes of the matrix.
   ScatterSummary write_to(FeatureWriter& writer, const Progress& progress);
 
   /// Lets go of the memory and the temporary file. Nothing can be done afterwards.

@@ -43,6 +43,12 @@ def name_of(file: str) -> str:
     return os.path.basename(file).removesuffix(".gd")
 
 
+def shown_name(file: str) -> str:
+    """What messages call a table of this file: as it was given, "features 'x'" or "labels"."""
+    kind = os.path.dirname(file)
+    return f"{kind} {name_of(file)!r}" if kind else name_of(file)
+
+
 def write_splits(
     splits: Mapping[str, Any],
     folder: str,

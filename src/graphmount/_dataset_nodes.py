@@ -46,8 +46,7 @@ def read_keys(table: RowSource, *, memory: int) -> Iterator[Keys]:
         if batch.keys is not None:
             yield batch.keys
     # The pass that reads the rows leaves the same ones out again.
-    table.skipped.count = 0
-    table.skipped.examples.clear()
+    table.skipped.clear()
 
 
 def as_nodes(

@@ -16,7 +16,7 @@ from graphmount._disk_space import require_free
 from graphmount._key_map import KeyMap, shown_key
 from graphmount._sizes import format_bytes
 from graphmount.errors import SourceError
-from graphmount.sources.batches import TextColumn
+from graphmount.sources.batches import MOST_EXAMPLES, TextColumn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -24,11 +24,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from graphmount.sources.batches import EdgeBatch, EdgeSource, Keys
+    from graphmount.sources.options import OnError
 
 #: How node ids of a source become those of the graph: as they are, or numbered as they appear.
 Ids = Literal["dense", "map"]
-#: Whether an edge that cannot be used ends the work, or is left out and counted.
-OnError = Literal["raise", "skip"]
 
 #: With less, buffers alone would exceed the budget.
 _LEAST_MEMORY = 64 << 20
@@ -243,7 +242,7 @@ class EdgeIntake:
                 f"{self.source.name}, edge {self._core.num_rows + int(row)}: "
                 f"{shown_key(batch.src, int(row))} to {shown_key(batch.dst, int(row))}"
                 + ("" if batch.weights is None else f" of weight {batch.weights[row]}")
-                for row in bad[:10]
+                for row in bad[:MOST_EXAMPLES]
             ],
         )
 
@@ -272,7 +271,7 @@ def require_space(
     source: EdgeSource, options: GraphOptions, *, out: str, folder: str, memory: int
 ) -> None:
     """Raises if the disk clearly has no room for the file and what is written on the way to it."""
-    edges = source.num_edges or getattr(source, "estimated_edges", None)
+    edges = source.num_edges or source.estimated_edges
     if not edges:
         return
     entries = edges * (1 if options.directed else 2)

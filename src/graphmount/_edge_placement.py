@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -65,7 +65,7 @@ class EdgePlacement:
             some = rows[first : first + _STEP].astype(np.int64)
             edge_ids = np.arange(first, first + len(some), dtype=np.int64)
             compiler.add(edge_ids, some, weights=None, timestamps=None)
-        with tempfile.TemporaryDirectory(prefix=".graphmount-", dir=folder) as temporary:
+        with tempfile.TemporaryDirectory(prefix=".graphmount-rows-", dir=folder) as temporary:
             path = os.path.join(temporary, "rows.gl")
             compiler.finish(
                 os.fsencode(path), node_numbers=None, node_names=None, new_ids=None, progress=None
@@ -88,8 +88,8 @@ class EdgePlacement:
         return f"edge {node}"
 
 
-def of_all_edges(rows: RowSource, num_edges: int, name: str) -> RowSource:
-    """The same rows, which raise an error unless they are as many as the edges of the source.
+class RowsOfAllEdges:
+    """Rows that are as many as the edges of the source, or raise an error; a `RowSource`.
 
     The graph cannot tell: rows after the last one that it knows may be of edges it dropped.
 
@@ -97,33 +97,42 @@ def of_all_edges(rows: RowSource, num_edges: int, name: str) -> RowSource:
         rows: Rows of features, one for each edge.
         num_edges: How many edges the source had.
         name: What messages call it.
+
+    Raises:
+        OrderError: The rows say that they are more, or fewer.
     """
-    if rows.num_rows is not None and rows.num_rows != num_edges:
-        raise _mismatch(rows, str(rows.num_rows), num_edges, name)
-    return cast("RowSource", _CountedRows(rows, num_edges, name))
 
-
-class _CountedRows:
     def __init__(self, rows: RowSource, num_edges: int, name: str) -> None:
-        self._rows, self._num_edges, self._name = rows, num_edges, name
-
-    def __getattr__(self, attribute: str) -> Any:  # noqa: ANN401  (all else is that of the rows)
-        return getattr(self._rows, attribute)
+        self._rows = rows
+        self._num_edges = num_edges
+        self._edges_name = name
+        self.name = rows.name
+        self.size = rows.size
+        self.num_rows = rows.num_rows
+        self.num_columns = rows.num_columns
+        self.is_vector = rows.is_vector
+        self.dtype = rows.dtype
+        self.has_keys = rows.has_keys
+        self.has_text_keys = rows.has_text_keys
+        self.skipped = rows.skipped
+        if rows.num_rows is not None:
+            self._require(rows.num_rows)
 
     def batches(self, *, memory: int) -> Iterator[RowBatch]:
+        """See `RowSource`."""
         count = 0
         for batch in self._rows.batches(memory=memory):
             count += len(batch.rows)
             if count > self._num_edges:
-                raise _mismatch(self._rows, "more", self._num_edges, self._name)
+                raise OrderError(
+                    f"{self.name} has more rows than the {self._num_edges} edges of "
+                    f"{self._edges_name}"
+                )
             yield batch
-        if count < self._num_edges:
-            raise _mismatch(self._rows, str(count), self._num_edges, self._name)
+        self._require(count)
 
-
-def _mismatch(rows: RowSource, count: str, num_edges: int, name: str) -> OrderError:
-    return OrderError(
-        f"{rows.name} has {count} rows, but {name} has {num_edges} edges"
-        if count != "more"
-        else f"{rows.name} has more rows than the {num_edges} edges of {name}"
-    )
+    def _require(self, count: int) -> None:
+        if count != self._num_edges:
+            raise OrderError(
+                f"{self.name} has {count} rows, but {self._edges_name} has {self._num_edges} edges"
+            )

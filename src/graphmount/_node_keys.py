@@ -30,6 +30,8 @@ def as_keys(ids: ArrayLike | Sequence[str], name: str) -> Keys:
     """
     if isinstance(ids, TextColumn):
         return ids
+    if hasattr(ids, "__array__"):  # also tensors, whose items are no numbers but tensors again
+        ids = np.asarray(ids)
     if isinstance(ids, np.ndarray) and ids.dtype.kind not in "OUT":
         return as_ids(ids, name, error=SourceError)
     # Not by way of NumPy's strings, which are all as long as the longest.

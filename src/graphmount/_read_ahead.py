@@ -30,15 +30,16 @@ class _Reader(threading.Thread, Generic[T]):
 
     def run(self) -> None:
         try:
-            for item in self._items:
-                if not self._put(item):
-                    break
+            try:
+                for item in self._items:
+                    if not self._put(item):
+                        break
+            finally:
+                # A generator may hold files; they are closed by the thread that runs it.
+                getattr(self._items, "close", lambda: None)()
         except BaseException as error:  # noqa: BLE001  (raised again by the consumer)
             self.failure = error
-        finally:
-            # A generator may hold files; they are closed by the thread that runs it.
-            getattr(self._items, "close", lambda: None)()
-            self._put(None)
+        self._put(None)  # whatever happened, or the consumer would wait forever
 
     def _put(self, item: T | None) -> bool:
         while self._is_wanted:

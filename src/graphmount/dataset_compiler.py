@@ -12,12 +12,13 @@ from graphmount._dataset_files import (
     as_tables,
     folder_bytes,
     name_of,
+    shown_name,
     write_description,
     write_splits,
 )
 from graphmount._dataset_nodes import choose_order, count_nodes, read_keys, require_keys
-from graphmount._edge_intake import EdgeIntake, Ids, OnError, require_memory, require_space
-from graphmount._edge_placement import of_all_edges
+from graphmount._edge_intake import EdgeIntake, Ids, require_memory, require_space
+from graphmount._edge_placement import RowsOfAllEdges
 from graphmount._folder import atomic_folder
 from graphmount._node_keys import as_keys
 from graphmount._progress import ProgressOption, staged, steps
@@ -26,8 +27,8 @@ from graphmount.dataset import DESCRIPTION
 from graphmount.feature_compiler import CompiledFeatures, compile_table
 from graphmount.graph import Graph
 from graphmount.graph_compiler import graph_options, known_node_ids
-from graphmount.sources.opening import open_edges
-from graphmount.sources.table_opening import open_table
+from graphmount.sources.batches import Skipped
+from graphmount.sources.table_opening import open_edge_table, open_table
 from graphmount.tables import EdgeTable, Table
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from graphmount.sources.batches import RowSource
+    from graphmount.sources.options import OnError
 
 __all__ = ["CompiledDataset", "compile_dataset"]
 
@@ -155,9 +157,10 @@ def compile_dataset(
         array([2, 0, 1])
     """
     start = time.monotonic()
-    _require_options(
-        order, ids=ids, key_type=key_type, on_error=on_error, has_edge_features=bool(edge_features)
-    )
+    if isinstance(order, str):
+        require_choice("order", order, ("hot", "given"))
+    if edge_features and on_error == "skip":
+        raise ValueError("edge_features= does not go with on_error='skip': rows would not match")
     budget = parse_bytes(memory, "memory")
     require_memory(budget, memory)
     path = os.path.realpath(os.fspath(out))
@@ -165,22 +168,19 @@ def compile_dataset(
     tables = as_tables(features, "features")
     if labels is not None:
         tables[_LABELS] = labels if isinstance(labels, Table) else Table(source=labels)
-    rows = {file: open_table(table, on_error=on_error) for file, table in tables.items()}
     edge_tables = as_tables(edge_features, "edge_features")
-    edge_rows = {file: open_table(table, on_error="raise") for file, table in edge_tables.items()}
-    listed = edges if isinstance(edges, EdgeTable) else EdgeTable(source=edges)
-    source = open_edges(
-        listed.source,
-        columns=listed.columns,
-        weights=listed.weights,
-        timestamps=listed.timestamps,
-        delimiter=listed.delimiter,
-        header=listed.header,
-        comments=listed.comments,
-        keys="dense" if ids == "dense" else {"int": "int", "str": "text", None: None}[key_type],
+    source = open_edge_table(
+        edges if isinstance(edges, EdgeTable) else EdgeTable(source=edges),
+        ids=ids,
+        key_type=key_type,
         on_error=on_error,
-        shape=listed.shape,
-        dtype=listed.dtype,
+    )
+    rows, edge_rows = (
+        {
+            file: open_table(table, name=shown_name(file), on_error=on_error)
+            for file, table in opened.items()
+        }
+        for opened in (tables, edge_tables)
     )
     keys = known_node_ids(source, ids) if node_ids is None else as_keys(node_ids, "node_ids")
     if ids == "map" and keys is None:
@@ -248,7 +248,7 @@ def compile_dataset(
             for file, opened in rows.items()
         ]
         for file, opened in edge_rows.items():
-            all_rows = of_all_edges(opened, num_rows, source.name)
+            all_rows = RowsOfAllEdges(opened, num_rows, source.name)
             store(file, all_rows, edge_tables[file], edges=graph)
         has_order = ids == "dense" or keys is not None
         split_files = write_splits(
@@ -266,26 +266,16 @@ def compile_dataset(
             splits=split_files,
             notes=list(notes),
         )
-    examples = [*source.skipped.examples]
-    examples += [example for table in stored for example in table.skipped_examples]
+    skipped = Skipped()
+    skipped.add(source.skipped.count, source.skipped.examples)
+    for table in stored:
+        skipped.add(table.skipped, list(table.skipped_examples))
     return CompiledDataset(
         path=path,
         num_nodes=written.num_nodes,
         num_edges=written.num_edges,
         file_bytes=folder_bytes(path),
-        skipped=source.skipped.count + sum(table.skipped for table in stored),
-        skipped_examples=tuple(examples[:10]),
+        skipped=skipped.count,
+        skipped_examples=tuple(skipped.examples),
         seconds=time.monotonic() - start,
     )
-
-
-def _require_options(
-    order: object, *, ids: str, key_type: str | None, on_error: str, has_edge_features: bool
-) -> None:
-    require_choice("ids", ids, ("dense", "map"))
-    require_choice("key_type", key_type, (None, "int", "str"))
-    require_choice("on_error", on_error, ("raise", "skip"))
-    if isinstance(order, str):
-        require_choice("order", order, ("hot", "given"))
-    if has_edge_features and on_error == "skip":
-        raise ValueError("edge_features= does not go with on_error='skip': rows would not match")

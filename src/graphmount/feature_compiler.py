@@ -15,8 +15,9 @@ from graphmount._progress import ProgressOption, reporting
 from graphmount._sizes import parse_bytes
 from graphmount.errors import OrderError
 from graphmount.graph import Graph
-from graphmount.row_placement import ArrayPlacement, KeyPlacement, OnError
+from graphmount.row_placement import ArrayPlacement, KeyPlacement
 from graphmount.row_writer import write_rows
+from graphmount.sources.batches import Skipped
 from graphmount.sources.table_opening import open_table
 from graphmount.tables import Table
 
@@ -27,7 +28,9 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
     from graphmount._nan import NanPolicy
+    from graphmount.row_placement import Placement
     from graphmount.sources.batches import RowSource
+    from graphmount.sources.options import OnError
 
 __all__ = ["CompiledFeatures", "compile_features"]
 
@@ -221,7 +224,7 @@ def compile_table(
     is_quantized = table.quantize is not None
     target = _target_dtype(rows, table)
     folder = os.path.dirname(path) if folder is None else folder
-    placement: KeyPlacement | ArrayPlacement | EdgePlacement | None = None
+    placement: Placement | None = None
     if edges is not None:
         if rows.has_keys or graph is not None or num_nodes is not None:
             raise ValueError("edges= does not go with key=, order= or num_nodes=")
@@ -246,7 +249,7 @@ def compile_table(
             rows,
             path,
             dtype=target,
-            destinations=placement,
+            placement=placement,
             order=0 if graph is None else graph.order,
             missing=_fill_value(table.missing, is_quantized=is_quantized),
             repeated=table.repeated,
@@ -257,7 +260,10 @@ def compile_table(
             check_rows=check_rows,
             report=report,
         )
-    skipped = [rows.skipped] if placement is None else [rows.skipped, placement.skipped]
+    skipped = Skipped()
+    skipped.add(rows.skipped.count, rows.skipped.examples)
+    if placement is not None:
+        skipped.add(placement.skipped.count, placement.skipped.examples)
     return CompiledFeatures(
         path=path,
         shape=(written.num_rows,) if rows.is_vector else (written.num_rows, rows.num_columns),
@@ -266,8 +272,8 @@ def compile_table(
         seconds=time.monotonic() - start,
         missing=written.missing,
         repeated=written.repeated,
-        skipped=sum(some.count for some in skipped),
-        skipped_examples=tuple(example for some in skipped for example in some.examples)[:10],
+        skipped=skipped.count,
+        skipped_examples=tuple(skipped.examples),
     )
 
 

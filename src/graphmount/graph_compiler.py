@@ -12,14 +12,14 @@ from graphmount._edge_intake import (
     EdgeIntake,
     GraphOptions,
     Ids,
-    OnError,
     require_memory,
     require_space,
 )
 from graphmount._node_keys import as_keys
 from graphmount._progress import ProgressOption, staged
 from graphmount._sizes import parse_bytes
-from graphmount.sources.opening import open_edges
+from graphmount.sources.table_opening import open_edge_table
+from graphmount.tables import EdgeTable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike
 
     from graphmount.sources.batches import EdgeSource, Keys
+    from graphmount.sources.options import OnError
 
 __all__ = ["CompiledGraph", "compile_graph"]
 
@@ -164,26 +165,22 @@ def compile_graph(
         ['ann', 'bob', 'cay']
     """
     start = time.monotonic()
-    require_choice("ids", ids, ("dense", "map"))
-    require_choice("on_error", on_error, ("raise", "skip"))
-    require_choice("key_type", key_type, (None, "int", "str"))
     budget = parse_bytes(memory, "memory")
     require_memory(budget, memory)
     path = os.path.realpath(os.fspath(out))
     folder = os.path.dirname(path) if tmp is None else os.path.realpath(os.fspath(tmp))
-    edges = open_edges(
-        source,
+    table = EdgeTable(
+        source=source,
         columns=columns,
         weights=weights,
         timestamps=timestamps,
         delimiter=delimiter,
         header=header,
         comments=comments,
-        keys="dense" if ids == "dense" else {"int": "int", "str": "text", None: None}[key_type],
-        on_error=on_error,
         shape=shape,
         dtype=dtype,
     )
+    edges = open_edge_table(table, ids=ids, key_type=key_type, on_error=on_error)
     options = graph_options(
         edges,
         directed=directed,
@@ -222,9 +219,8 @@ def compile_graph(
 
 def known_node_ids(source: EdgeSource, ids: Ids) -> Keys | None:
     """The ids of all nodes of a source that knows them: keys, or external ids of its numbers."""
-    node_ids: Keys | None = getattr(source, "node_ids", None)
     is_named = source.has_text_ids or source.num_nodes is None
-    return node_ids if is_named == (ids == "map") else None
+    return source.node_ids if is_named == (ids == "map") else None
 
 
 def graph_options(

@@ -6,12 +6,13 @@ counted.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from graphmount._key_map import shown_key
 from graphmount.errors import SourceError
-from graphmount.sources.batches import Skipped, TextColumn
+from graphmount.sources.batches import MOST_EXAMPLES, Skipped, TextColumn
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,13 +21,9 @@ if TYPE_CHECKING:
 
     from graphmount.graph import Graph
     from graphmount.sources.batches import Keys, RowBatch, RowSource
+    from graphmount.sources.options import OnError
 
-__all__ = ["ArrayPlacement", "KeyPlacement", "OnError", "Placement"]
-
-#: What to do with a row that cannot be used.
-OnError = Literal["raise", "skip"]
-
-_LISTED_ROWS = 10
+__all__ = ["ArrayPlacement", "KeyPlacement", "Placement"]
 
 
 class Placement(Protocol):
@@ -51,6 +48,9 @@ class Placement(Protocol):
 
         Returns:
             Which rows of the batch belong to a node (None for all), and their nodes.
+
+        Raises:
+            SourceError: A row belongs to none; the message begins with the row.
         """
 
     def name_of(self, node: int) -> str:
@@ -72,7 +72,8 @@ class ArrayPlacement:
         destinations = self._destinations[first_row : first_row + len(batch.rows)]
         if len(destinations) < len(batch.rows):
             raise SourceError(
-                f"the source has more rows than the {len(self._destinations)} that are expected"
+                f"row {len(self._destinations)}: there is no node for it; "
+                f"{len(self._destinations)} rows are expected"
             )
         return None, destinations
 
@@ -110,6 +111,7 @@ class KeyPlacement:
                 f"the keys of {source.name} are {kinds[0]}, but the node ids of {graph.path} are "
                 f"{kinds[1]}"
             )
+        self._name = source.name
         self._graph = graph if has_external_ids else None
         self._on_error = on_error
         self.num_rows = num_nodes if graph is None else graph.num_nodes
@@ -139,7 +141,10 @@ class KeyPlacement:
             raise SourceError(self._problem(keys, int(strangers[0]), first_row))
         self.skipped.add(
             len(strangers),
-            [self._problem(keys, int(i), first_row) for i in strangers[:_LISTED_ROWS]],
+            [
+                f"{self._name}, {self._problem(keys, int(i), first_row)}"
+                for i in strangers[:MOST_EXAMPLES]
+            ],
         )
         known = np.flatnonzero(~is_stranger)
         return known, nodes[known]
@@ -152,12 +157,7 @@ class KeyPlacement:
         return repr(names[0]) if isinstance(names, list) else str(names[0])
 
     def _problem(self, keys: Keys, place: int, first_row: int) -> str:
-        row = f"row {first_row + place}"
-        if isinstance(keys, TextColumn):
-            begin, end = keys.offsets[place : place + 2]
-            shown = repr(bytes(keys.data[begin:end]).decode(errors="replace"))
-        else:
-            shown = str(keys[place])
+        row, shown = f"row {first_row + place}", shown_key(keys, place)
         if self._graph is not None:
             return f"{row}: no node of {self._graph.path} has the external id {shown}"
         if self.num_rows is None:

@@ -9,7 +9,7 @@ may be kept, and everything it saw with it.
 from __future__ import annotations
 
 import os
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -22,13 +22,13 @@ from graphmount._nan import NanPolicy, apply_nan_policy, require_nan_policy
 from graphmount._quantization import ColumnRange, quantized
 from graphmount._read_ahead import read_ahead
 from graphmount.errors import SourceError
-from graphmount.row_placement import ArrayPlacement, Placement
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
+    from graphmount.row_placement import Placement
     from graphmount.sources.batches import RowBatch, RowSource
 
 __all__ = ["WrittenRows", "write_rows"]
@@ -57,8 +57,7 @@ def write_rows(
     path: str,
     *,
     dtype: DTypeName,
-    destinations: NDArray[np.int64] | Placement | None = None,
-    num_rows: int | None = None,
+    placement: Placement | None = None,
     order: int = 0,
     missing: float | None = None,
     repeated: Literal["error", "first", "last"] = "error",
@@ -75,10 +74,7 @@ def write_rows(
         source: The rows.
         path: The file.
         dtype: How to store the values: "int8" if they are quantized.
-        destinations: Where the rows go: row i of the source to row `destinations[i]` of the file,
-            or where a `Placement` says; in the order of the source if None.
-        num_rows: With an array of destinations, how many rows the file has; by default, the largest
-            destination plus one.
+        placement: Where the rows go; they stay in the order of the source if None.
         order: The fingerprint of the order of the nodes.
         missing: The value for rows of the file that no row of the source is for; these are an error
             if None.
@@ -91,21 +87,19 @@ def write_rows(
         report: Called with what is done and what there is to do.
 
     Raises:
-        SourceError: A value, a destination or the number of rows is wrong.
+        SourceError: A value, its place or the number of rows is wrong.
         OSError: The file, or a temporary one, cannot be written.
     """
     require_nan_policy(nan, source.dtype)
     folder = os.path.dirname(path) if tmp is None else tmp
-    if isinstance(destinations, np.ndarray):
-        destinations = ArrayPlacement(destinations, num_rows)
     if source.num_rows is not None:
         file_bytes = source.num_rows * source.num_columns * item_bytes(dtype)
         needs = {os.path.dirname(path): file_bytes}
-        if destinations is not None and file_bytes > memory * 3 // 4:
+        if placement is not None and file_bytes > memory * 3 // 4:
             needs[folder] = needs.get(folder, 0) + file_bytes
         require_free(needs, f"writing {source.num_rows:,} rows")
     job = _Job(source, dtype, nan, memory, _Progress(report, source, dtype))
-    scales = job.measure(missing, is_last=destinations is None) if quantize else None
+    scales = job.measure(missing, is_last=placement is None) if quantize else None
 
     def make_writer(rows: int | None) -> _core.FeatureWriter:
         return _core.FeatureWriter(
@@ -118,22 +112,22 @@ def write_rows(
             scales=scales,
         )
 
-    if destinations is None:
+    if placement is None:
         return job.write_in_order(make_writer, scales, check_rows)
     scatter = _core.RowScatter(
         row_bytes=source.num_columns * item_bytes(dtype),
-        num_rows=destinations.num_rows,
+        num_rows=placement.num_rows,
         repeated=repeated,
         fill=None if missing is None else _fill_row(missing, source.num_columns, dtype, scales),
         memory=memory * 3 // 4,
         tmp=os.fsencode(folder),
-        name_of=destinations.name_of,
+        name_of=placement.name_of,
     )
     return job.write_in_place(
         make_writer,
         scales,
         scatter,
-        destinations,
+        placement,
         check_rows,
         # What is in the file stays there, so later rows must not replace it.
         may_write_at_once=repeated != "last",
@@ -153,6 +147,14 @@ class _Job:
         self._batch_bytes = min(_LARGEST_BATCH_BYTES, memory // 32)
         self._progress = progress
 
+    @contextmanager
+    def _naming_rows(self, separator: str = ", ") -> Iterator[None]:
+        """Puts the name of the source in front of errors, which begin with a row otherwise."""
+        try:
+            yield
+        except SourceError as error:
+            raise SourceError(f"{self._source.name}{separator}{error}") from None
+
     def _batches(self) -> Iterator[tuple[RowBatch, int]]:
         """All batches, and how many rows came before each."""
         first_row = 0
@@ -168,13 +170,13 @@ class _Job:
         self._progress.num_phases = 2 if is_last else 3
         column_range = ColumnRange(self._source.num_columns)
         for batch, first_row in self._batches():
-            rows = apply_nan_policy(batch.rows, self._source.dtype, self._nan, first_row)
-            column_range.see(rows, self._source.dtype, first_row)
+            with self._naming_rows():
+                rows = apply_nan_policy(batch.rows, self._source.dtype, self._nan, first_row)
+                column_range.see(rows, self._source.dtype, first_row)
         if missing:
             column_range.see(np.full((1, self._source.num_columns), missing), "float64", 0)
         # The next pass leaves the same rows out again.
-        self._source.skipped.count = 0
-        self._source.skipped.examples.clear()
+        self._source.skipped.clear()
         return column_range.scales()
 
     def _stored(
@@ -182,11 +184,12 @@ class _Job:
     ) -> NDArray[np.uint8]:
         """The bytes of some rows as they are stored."""
         dtype = self._source.dtype
-        rows = apply_nan_policy(rows, dtype, self._nan, first_row)
-        if scales is None:
-            rows = convert(rows, dtype, self._dtype, first_row)
-        else:
-            rows = quantized(rows, dtype, scales)
+        with self._naming_rows():
+            rows = apply_nan_policy(rows, dtype, self._nan, first_row)
+            if scales is None:
+                rows = convert(rows, dtype, self._dtype, first_row)
+            else:
+                rows = quantized(rows, dtype, scales)
         return np.ascontiguousarray(rows).reshape(-1).view(np.uint8)
 
     def write_in_order(
@@ -231,7 +234,8 @@ class _Job:
             writer = None
             num_written: int | None = 0 if may_write_at_once else None
             for batch, first_row in self._batches():
-                places, nodes = placement.place(batch, first_row)
+                with self._naming_rows():
+                    places, nodes = placement.place(batch, first_row)
                 # Converted whole, so that an error names the row that it has in the source.
                 stored = self._stored(batch.rows, first_row, scales)
                 if places is not None:
@@ -245,14 +249,16 @@ class _Job:
                         continue
                     scatter.begin_at(num_written)
                     num_written = None
-                scatter.add(np.ascontiguousarray(nodes), stored)
+                with self._naming_rows():
+                    scatter.add(np.ascontiguousarray(nodes), stored)
             if num_written is not None:
                 scatter.begin_at(num_written)
             if check_rows is not None:
                 check_rows(scatter.num_rows)
             if writer is None:
                 writer = stack.enter_context(closing(make_writer(scatter.num_rows)))
-            missing, repeated = scatter.write_to(writer, self._progress.has_written)
+            with self._naming_rows(": "):
+                missing, repeated = scatter.write_to(writer, self._progress.has_written)
             self._progress.has_written(1, 1)
             writer.finish(scatter.num_rows)
         return WrittenRows(num_rows=scatter.num_rows, missing=missing, repeated=repeated)

@@ -283,7 +283,28 @@ TEST(new_ids_are_those_of_relabelled_edges) {
   GraphCompiler compiler({.num_nodes = 6});
   CHECK_THROWS_WITH(compiler.finish(folder / "c.gl", {}, new_ids, {}), std::invalid_argument,
                     "6 nodes and 5 new ids");
+  for (const NodeId bad : {NodeId{-1}, NodeId{5}, new_ids[1]}) {
+    std::vector<NodeId> others = new_ids;
+    others[0] = bad;
+    GraphCompiler another({.num_nodes = 5});
+    CHECK_THROWS_WITH(another.finish(folder / "c.gl", {}, others, {}), std::invalid_argument,
+                      "is given twice, or is not below the number of nodes");
+  }
   CHECK(!std::filesystem::exists(folder / "c.gl"));
+}
+
+TEST(nothing_follows_the_end) {
+  const TemporaryFolder folder;
+  const Edges edges = random_edges(4, 5, 60);
+  GraphCompiler compiler({});
+  compiler.add(edges.columns());
+  std::vector<std::uint32_t> counts(compiler.num_nodes());
+  compiler.finish(folder / "g.gl", {}, {}, {});
+  const char* const why = "the graph has been written already";
+  CHECK_THROWS_WITH(compiler.add(edges.columns()), std::invalid_argument, why);
+  CHECK_THROWS_WITH(compiler.num_nodes(), std::invalid_argument, why);
+  CHECK_THROWS_WITH(compiler.count_appearances(counts), std::invalid_argument, why);
+  CHECK_THROWS_WITH(compiler.finish(folder / "g.gl", {}, {}, {}), std::invalid_argument, why);
 }
 
 TEST(counts_appearances_in_the_first_lists) {

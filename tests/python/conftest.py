@@ -7,6 +7,7 @@ import os
 import hypothesis
 import numpy as np
 import pytest
+from source_samples import DST, SIDES, SRC
 
 import graphmount as gm
 
@@ -59,3 +60,19 @@ def features_path(tmp_path):
 def feature_rows(ids):
     """The rows of `features_path` as a function of their ids."""
     return (np.asarray(ids)[:, None] + np.arange(24) / 2).astype(np.float32)
+
+
+@pytest.fixture
+def check_graph(tmp_path):
+    """Compiles a source and compares the file, byte by byte, with that made of the arrays."""
+
+    def check(source, *, sides=(), expected=(SRC, DST), expect=None, **options):
+        made, wanted = tmp_path / "made.gl", tmp_path / "wanted.gl"
+        report = gm.compile_graph(source, made, **options)
+        of_arrays = {name: SIDES[name] for name in sides} | (expect or {})
+        gm.compile_graph(expected, wanted, **of_arrays)
+        assert made.read_bytes() == wanted.read_bytes()
+        assert gm.verify(made).ok
+        return report
+
+    return check

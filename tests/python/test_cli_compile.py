@@ -80,6 +80,8 @@ def test_graph_of_other_files():
     np.array([[0, 1], [2, 1]], np.int32).tofile("e.bin")
     assert run("graph", "e.bin", "bin.gl", "--shape", "2,2", "--dtype", "int32") == 0
     assert neighbors("bin.gl", 2) == [0]  # of shape (2, edges)
+    assert run("graph", "e.bin", "bin.gl", "--shape=2,-1", "--dtype", "int32") == 0
+    assert neighbors("bin.gl", 2) == [0]
 
 
 def test_skipped_rows(capsys):
@@ -110,7 +112,7 @@ def test_features_with_keys(capsys):
     gm.check_order(gm.Graph("g.gl"), gm.FeatureStore("x.gd"))
     out = capsys.readouterr().out
     assert "3 x 2 float32, 1 row missing, 1 repeated row dropped" in out
-    assert "skipped 1 row:\n  row 3: no node of " in out
+    assert "skipped 1 row:\n  x.csv, row 3: no node of " in out
 
 
 def test_features_of_other_files(capsys):
@@ -212,6 +214,7 @@ def test_values():
     assert [delimiter(text) for text in ("tab", "\\t", ";", "space")] == ["\t", "\t", ";", " "]
     assert shape("10x20") == shape("10,20") == (10, 20)
     assert shape("7") == (7,)
+    assert shape("-1,128") == (-1, 128)
 
 
 def test_messages_speak_of_flags():

@@ -104,6 +104,15 @@ def test_compile_ogb_with_options(tmp_path, capsys):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "source"]
 
 
+@pytest.mark.parametrize("make", [as_papers100m, as_mag240m])
+def test_labels_that_are_missing(make, tmp_path):
+    source, out = str(make(tmp_path / "source")), str(tmp_path / "out")
+    assert main(["compile", "ogb", source, out, "--label-dtype", "int64", "--label-nan", "-1"]) == 0
+    ds = gm.Dataset(out)
+    assert ds.labels.dtype == np.int64
+    assert ds.labels[ds.to_internal(np.arange(5))].ravel().tolist() == [0, 10, 20, 30, -1]
+
+
 def test_compile_ogb_refuses(tmp_path, capsys):
     as_ogb(tmp_path / "home" / "arxiv")
     (tmp_path / "home" / "letters").write_text("do not lose")

@@ -95,7 +95,7 @@ def test_conversions(source, target, data, tmp_path):
     path = tmp_path / "x.gd"
     bad = [place for place, value in enumerate(array.tolist()) if not survives(value, target)]
     if bad:
-        with pytest.raises(gm.errors.SourceError, match=f"^row {bad[0]}: .*{target}"):
+        with pytest.raises(gm.errors.SourceError, match=f"^the ndarray, row {bad[0]}: .*{target}"):
             gm.compile_features(array, path, dtype=target)
         return
     gm.compile_features(array, path, dtype=target)
@@ -235,7 +235,7 @@ def test_nan(dtype, shape, tmp_path):
     gm.compile_features(source, path)
     assert np.array_equal(stored(path), source, equal_nan=True)
     where = "row 2: NaN" if len(shape) == 1 else "row 1, column 0: NaN"
-    with pytest.raises(gm.errors.SourceError, match=f"^{where}; pass nan="):
+    with pytest.raises(gm.errors.SourceError, match=f"^the ndarray, {where}; pass nan="):
         gm.compile_features(source, path, nan="error")
     gm.compile_features(source, path, nan=-7)
     assert stored(path).astype(float).reshape(-1).tolist() == [0, 1, -7, np.inf, -7, 5]

@@ -368,7 +368,7 @@ def test_interrupted(kind, folder, paths):
 def test_killed_at_random_moments(kind, folder, paths, campaign):
     path = paths.out / kind
     generator = random.Random(kind)
-    for _ in range(campaign(10, 50)):
+    for _ in range(campaign(3, 50)):
         child = start_writing(kind, folder, paths)
         time.sleep(generator.random() * 1.2)
         child.send_signal(signal.SIGKILL)

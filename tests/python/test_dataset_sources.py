@@ -18,8 +18,16 @@ MASK = np.array([True, False, True])
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"features": {"x": X, "y": np.arange(4.0)}}, OrderError, "has 3 rows, and .* has 4"),
-        ({"features": {"x": X}, "labels": [1, 2]}, OrderError, "has 3 rows, and .* has 2"),
+        (
+            {"features": {"x": X, "y": np.arange(4.0)}},
+            OrderError,
+            r"features 'x' \(.*\) has 3 rows, and features 'y' \(.*\) has 4",
+        ),
+        (
+            {"features": {"x": X}, "labels": [1, 2]},
+            OrderError,
+            r"features 'x' \(.*\) has 3 rows, and labels \(the list\) has 2",
+        ),
         ({"features": {"x": X}, "num_nodes": 5}, OrderError, "have 3 rows, but there are 5 nodes"),
         ({"labels": X, "node_ids": [1, 2]}, OrderError, "have 3 rows, but there are 2 nodes"),
         ({"features": {"x": X[:2]}}, SourceError, "node id 2 is not below num_nodes=2"),

@@ -17,6 +17,7 @@ from interrupting import CAN_BE_INTERRUPTED, interrupt
 from test_atomic_writes import small_disk  # noqa: F401  (a fixture)
 
 import graphmount as gm
+from graphmount.row_placement import ArrayPlacement
 from graphmount.row_writer import write_rows
 from graphmount.sources.batches import RowBatch, Skipped
 from graphmount.sources.memory_rows import MemoryRows
@@ -166,7 +167,7 @@ def test_keys_that_no_node_has(tmp_path):
     )
     assert gm.FeatureStore(tmp_path / "x.gd").numpy().tolist() == [[3.0], [9.0], [1.0]]
     assert (report.missing, report.skipped) == (1, 2)
-    assert report.skipped_examples[1].startswith("row 3: no node of")
+    assert report.skipped_examples[1].startswith("the list, row 3: no node of")
     with pytest.raises(gm.errors.SourceError, match=r"1 of 3 nodes have no row: 'bob'; pass"):
         gm.compile_features(
             [1.0, 2.0], tmp_path / "y.gd", order=tmp_path / "g.gl", key=["ann", "eve"]
@@ -215,18 +216,36 @@ def test_key_column(tmp_path):
         gm.compile_features([[0.0, 1], [0.5, 2]], tmp_path / "x.gd", key=0)
 
 
+def test_a_column_of_keys_that_is_no_plain_number(tmp_path):
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    rows = np.array([[1, 5], [0, 6]], ml_dtypes.bfloat16)
+    assert gm.compile_features(rows, tmp_path / "x.gd", key=0).shape == (2, 1)
+    assert gm.FeatureStore(tmp_path / "x.gd").numpy().view(ml_dtypes.bfloat16).tolist() == [
+        [6],
+        [5],
+    ]
+    gm.compile_features(rows.astype(np.float32), tmp_path / "q.gd", quantize="column")
+    with pytest.raises(ValueError, match="key=0 is a column of quantized values"):
+        gm.compile_features(gm.FeatureStore(tmp_path / "q.gd"), tmp_path / "x.gd", key=0)
+
+
 @pytest.mark.parametrize("memory", [0, 2 << 30])
 def test_destinations(memory, tmp_path):
     rows = np.random.default_rng(0).random((500, 300))
     places = np.random.default_rng(1).permutation(500)
     path = str(tmp_path / "x.gd")
     written = write_rows(
-        MemoryRows(rows), path, dtype="float32", destinations=places, memory=memory, num_rows=500
+        MemoryRows(rows),
+        path,
+        dtype="float32",
+        placement=ArrayPlacement(places, 500),
+        memory=memory,
     )
     assert written.num_rows == 500
     assert np.array_equal(gm.FeatureStore(path).numpy()[places], rows.astype(np.float32))
-    with pytest.raises(gm.errors.SourceError, match="more rows than the 499"):
-        write_rows(MemoryRows(rows), path, dtype="float32", destinations=places[1:], memory=memory)
+    fewer = ArrayPlacement(places[1:], None)
+    with pytest.raises(gm.errors.SourceError, match="the ndarray, row 499: there is no node for"):
+        write_rows(MemoryRows(rows), path, dtype="float32", placement=fewer, memory=memory)
 
 
 def test_a_source_of_unknown_length(tmp_path):

@@ -7,14 +7,12 @@ import gzip
 import lzma
 import subprocess
 import sys
-import types
 
 import numpy as np
 import pytest
 from draining import drain_edges, drain_rows
 
 from graphmount.errors import SourceError
-from graphmount.sources.batches import Skipped
 from graphmount.sources.kinds import kind_of
 from graphmount.sources.opening import open_edges, open_rows
 
@@ -132,53 +130,18 @@ def test_options_that_mean_nothing(options, error, message, tmp_path):
         open_edges(tmp_path / "x.npy", **options)
 
 
-def test_text_goes_to_the_text_sources(tmp_path, monkeypatch):
-    """With the arguments that `graphmount.sources.text` is to have."""
-    calls = []
-
-    def record(name):
-        def make(path, **options):
-            calls.append((name, path, options))
-            return types.SimpleNamespace(skipped=Skipped(), num_edges=None)
-
-        return make
-
-    text = types.ModuleType("graphmount.sources.text")
-    text.TextEdges, text.TextRows = record("edges"), record("rows")
-    monkeypatch.setitem(sys.modules, "graphmount.sources.text", text)
+def test_text_takes_its_options(tmp_path):
     path = tmp_path / "x.csv"
-    path.write_text("1,2\n")
-    open_edges(path, columns=("a", "b"), weights=2, delimiter=",", header=True, keys="int")
-    open_rows(path, key="id", dtype="float32", comments="")
-    assert calls == [
-        (
-            "edges",
-            str(path),
-            {
-                "columns": ("a", "b"),
-                "weights": 2,
-                "timestamps": None,
-                "delimiter": ",",
-                "header": True,
-                "comments": "#%",
-                "keys": "int",
-                "on_error": "raise",
-            },
-        ),
-        (
-            "rows",
-            str(path),
-            {
-                "key": "id",
-                "columns": None,
-                "dtype": "float32",
-                "delimiter": None,
-                "header": None,
-                "comments": "",
-                "on_error": "raise",
-            },
-        ),
-    ]
+    path.write_text("%2;3;0.5;7\n-1;2;0.25;8\nfour;5;1;9\n")
+    options = {"delimiter": ";", "header": False, "comments": "#", "on_error": "skip"}
+    edges = open_edges(path, columns=(1, 0), weights=2, timestamps=3, keys="int", **options)
+    found = drain_edges(edges)
+    assert (found.pairs, found.weights, found.timestamps) == ([(2, -1)], [0.25], [8])
+    assert edges.skipped.count == 2
+    rows, keys = drain_rows(open_rows(path, key=0, columns=[2], dtype="float64", **options))
+    assert rows.dtype == np.float64
+    assert rows.tolist() == [0.5, 0.25, 1.0]
+    assert keys == ["%2", "-1", "four"]
     with pytest.raises(ValueError, match=r"member='x' means nothing for .*, text; its options are"):
         open_rows(path, member="x")
 

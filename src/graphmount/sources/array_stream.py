@@ -7,6 +7,7 @@ memory.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
@@ -26,20 +27,26 @@ if TYPE_CHECKING:
 _MOST_UNPACKED_COLUMNS = 16
 
 
-class StreamReader(Protocol):
-    """Reads a stream once; a context manager."""
+class StreamReader(ABC):
+    """Reads a stream once; a context manager, which closes it."""
 
+    @abstractmethod
     def read(self, num_rows: int) -> NDArray[Any]:
         """The next rows, in native byte order; as many as are left if these are fewer."""
 
-    def __enter__(self) -> Self: ...
+    def close(self) -> None:  # noqa: B027  (an array in memory has nothing to close)
+        """Lets go of what is open."""
+
+    def __enter__(self) -> Self:
+        return self
 
     def __exit__(
         self,
         kind: type[BaseException] | None,
         error: BaseException | None,
         traceback: TracebackType | None,
-    ) -> None: ...
+    ) -> None:
+        self.close()
 
 
 class Stream(Protocol):
@@ -104,7 +111,7 @@ class ArrayStream:
         return _ArrayReader(self)
 
 
-class _ArrayReader:
+class _ArrayReader(StreamReader):
     def __init__(self, stream: ArrayStream) -> None:
         self._stream = stream
         self._left = stream.shape[0]
@@ -140,15 +147,7 @@ class _ArrayReader:
             # As bytes: a memoryview does not know all of NumPy's dtypes.
             self._bytes.readinto(lane, values.view(np.uint8).data)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
         self._bytes.close()
 
 
@@ -184,7 +183,7 @@ class MemoryStream:
         return _MemoryReader(self.array)
 
 
-class _MemoryReader:
+class _MemoryReader(StreamReader):
     def __init__(self, array: NDArray[Any]) -> None:
         self._array = array
         self._place = 0
@@ -193,14 +192,3 @@ class _MemoryReader:
         rows = self._array[self._place : self._place + num_rows]
         self._place += len(rows)
         return rows.astype(rows.dtype.newbyteorder("="), copy=False)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        pass

@@ -12,14 +12,14 @@ import numpy as np
 from graphmount.errors import SourceError
 from graphmount.sources.arrow_columns import plain
 from graphmount.sources.arrow_tables import pyarrow
+from graphmount.sources.batches import MOST_EXAMPLES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from graphmount.sources.arrow_columns import BadRows
     from graphmount.sources.batches import Skipped
-
-_EXAMPLES = 10
+    from graphmount.sources.options import OnError
 
 
 class RowCheck:
@@ -37,7 +37,7 @@ class RowCheck:
         *,
         name: str,
         checks: Sequence[tuple[str, Callable[[Any], list[BadRows]]]],
-        on_error: str,
+        on_error: OnError,
         skipped: Skipped,
     ) -> None:
         self._name = name
@@ -79,7 +79,7 @@ class RowCheck:
         bad: np.ndarray[Any, Any],
     ) -> None:
         messages = []
-        for place in np.flatnonzero(bad)[:_EXAMPLES].tolist():
+        for place in np.flatnonzero(bad)[:MOST_EXAMPLES].tolist():
             number, some = next((n, some) for n, some in found if some.rows[place])
             value = columns[number][place].as_py()
             shown = "" if value is None else f"{str(value)[:80]!r} "

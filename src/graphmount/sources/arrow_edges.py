@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from graphmount.sources.arrow_tables import ArrowTable
+    from graphmount.sources.batches import Keys
+    from graphmount.sources.options import OnError
 
 #: What a row takes while its columns are converted; strings are as long as they are, mostly less.
 _NUMBER_BYTES, _TEXT_BYTES = 24, 192
@@ -46,7 +48,7 @@ class ArrowEdges:
         weights: str | int | None = None,
         timestamps: str | int | None = None,
         keys: str | None = None,
-        on_error: str = "raise",
+        on_error: OnError = "raise",
     ) -> None:
         self._table = table
         if columns is None and len(table.schema.names) < 2:
@@ -74,7 +76,9 @@ class ArrowEdges:
         self.name = table.name
         self.size = table.size
         self.num_edges = table.num_rows if on_error == "raise" else None
+        self.estimated_edges: int | None = None
         self.num_nodes: int | None = None
+        self.node_ids: Keys | None = None
         self.is_symmetric = False
         self.has_text_ids = text[0]
         self.has_weights = weights is not None

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from graphmount.sources.arrow_tables import ArrowTable
+    from graphmount.sources.options import OnError
 
 _KEY_BYTES = 192
 
@@ -46,7 +47,7 @@ class ArrowRows:
         *,
         key: str | int | None = None,
         columns: Sequence[str | int] | str | int | None = None,
-        on_error: str = "raise",
+        on_error: OnError = "raise",
     ) -> None:
         self._table = table
         self._on_error = on_error

@@ -28,6 +28,9 @@ class TextColumn:
         return len(self.offsets) - 1
 
 
+#: How many messages about rows that were left out are kept: enough to see what is wrong.
+MOST_EXAMPLES = 10
+
 #: Node ids as a source has them: numbers (int64, contiguous) or text.
 Keys: TypeAlias = "NDArray[np.int64] | TextColumn"
 
@@ -80,9 +83,14 @@ class Skipped:
     examples: list[str] = field(default_factory=list)
 
     def add(self, count: int, examples: list[str]) -> None:
-        """Counts more of them; of the messages, the first ten are kept."""
+        """Counts more of them; of the messages, the first `MOST_EXAMPLES` are kept."""
         self.count += count
-        self.examples.extend(examples[: 10 - len(self.examples)])
+        self.examples.extend(examples[: MOST_EXAMPLES - len(self.examples)])
+
+    def clear(self) -> None:
+        """Forgets them: a source that is read again leaves the same ones out again."""
+        self.count = 0
+        self.examples.clear()
 
 
 class EdgeSource(Protocol):
@@ -93,7 +101,10 @@ class EdgeSource(Protocol):
         size: All there is to read, in the unit of `EdgeBatch.done`: bytes for files (as they
             lie on the disk), else edges. None if nobody knows.
         num_edges: How many edges there are, if that is known before reading them.
+        estimated_edges: About how many there are, if only that is known.
         num_nodes: How many nodes the source says there are, if it does.
+        node_ids: All nodes in their order, if the source knows them: the ids by which edges name
+            them, or, where `num_nodes` is known and edges have numbers, what these stand for.
         is_symmetric: Whether the source has each edge once and means it to run both ways.
         has_text_ids: Whether ids are text rather than numbers.
         has_weights: Whether batches have weights.
@@ -104,7 +115,9 @@ class EdgeSource(Protocol):
     name: str
     size: int | None
     num_edges: int | None
+    estimated_edges: int | None
     num_nodes: int | None
+    node_ids: Keys | None
     is_symmetric: bool
     has_text_ids: bool
     has_weights: bool

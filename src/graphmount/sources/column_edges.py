@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from graphmount.sources.array_stream import Stream
+    from graphmount.sources.batches import Keys
 
 
 class ColumnEdges:
@@ -69,12 +70,14 @@ class ColumnEdges:
             require_timestamps(timestamps.dtype, timestamps.name)
         self.name = name
         self.num_edges: int | None = self._ends[0].shape[0]
+        self.estimated_edges: int | None = None
         self._count = self._ends[0].shape[0]
         for stream in self._streams():
             if stream is not self._ends[0]:
                 require_length(stream, self._count)
         self.size: int | None = sum(stream.size for stream in self._streams()) or self._count
         self.num_nodes = num_nodes
+        self.node_ids: Keys | None = None
         self.is_symmetric = is_symmetric
         self.has_text_ids = False
         self.has_weights = weights is not None

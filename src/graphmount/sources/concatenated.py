@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from graphmount.errors import SourceError
-from graphmount.sources.batches import Skipped
+from graphmount.sources.batches import EdgeBatch, RowBatch, Skipped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from graphmount.sources.batches import EdgeBatch, EdgeSource, RowBatch, RowSource
+    from graphmount.sources.batches import EdgeSource, Keys, RowSource
+
+Batch_co = TypeVar("Batch_co", EdgeBatch, RowBatch, covariant=True)
 
 
 class ConcatenatedEdges:
@@ -36,7 +38,9 @@ class ConcatenatedEdges:
         self.name = _name_of([part.name for part in parts])
         self.size = _sum([part.size for part in parts])
         self.num_edges = _sum([part.num_edges for part in parts])
+        self.estimated_edges = _sum([part.num_edges or part.estimated_edges for part in parts])
         self.num_nodes = max(numbers, default=None)
+        self.node_ids: Keys | None = None  # what one part calls a node need not hold for another
         self.is_symmetric = first.is_symmetric
         self.has_text_ids = first.has_text_ids
         self.has_weights = first.has_weights
@@ -45,16 +49,7 @@ class ConcatenatedEdges:
 
     def batches(self, *, memory: int) -> Iterator[EdgeBatch]:
         """See `EdgeSource`."""
-        before = 0
-        for part in self._parts:
-            part.skipped.count = 0  # it may have been read before
-            part.skipped.examples.clear()
-            seen = Skipped()
-            for batch in part.batches(memory=memory):
-                _count_skipped(self.skipped, part.skipped, seen)
-                yield replace(batch, done=before + batch.done)
-            _count_skipped(self.skipped, part.skipped, seen)
-            before += part.size or 0
+        return _batches_of_all(self._parts, self.skipped, memory)
 
 
 class ConcatenatedRows:
@@ -88,16 +83,31 @@ class ConcatenatedRows:
 
     def batches(self, *, memory: int) -> Iterator[RowBatch]:
         """See `RowSource`."""
-        before = 0
-        for part in self._parts:
-            part.skipped.count = 0  # it may have been read before
-            part.skipped.examples.clear()
-            seen = Skipped()
-            for batch in part.batches(memory=memory):
-                _count_skipped(self.skipped, part.skipped, seen)
-                yield replace(batch, done=before + batch.done)
-            _count_skipped(self.skipped, part.skipped, seen)
-            before += part.size or 0
+        return _batches_of_all(self._parts, self.skipped, memory)
+
+
+class _Part(Protocol[Batch_co]):
+    """What sources of edges and of rows have in common."""
+
+    size: int | None
+    skipped: Skipped
+
+    def batches(self, *, memory: int) -> Iterator[Batch_co]: ...
+
+
+def _batches_of_all(
+    parts: Sequence[_Part[Batch_co]], skipped: Skipped, memory: int
+) -> Iterator[Batch_co]:
+    """The batches of one part after the other; what they leave out is added to `skipped`."""
+    before = 0
+    for part in parts:
+        part.skipped.clear()  # it may have been read before
+        seen = Skipped()
+        for batch in part.batches(memory=memory):
+            _count_skipped(skipped, part.skipped, seen)
+            yield replace(batch, done=before + batch.done)
+        _count_skipped(skipped, part.skipped, seen)
+        before += part.size or 0
 
 
 def _require_same(

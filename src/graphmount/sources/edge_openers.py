@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING, Any
 
 from graphmount.errors import SourceError
@@ -11,7 +10,7 @@ from graphmount.sources.array_edges import open_array_edges, open_pair_edges
 from graphmount.sources.arrow_edges import ArrowEdges
 from graphmount.sources.arrow_tables import is_arrow, open_table
 from graphmount.sources.graphzero import open_graphzero_edges
-from graphmount.sources.kinds import SUPPORTED
+from graphmount.sources.kinds import SUPPORTED, TABLE_KINDS
 from graphmount.sources.matrix_market import MatrixMarketEdges
 from graphmount.sources.memory_edges import is_pyg, open_memory_edges, open_pyg_edges
 from graphmount.sources.mounted import open_graph_edges
@@ -19,6 +18,7 @@ from graphmount.sources.name_edges import NameEdges, is_name_pair
 from graphmount.sources.networkx_edges import NetworkXEdges, is_networkx
 from graphmount.sources.npz_edges import open_npz_edges
 from graphmount.sources.sparse_edges import is_sparse, open_sparse_edges
+from graphmount.sources.text import TextEdges
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,6 +26,17 @@ if TYPE_CHECKING:
     from graphmount.sources.batches import EdgeSource
     from graphmount.sources.kinds import Kind
     from graphmount.sources.options import EdgeOptions
+
+_TEXT_OPTIONS = (
+    "columns",
+    "weights",
+    "timestamps",
+    "delimiter",
+    "header",
+    "comments",
+    "keys",
+    "on_error",
+)
 
 
 def open_file(path: str, kind: Kind, options: EdgeOptions) -> EdgeSource:
@@ -36,7 +47,7 @@ def open_file(path: str, kind: Kind, options: EdgeOptions) -> EdgeSource:
         kind: What it is.
         options: What the user wants of it.
     """
-    if kind in ("parquet", "arrow", "arrow stream", "orc"):
+    if kind in TABLE_KINDS:
         return _open_table(path, kind, options)
     if kind in ("features", "graphzero features"):
         raise SourceError(f"{path} holds features (.gd), not edges; a graph is a .gl file")
@@ -88,17 +99,12 @@ def _open_graphzero(path: str, options: EdgeOptions) -> EdgeSource:
 
 def _open_text(path: str, options: EdgeOptions) -> EdgeSource:
     options.allow(path, "text", *_TEXT_OPTIONS)
-    # Imported by name: text has a parser of its own, and whoever has no text needs none.
-    text = importlib.import_module("graphmount.sources.text")
     wanted = {name: getattr(options, name) for name in _TEXT_OPTIONS}
-    if wanted["columns"] is None:
-        del wanted["columns"]
     for name in ("weights", "timestamps"):
         if wanted[name] is True:
             raise TypeError(f"{name}=True; name the column of {path} that has them, or its number")
         wanted[name] = None if wanted[name] is False else wanted[name]
-    opened: EdgeSource = text.TextEdges(path, **wanted)
-    return opened
+    return TextEdges(path, **wanted)
 
 
 def open_object(source: Any, options: EdgeOptions) -> EdgeSource:  # noqa: ANN401
@@ -202,17 +208,6 @@ def _known_values(name: str, value: object, *known: str | int) -> bool | None:
         return True
     raise ValueError(f"{value!r} is not a column of {name}; pass True for the values it has")
 
-
-_TEXT_OPTIONS = (
-    "columns",
-    "weights",
-    "timestamps",
-    "delimiter",
-    "header",
-    "comments",
-    "keys",
-    "on_error",
-)
 
 _OPENERS: dict[str, Callable[[str, EdgeOptions], EdgeSource]] = {
     "npy": _open_array,

@@ -34,6 +34,9 @@ Kind = Literal[
     "binary",
 ]
 
+#: Those that are read by pyarrow.
+TABLE_KINDS = ("parquet", "arrow", "arrow stream", "orc")
+
 #: For messages.
 SUPPORTED = (
     ".npy and .npz (NumPy, SciPy, OGB), .parquet, .arrow and .feather, .orc, .mtx, text (.csv, "

@@ -86,7 +86,10 @@ def find_layout(folder: str | os.PathLike[str]) -> DatasetLayout:
 
     path = os.fspath(folder)
     names = set(os.listdir(path))  # or the error that Python has for it
-    has = _Lookup(path)
+
+    def has(name: str) -> bool:
+        return os.path.exists(os.path.join(path, name))
+
     if has("raw") or has("split"):
         refuse_kinds(path)
     if has("raw/edge.csv.gz") and has("raw/num-node-list.csv.gz"):
@@ -101,14 +104,6 @@ def find_layout(folder: str | os.PathLike[str]) -> DatasetLayout:
         f"{path} is not the folder of a dataset that is known; it has none of "
         f"{'; '.join(_LOOKED_FOR)}" + _hint(path, sorted(names))
     )
-
-
-class _Lookup:
-    def __init__(self, folder: str) -> None:
-        self._folder = folder
-
-    def __call__(self, name: str) -> bool:
-        return os.path.exists(os.path.join(self._folder, name))
 
 
 def _hint(path: str, names: list[str]) -> str:

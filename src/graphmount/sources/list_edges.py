@@ -83,6 +83,7 @@ class ListEdges:
         self.name = name
         self.size: int | None = sum(stream.size for stream in streams if stream) or self._count
         self.num_edges: int | None = None if is_undirected else self._count
+        self.estimated_edges: int | None = None
         self.num_nodes: int | None = indptr.shape[0] - 1
         self.is_symmetric = is_undirected
         self.has_text_ids = False

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from graphmount.sources.batches import Keys
+    from graphmount.sources.options import OnError
+
 MTX_MAGIC = b"%%MatrixMarket"
 
 #: What a byte of text takes while it is parsed: itself, its numbers, and masks of the blanks.
@@ -45,7 +48,7 @@ class MatrixMarketEdges:
         SourceError: The file is not a sparse matrix of numbers, or not a square one.
     """
 
-    def __init__(self, path: str, *, weights: bool = False, on_error: str = "raise") -> None:
+    def __init__(self, path: str, *, weights: bool = False, on_error: OnError = "raise") -> None:
         self.name = path
         self._on_error = on_error
         with _open(path) as file:
@@ -57,10 +60,14 @@ class MatrixMarketEdges:
             raise SourceError(f"{path} is a pattern without values, so it has no weights")
         self._width = 2 if field == "pattern" else 3
         self._num_entries = shape[2]
+        # Not those in `skipped`, where whoever takes the edges counts what it leaves out as well.
+        self._num_bad_lines = 0
         self.size: int | None = file_size(path)
         self.num_edges: int | None = None if on_error == "skip" else shape[2]
+        self.estimated_edges: int | None = None
         self._order = shape[0]
         self.num_nodes: int | None = shape[0]
+        self.node_ids: Keys | None = None
         self.is_symmetric = symmetry == "symmetric"
         self.has_text_ids = False
         self.has_weights = weights
@@ -117,6 +124,7 @@ class MatrixMarketEdges:
     def batches(self, *, memory: int) -> Iterator[EdgeBatch]:
         """See `EdgeSource`."""
         num_lines, num_entries = self._num_lines, 0
+        self._num_bad_lines = 0
         for block, done in self._blocks(max(1, memory // _BYTES_FOR_EACH)):
             columns = self._parse(block, num_lines)
             num_lines += block.count(b"\n")
@@ -129,10 +137,10 @@ class MatrixMarketEdges:
                 weights=as_weights(columns[2], self.name, first) if self.has_weights else None,
                 done=done,
             )
-        if num_entries + self.skipped.count != self._num_entries:
+        num_entries += self._num_bad_lines
+        if num_entries != self._num_entries:
             raise SourceError(
-                f"{self.name} says that it has {self._num_entries} entries, but has "
-                f"{num_entries + self.skipped.count}"
+                f"{self.name} says that it has {self._num_entries} entries, but has {num_entries}"
             )
 
     def _blocks(self, num_bytes: int) -> Iterator[tuple[bytes, int]]:
@@ -206,6 +214,7 @@ class MatrixMarketEdges:
         if self._on_error == "raise":
             raise SourceError(message)
         self.skipped.add(1, [message])
+        self._num_bad_lines += 1
         return None
 
 

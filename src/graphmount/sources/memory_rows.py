@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from graphmount import _core
-from graphmount._arguments import as_count, as_ids
+from graphmount._arguments import as_count
 from graphmount._conversion import convert
-from graphmount.errors import SourceError
+from graphmount._node_keys import as_keys
 from graphmount.features import FeatureStore
 from graphmount.sources.batches import Keys, RowBatch, Skipped, TextColumn
-from graphmount.sources.text_columns import from_strings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -66,7 +65,7 @@ class MemoryRows:
         self._is_mapped = isinstance(source, FeatureStore | np.memmap)
         if self._scales is not None:
             self.dtype = "float32"
-        self._keys = None if key is None else _as_keys(key, array)
+        self._keys = None if key is None else self._as_keys(key)
         self._columns = _chosen_columns(array, columns, key)
         self.name = _name_of(source)
         self.num_rows: int | None = len(array)
@@ -103,6 +102,22 @@ class MemoryRows:
                 done=first + len(rows),
             )
 
+    def _as_keys(self, key: int | ArrayLike | Sequence[str]) -> Keys:
+        array = self._array
+        if np.ndim(cast("ArrayLike", key)) == 0:
+            if array.ndim == 1:
+                raise ValueError(
+                    f"key={key!r} is a column, but the source is a vector; pass an array"
+                )
+            if self._scales is not None:
+                raise ValueError(f"key={key!r} is a column of quantized values; pass an array")
+            column = array[:, as_count(key, "key", most=array.shape[1] - 1)]
+            return np.ascontiguousarray(convert(column, self.dtype, "int64", 0))
+        keys = as_keys(cast("ArrayLike", key), "key")
+        if len(keys) != len(array):
+            raise ValueError(f"there are {len(keys)} keys for {len(array)} rows")
+        return keys
+
     def _prefetch(self, begin: int, end: int) -> None:
         """Has the system read rows of a mapped array: it would not look so far ahead by itself."""
         if self._is_mapped and self._array.flags.c_contiguous:
@@ -111,11 +126,6 @@ class MemoryRows:
 
 def _as_matrix(source: object) -> tuple[NDArray[Any], str]:
     """The source as an array of one or two dimensions, and the name of its dtype."""
-    if isinstance(source, str | os.PathLike):
-        raise TypeError(
-            f"compile_features takes an array, and {os.fspath(source)!r} is a path; pass "
-            "numpy.load(path, mmap_mode='r') for a .npy file"
-        )
     torch = sys.modules.get("torch")
     if isinstance(source, FeatureStore):
         array, name = source.numpy(), str(source.dtype)
@@ -143,23 +153,6 @@ def _name_of(source: object) -> str:
         return source.path
     filename = getattr(source, "filename", None) if isinstance(source, np.memmap) else None
     return os.fspath(filename) if filename is not None else f"the {type(source).__name__}"
-
-
-def _as_keys(key: int | ArrayLike | Sequence[str], array: NDArray[Any]) -> Keys:
-    if np.ndim(cast("ArrayLike", key)) == 0:
-        if array.ndim == 1:
-            raise ValueError(f"key={key!r} is a column, but the source is a vector; pass an array")
-        column = array[:, as_count(key, "key", most=array.shape[1] - 1)]
-        return np.ascontiguousarray(convert(column, column.dtype.name, "int64", 0))
-    keys: Keys
-    values = np.asarray(cast("ArrayLike", key))
-    if values.dtype.kind in "UOT" and all(isinstance(value, str) for value in values.tolist()):
-        keys = from_strings(values.tolist())
-    else:
-        keys = as_ids(cast("ArrayLike", key), "key", error=SourceError)
-    if len(keys) != len(array):
-        raise ValueError(f"there are {len(keys)} keys for {len(array)} rows")
-    return keys
 
 
 def _chosen_columns(

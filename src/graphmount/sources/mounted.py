@@ -1,8 +1,8 @@
 """graphmount's own files as sources: edges of a `.gl` file, rows of a `.gd` file.
 
-They are read where their sections lie, as plain files. Nodes keep their numbers; external ids are
-not part of the edges. Edges come in the order of the lists, weights and timestamps with them; each
-edge of an undirected graph comes once.
+They are read where their sections lie, as plain files. Nodes keep their numbers, and external ids
+go along as the `node_ids` of the source. Edges come in the order of the lists, weights and
+timestamps with them; each edge of an undirected graph comes once.
 """
 
 from __future__ import annotations

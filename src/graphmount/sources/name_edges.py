@@ -13,6 +13,8 @@ from graphmount.sources.text_columns import from_strings
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from graphmount.sources.batches import Keys
+
 #: About what a string and its place in a list take.
 _EDGE_BYTES = 256
 
@@ -46,8 +48,10 @@ class NameEdges:
         self._ends = (src, dst)
         self.name = "edges in memory"
         self.num_edges: int | None = len(src)
+        self.estimated_edges: int | None = None
         self.size: int | None = len(src)
         self.num_nodes: int | None = None
+        self.node_ids: Keys | None = None
         self.is_symmetric = False
         self.has_text_ids = True
         self.has_weights = False

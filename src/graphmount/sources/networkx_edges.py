@@ -2,7 +2,7 @@
 
 Nodes that are integers are numbers, nodes that are strings are text; others have to be relabeled
 first. An undirected graph is symmetric: it has each edge once. If the nodes are 0, 1, … without a
-gap, the source knows their number; otherwise nodes without edges are not part of it.
+gap, the source knows their number; otherwise it knows their ids, also of those without edges.
 """
 
 from __future__ import annotations
@@ -61,6 +61,7 @@ class NetworkXEdges:
         self._timestamps = timestamps
         self.name = f"a NetworkX {type(graph).__name__}"
         self.num_edges: int | None = graph.number_of_edges()
+        self.estimated_edges: int | None = None
         self.size: int | None = self.num_edges
         self.has_text_ids = self._find_text_ids()
         is_dense = not self.has_text_ids and self._is_dense()

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from graphmount.sources.array_stream import Stream
     from graphmount.sources.batches import EdgeSource, RowSource
+    from graphmount.sources.options import OnError
 
 __all__ = ["open_edges", "open_rows"]
 
@@ -44,7 +45,7 @@ def open_edges(
     header: bool | None = None,
     comments: str = "#%",
     keys: Literal["dense", "int", "text"] | None = None,
-    on_error: Literal["raise", "skip"] = "raise",
+    on_error: OnError = "raise",
     shape: tuple[int, ...] | None = None,
     dtype: DTypeLike | None = None,
 ) -> EdgeSource:
@@ -122,7 +123,7 @@ def open_rows(
     delimiter: str | None = None,
     header: bool | None = None,
     comments: str = "#%",
-    on_error: Literal["raise", "skip"] = "raise",
+    on_error: OnError = "raise",
     member: str | None = None,
 ) -> RowSource:
     """Opens a source of rows of features.

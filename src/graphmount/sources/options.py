@@ -6,7 +6,10 @@ An option that means nothing to a source is an error: silence would be taken for
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, Literal, TypeAlias
+
+#: Whether a row that cannot be used ends the work, or is left out and counted.
+OnError: TypeAlias = Literal["raise", "skip"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -20,7 +23,7 @@ class EdgeOptions:
     header: bool | None = None
     comments: str = "#%"
     keys: str | None = None
-    on_error: str = "raise"
+    on_error: OnError = "raise"
     shape: tuple[int, ...] | None = None
     dtype: Any = None
 
@@ -40,7 +43,7 @@ class RowOptions:
     delimiter: str | None = None
     header: bool | None = None
     comments: str = "#%"
-    on_error: str = "raise"
+    on_error: OnError = "raise"
     member: str | None = None
 
     def allow(self, name: str, kind: str, *allowed: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING, Any
 
 from graphmount.errors import SourceError
@@ -10,10 +9,13 @@ from graphmount.features import FeatureStore
 from graphmount.sources.arrow_rows import ArrowRows
 from graphmount.sources.arrow_tables import is_arrow, open_table
 from graphmount.sources.graphzero import open_graphzero_rows
+from graphmount.sources.kinds import TABLE_KINDS
+from graphmount.sources.memory_rows import MemoryRows
 from graphmount.sources.mounted import open_feature_rows
 from graphmount.sources.npy_files import open_npy
 from graphmount.sources.npz_files import NpzFile
 from graphmount.sources.stream_rows import StreamRows
+from graphmount.sources.text import TextRows
 
 if TYPE_CHECKING:
     from graphmount.sources.batches import RowSource
@@ -38,7 +40,7 @@ def open_file(path: str, kind: Kind, options: RowOptions) -> RowSource:
     if kind == "npz":
         options.allow(path, "a NumPy archive", "member")
         return _open_npz(path, options.member)
-    if kind in ("parquet", "arrow", "arrow stream", "orc"):
+    if kind in TABLE_KINDS:
         return _open_table(path, kind, options)
     if kind == "graphzero features":
         options.allow(path, "a feature file of GraphZero")
@@ -49,10 +51,8 @@ def open_file(path: str, kind: Kind, options: RowOptions) -> RowSource:
     if kind in ("graph", "graphzero graph", "matrix market"):
         raise SourceError(f"{path} holds edges ({kind}), not rows of features")
     options.allow(path, "text", *_TEXT_OPTIONS)
-    text = importlib.import_module("graphmount.sources.text")
     wanted = {name: getattr(options, name) for name in _TEXT_OPTIONS}
-    opened: RowSource = text.TextRows(path, **wanted)
-    return opened
+    return TextRows(path, **wanted)
 
 
 def open_object(source: Any, options: RowOptions) -> RowSource:  # noqa: ANN401
@@ -68,17 +68,16 @@ def open_object(source: Any, options: RowOptions) -> RowSource:  # noqa: ANN401
     if is_arrow(source):
         return _open_table(source, None, options)
     options.allow("an array in memory", "which knows its dtype and shape")
-    memory = importlib.import_module("graphmount.sources.memory_rows")
-    opened: RowSource = memory.MemoryRows(source)
-    return opened
+    return MemoryRows(source)
 
 
 def _open_npz(path: str, member: str | None) -> RowSource:
     archive = NpzFile(path)
+    if not archive.names:
+        raise SourceError(f"{path} is an archive without an array; save it again")
     if member is None and len(archive.names) != 1:
         raise SourceError(
-            f"{path} has several members; pass member= one of "
-            f"{', '.join(map(repr, archive.names)) or 'none'}"
+            f"{path} has several members; pass member= one of {', '.join(map(repr, archive.names))}"
         )
     return StreamRows(archive.stream(archive.names[0] if member is None else member))
 

@@ -46,7 +46,9 @@ class SideColumns:
         self.name = source.name
         self.size = source.size
         self.num_edges = source.num_edges
+        self.estimated_edges = source.estimated_edges
         self.num_nodes = source.num_nodes
+        self.node_ids = source.node_ids
         self.is_symmetric = source.is_symmetric
         self.has_text_ids = source.has_text_ids
         self.has_weights = source.has_weights or weights is not None

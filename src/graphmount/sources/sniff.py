@@ -20,7 +20,16 @@ if TYPE_CHECKING:
 
     from graphmount.sources.compression import Compression
 
-__all__ = ["Kind", "Row", "Sample", "find_delimiter", "is_all", "is_header", "read_sample"]
+__all__ = [
+    "Kind",
+    "Row",
+    "Sample",
+    "find_delimiter",
+    "has_fractions",
+    "is_all",
+    "is_header",
+    "read_sample",
+]
 
 #: The fields of a row, without the blanks and quotes around them.
 Row: TypeAlias = "list[bytes]"
@@ -156,6 +165,12 @@ def is_all(rows: list[Row], column: int, kind: Kind, *, most: bool = False) -> b
     fields = [row[column] for row in rows if column < len(row)]
     count = sum(is_kind(field, kind) for field in fields)
     return bool(fields) and (2 * count > len(fields) if most else count == len(fields))
+
+
+def has_fractions(rows: list[Row], column: int) -> bool:
+    """Whether a column has numbers that int64 cannot hold: 1.5, NaN, or too large ones."""
+    fields = (row[column] for row in rows if column < len(row))
+    return any(is_kind(field, "number") and not is_kind(field, "integer") for field in fields)
 
 
 def is_header(rows: list[Row], picks: list[tuple[int, Kind]]) -> bool:

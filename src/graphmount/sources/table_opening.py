@@ -1,24 +1,33 @@
-"""Opens the rows of `compile_features`: any source, or one that is open already.
+"""Opens a source with the options that stand beside it in a `Table` or `EdgeTable`.
 
-Keys may be a column of the source, or an array that comes beside rows in memory. The dtype says how
-headerless files are to be read; text is read as a dtype that holds what will be stored.
+Rows may come from any source, or one that is open already. Their keys may be a column of the
+source, or an array that comes beside rows in memory. The dtype says how headerless files are to be
+read; text is read as a dtype that holds what will be stored.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, cast
 
+from graphmount._arguments import require_choice
 from graphmount._conversion import dtype_name
 from graphmount.sources.arrow_tables import is_arrow
 from graphmount.sources.kinds import kind_of
 from graphmount.sources.memory_rows import MemoryRows
-from graphmount.sources.opening import open_rows
+from graphmount.sources.opening import open_edges, open_rows
 from graphmount.sources.paths import expand, is_paths
 
 if TYPE_CHECKING:
-    from graphmount.sources.batches import RowSource
-    from graphmount.tables import Table
+    from graphmount.sources.batches import EdgeSource, RowSource
+    from graphmount.sources.options import OnError
+    from graphmount.tables import EdgeTable, Table
 
+#: What sources call the types of keys.
+_KEYS_OF_TYPES: dict[str | None, Literal["int", "text"] | None] = {
+    "int": "int",
+    "str": "text",
+    None: None,
+}
 #: What text is read as, for it to become of a dtype; it is found out for others, such as int8.
 _TEXT_DTYPES = {
     "float64": "float64",
@@ -29,13 +38,53 @@ _TEXT_DTYPES = {
 }
 
 
-def open_table(table: Table, *, on_error: Literal["raise", "skip"]) -> RowSource:
-    """Opens the source of a table.
+def open_edge_table(
+    table: EdgeTable,
+    *,
+    ids: Literal["dense", "map"],
+    key_type: Literal["int", "str"] | None,
+    on_error: OnError,
+) -> EdgeSource:
+    """Opens a source of edges.
 
     Args:
         table: The source, with the options to read it by.
+        ids: Whether ids are node numbers ("dense"), or keys to be numbered ("map").
+        key_type: What keys in text are; None to find out.
         on_error: "skip" leaves out rows that cannot be read, and counts them.
     """
+    require_choice("ids", ids, ("dense", "map"))
+    require_choice("key_type", key_type, (None, "int", "str"))
+    return open_edges(
+        table.source,
+        columns=table.columns,
+        weights=table.weights,
+        timestamps=table.timestamps,
+        delimiter=table.delimiter,
+        header=table.header,
+        comments=table.comments,
+        keys="dense" if ids == "dense" else _KEYS_OF_TYPES[key_type],
+        on_error=on_error,
+        shape=table.shape,
+        dtype=table.dtype,
+    )
+
+
+def open_table(table: Table, *, name: str | None = None, on_error: OnError) -> RowSource:
+    """Opens a source of rows.
+
+    Args:
+        table: The source, with the options to read it by.
+        name: What messages call a source in memory, which has no path to be told by.
+        on_error: "skip" leaves out rows that cannot be read, and counts them.
+    """
+    opened = _open_rows(table, on_error)
+    if name is not None and opened is not table.source and not is_paths(table.source):
+        opened.name = f"{name} ({opened.name})"
+    return opened
+
+
+def _open_rows(table: Table, on_error: OnError) -> RowSource:
     source, key = table.source, table.key
     if hasattr(source, "batches") and hasattr(source, "num_columns"):
         if key is not None or table.columns is not None or table.shape is not None:

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from graphmount.sources.batches import Skipped
+    from graphmount.sources.batches import Keys, Skipped
+    from graphmount.sources.options import OnError
     from graphmount.sources.sniff import Kind
     from graphmount.sources.text_table import Column, KeyKind, Output
 
@@ -54,10 +55,6 @@ class TextEdges:
         quotes: Whether fields may be in double quotes.
         on_error: What to do with rows that cannot be read: "raise", or "skip" and count them.
 
-    Attributes:
-        estimated_edges: About how many edges there are, judged by the first lines; None if the file
-            is compressed.
-
     Raises:
         SourceError: The file is no text table, or there is no such column.
         OSError: The file cannot be read.
@@ -75,7 +72,7 @@ class TextEdges:
         header: bool | None = None,
         comments: str = "#%",
         quotes: bool = True,
-        on_error: Literal["raise", "skip"] = "raise",
+        on_error: OnError = "raise",
     ) -> None:
         self._table = table = TextTable(
             path,
@@ -106,13 +103,14 @@ class TextEdges:
         self.name: str = table.name
         self.size: int | None = table.size
         self.num_edges: int | None = None
+        self.estimated_edges: int | None = table.estimated_rows
         self.num_nodes: int | None = None
+        self.node_ids: Keys | None = None
         self.is_symmetric: bool = False
         self.has_text_ids: bool = key_type == "text"
         self.has_weights: bool = weight is not None
         self.has_timestamps: bool = time is not None
         self.skipped: Skipped = table.skipped
-        self.estimated_edges: int | None = table.estimated_rows
 
     def batches(self, *, memory: int) -> Iterator[EdgeBatch]:
         """All edges, from the first on, in batches for which about `memory` bytes are used."""
@@ -138,18 +136,12 @@ class TextRows:
             for text; None to find out whether they are integers.
         dtype: "float32", "float64" or "int64"; None for int64 if all values in the first rows are
             integers, else float32.
-        vector: Whether to give single values rather than rows of one column; None if there is just
-            one column of values.
         missing: What an empty field is: an "error", or "nan".
         delimiter: What separates fields, " " for any run of blanks; None to find out.
         header: Whether the first row holds the names of the columns; None to find out.
         comments: Lines that begin with one of these characters are left out.
         quotes: Whether fields may be in double quotes.
         on_error: What to do with rows that cannot be read: "raise", or "skip" and count them.
-
-    Attributes:
-        estimated_rows: About how many rows there are, judged by the first lines; None if the file
-            is compressed.
 
     Raises:
         SourceError: The file is no text table, or there is no such column.
@@ -164,16 +156,14 @@ class TextRows:
         columns: Column | Sequence[Column] | None = None,
         keys: KeyKind | None = None,
         dtype: TextValues | None = None,
-        vector: bool | None = None,
         missing: Literal["error", "nan"] = "error",
         delimiter: str | None = None,
         header: bool | None = None,
         comments: str = "#%",
         quotes: bool = True,
-        on_error: Literal["raise", "skip"] = "raise",
+        on_error: OnError = "raise",
     ) -> None:
         require_choice("dtype", dtype, ("float32", "float64", "int64", None))
-        require_choice("vector", vector, (True, False, None))
         require_choice("missing", missing, ("error", "nan"))
         self._table = table = TextTable(
             path,
@@ -190,13 +180,11 @@ class TextRows:
             picks.append((key_column, "id"))
         table.settle_header(picks)
         if dtype is None:
-            is_int = bool(table.data_rows) and all(table.is_all(c, "integer") for c in values)
+            is_int = bool(table.data_rows) and all(table.is_integer(c) for c in values)
             self._dtype_is_guessed = is_int
             dtype = "int64" if is_int else "float32"
         else:
             self._dtype_is_guessed = False
-        if vector and len(values) != 1:
-            raise ValueError(f"vector=True takes one column of values, and there are {len(values)}")
         self._missing_is_nan = missing == "nan"
         self._outputs: list[Output] = [(dtype, values)]
         key_type = None
@@ -207,12 +195,11 @@ class TextRows:
         self.size: int | None = table.size
         self.num_rows: int | None = None
         self.num_columns: int = len(values)
-        self.is_vector: bool = len(values) == 1 if vector is None else vector
+        self.is_vector: bool = len(values) == 1
         self.dtype: str = dtype
         self.has_keys: bool = key_column is not None
         self.has_text_keys: bool = key_type == "text"
         self.skipped: Skipped = table.skipped
-        self.estimated_rows: int | None = table.estimated_rows
 
     def _find_values(
         self, columns: Column | Sequence[Column] | None, key_column: int | None

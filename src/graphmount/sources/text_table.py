@@ -15,11 +15,18 @@ from graphmount._arguments import as_count, as_native, require_choice
 from graphmount.errors import SourceError
 from graphmount.sources.batches import Keys, Skipped, TextColumn
 from graphmount.sources.compression import UnpackedStream
-from graphmount.sources.sniff import find_delimiter, is_all, is_header, read_sample
+from graphmount.sources.sniff import (
+    find_delimiter,
+    has_fractions,
+    is_all,
+    is_header,
+    read_sample,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from graphmount.sources.options import OnError
     from graphmount.sources.sniff import Kind, Row
 
 __all__ = ["Column", "KeyKind", "Output", "TextTable", "as_keys"]
@@ -54,7 +61,7 @@ class TextTable:
         header: bool | None,
         comments: str,
         quotes: bool,
-        on_error: Literal["raise", "skip"],
+        on_error: OnError,
     ) -> None:
         require_choice("header", header, (None, True, False))
         require_choice("quotes", quotes, (True, False))
@@ -128,6 +135,14 @@ class TextTable:
         """Whether a column can be read as this kind, as far as the sample tells."""
         return is_all(self.data_rows, column, kind, most=self._skips)
 
+    def is_integer(self, column: int) -> bool:
+        """Whether a column of values can be read as int64, as far as the sample tells.
+
+        Rows that will be left out do not count, but a NaN or a fraction is not left out: it is a
+        number, and says that the column is of floats.
+        """
+        return self.is_all(column, "integer") and not has_fractions(self.data_rows, column)
+
     def key_type(self, keys: KeyKind | None, columns: list[int]) -> str:
         """What the core should make of columns of node ids."""
         require_choice("keys", keys, ("dense", "int", "text", None))
@@ -141,8 +156,7 @@ class TextTable:
     ) -> Iterator[tuple[list[Any], int]]:
         """Arrays of all rows, one for each output, and how much of the file they took."""
         as_count(memory, "memory", least=1)
-        self.skipped.count = 0
-        self.skipped.examples.clear()
+        self.skipped.clear()
         compression = self._sample.compression
         stream = None
         if compression is not None:

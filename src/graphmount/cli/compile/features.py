@@ -28,10 +28,7 @@ def add_to(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("sources", nargs="+", metavar="SOURCE", help="where the rows are")
-    parser.add_argument(
-        "out", type=shared.ending(".gd"), metavar="OUT.gd", help="the file to write"
-    )
+    shared.add_paths(parser, "rows", ".gd")
     _add_reading(parser)
     _add_table(parser)
     shared.add_work_options(parser)
@@ -53,9 +50,7 @@ def _add_reading(parser: argparse.ArgumentParser) -> None:
         help="the columns to take: names, numbers from 0 on, ranges as 3-7 (default: all)",
     )
     shared.add_text_options(group)
-    group.add_argument(
-        "--shape", type=shared.shape, metavar="N,COLUMNS", help="of a binary file without a header"
-    )
+    shared.add_shape_option(group, "N,COLUMNS")
     group.add_argument("--source-dtype", metavar="NAME", help="of a binary file without a header")
     group.add_argument("--member", metavar="NAME", help="of an .npz file with several arrays")
     shared.add_error_option(group)

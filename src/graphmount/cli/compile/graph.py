@@ -29,10 +29,7 @@ def add_to(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("sources", nargs="+", metavar="SOURCE", help="where the edges are")
-    parser.add_argument(
-        "out", type=shared.ending(".gl"), metavar="OUT.gl", help="the file to write"
-    )
+    shared.add_paths(parser, "edges", ".gl")
     _add_reading(parser)
     _add_graph(parser)
     shared.add_work_options(parser)
@@ -61,9 +58,7 @@ def _add_reading(parser: argparse.ArgumentParser) -> None:
             help=f"the column or member with the {what}, or an .npy file of them",
         )
     shared.add_text_options(group)
-    group.add_argument(
-        "--shape", type=shared.shape, metavar="N,2", help="of a binary file without a header"
-    )
+    shared.add_shape_option(group, "N,2")
     group.add_argument("--dtype", metavar="NAME", help="of a binary file without a header")
     shared.add_error_option(group)
 
@@ -71,12 +66,7 @@ def _add_reading(parser: argparse.ArgumentParser) -> None:
 def _add_graph(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("the graph")
     group.add_argument("--undirected", action="store_true", help="every edge runs both ways")
-    group.add_argument(
-        "--neighbors",
-        choices=["both", "in", "out"],
-        default="both",
-        help="which lists to keep: in for sampling, out for walks (default: both)",
-    )
+    shared.add_neighbors_option(group)
     group.add_argument(
         "--ids",
         choices=["dense", "map"],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import graphmount as gm
 from graphmount.cli.compile import messages
@@ -43,11 +43,17 @@ def add_to(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         help="how to store features: float16, bfloat16, ... (default: as they are)",
     )
     group.add_argument(
-        "--neighbors",
-        choices=["both", "in", "out"],
-        default="both",
-        help="which lists to keep: in for sampling, out for walks (default: both)",
+        "--label-dtype", metavar="NAME", help="how to store labels (default: as they are)"
     )
+    group.add_argument(
+        "--label-nan",
+        type=shared.number_or("keep", "error"),
+        default="keep",
+        metavar="NUMBER",
+        help="what to put in the place of labels that are NaN, such as -1; or keep (the default), "
+        "or error",
+    )
+    shared.add_neighbors_option(group)
     group.add_argument("--overwrite", action="store_true", help="replace the dataset at OUT")
     shared.add_work_options(parser)
     parser.set_defaults(compile=_compile)
@@ -61,12 +67,16 @@ def _compile(options: argparse.Namespace) -> int:
             print(f"  {note}", file=sys.stderr)
     edges = layout.edges
     reading = {name: value for name, value in edges.options.items() if name != "keys"}
-    features = {} if layout.features is None else {"x": _table(layout.features, options.dtype)}
+    features, labels = {}, None
+    if layout.features is not None:
+        features["x"] = _table(layout.features, dtype=options.dtype)
+    if layout.labels is not None:
+        labels = _table(layout.labels, dtype=options.label_dtype, nan=options.label_nan)
     done = gm.compile_dataset(
         options.out,
         edges=gm.EdgeTable(source=edges.source, **reading),
         features=features,
-        labels=None if layout.labels is None else _table(layout.labels, None),
+        labels=labels,
         splits={name: split.source for name, split in layout.splits.items()},
         order=options.order,
         directed=layout.directed,
@@ -92,8 +102,10 @@ def _compile(options: argparse.Namespace) -> int:
     return 0
 
 
-def _table(rows: SourceArguments, dtype: str | None) -> gm.Table:
-    """A source of a layout, whose dtype is that of the source."""
+def _table(
+    rows: SourceArguments, *, dtype: str | None, nan: Literal["keep", "error"] | float = "keep"
+) -> gm.Table:
+    """A source of a layout, whose dtype is that of the source, and how to store it."""
     reading = dict(rows.options)
     source_dtype = reading.pop("dtype", None)
-    return gm.Table(source=rows.source, dtype=dtype, source_dtype=source_dtype, **reading)
+    return gm.Table(source=rows.source, dtype=dtype, nan=nan, source_dtype=source_dtype, **reading)

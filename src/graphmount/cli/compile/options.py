@@ -33,9 +33,9 @@ def columns(text: str) -> list[int | str]:
 
 
 def shape(text: str) -> tuple[int, ...]:
-    """A shape, as 1000,128 or 1000x128."""
-    parts = text.lower().replace("x", ",").split(",")
-    if not all(part.strip().isdecimal() for part in parts):
+    """A shape, as 1000,128 or 1000x128; -1 for a size that follows from that of the file."""
+    parts = [part.strip() for part in text.lower().replace("x", ",").split(",")]
+    if not all(part == "-1" or part.isdecimal() for part in parts):
         raise argparse.ArgumentTypeError(f"{text!r} is not a shape; write 1000,128")
     return tuple(int(part) for part in parts)
 
@@ -83,6 +83,34 @@ def number_or(*words: str) -> Callable[[str], float | str]:
             ) from None
 
     return read
+
+
+def add_paths(parser: argparse.ArgumentParser, things: str, suffix: str) -> None:
+    """The sources, and the file to write."""
+    parser.add_argument("sources", nargs="+", metavar="SOURCE", help=f"where the {things} are")
+    parser.add_argument(
+        "out", type=ending(suffix), metavar=f"OUT{suffix}", help="the file to write"
+    )
+
+
+def add_shape_option(group: Group, example: str) -> None:
+    """The shape of a file that does not tell it."""
+    group.add_argument(
+        "--shape",
+        type=shape,
+        metavar=example,
+        help="of a binary file without a header; one size may be -1 (write --shape=-1,...)",
+    )
+
+
+def add_neighbors_option(group: Group) -> None:
+    """Which lists a graph has."""
+    group.add_argument(
+        "--neighbors",
+        choices=["both", "in", "out"],
+        default="both",
+        help="which lists to keep: in for sampling, out for walks (default: both)",
+    )
 
 
 def add_text_options(group: Group) -> None:

@@ -29,7 +29,7 @@ enum class SampledEdges {
 struct SampleOptions {
   Direction direction = Direction::kIn;
   std::vector<std::uint64_t> fanouts;  // one for each hop; kAllNeighbors for all
-  PickRule rule;
+  PickRule rule = {};
   bool disjoint = false;  // a tree of its own for each seed; always so in time
   SampledEdges edges = SampledEdges::kPicked;
   RandomKey key = RandomKey(0);

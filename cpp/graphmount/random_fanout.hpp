@@ -17,7 +17,7 @@ namespace graphmount {
 struct FanoutOptions {
   Direction direction = Direction::kIn;
   std::uint64_t k = 0;
-  PickRule rule;
+  PickRule rule = {};
   /// What fills the row of a node that has fewer neighbors: all of these again, each as often as
   /// the others, and the remainder at random, or -1. Of a node without any: itself, or -1.
   bool repeat = true;

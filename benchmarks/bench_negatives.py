@@ -190,10 +190,10 @@ def bench(report: Report, path: str, options: argparse.Namespace) -> None:
 
 def main() -> int:
     parser = argument_parser(__doc__ or "")
-    parser.add_argument("--edges", type=int, help="edges of the graph (16 million)")
+    parser.add_argument("--edges", type=int, help="edges of the graph (4 million)")
     parser.add_argument("--rounds", type=int, help="runs of each way")
     options = parser.parse_args()
-    defaults(options, edges=(16_000_000, 1_000_000), rounds=(5, 3))
+    defaults(options, edges=(4_000_000, 400_000), rounds=(3, 2))
     require_memory(300 * options.edges, "drawing as many negatives")
     with scratch_folder(options.folder, 40 * options.edges) as folder:
         report = Report("negatives", options, folder)

@@ -47,16 +47,17 @@ bool is_in_stretch(const ListView<Index>& lists, EdgeId begin, EdgeId end, NodeI
   const auto last = static_cast<Unsigned>(lists.num_nodes() - 1);  // there is a node: `sought`
   for (EdgeId first = begin; first < end; first += kBlock) {
     const EdgeId stop = std::min(end, first + kBlock);
-    // Without a way out of the loop, the compiler compares several at a time.
-    bool is_found = false, is_damaged = false;
+    // No way out of the loop, and numbers as wide as the entries: so the compiler compares several
+    // at a time.
+    Unsigned found = 0, damaged = 0;
     for (EdgeId position = first; position < stop; ++position) {
       const Index neighbor = indices[position];
-      is_found |= neighbor == target;
-      is_damaged |= static_cast<Unsigned>(neighbor) > last;
+      found |= static_cast<Unsigned>(neighbor == target);
+      damaged |= static_cast<Unsigned>(static_cast<Unsigned>(neighbor) > last);
     }
-    if (is_damaged) [[unlikely]]
+    if (damaged != 0) [[unlikely]]
       for (EdgeId position = first; position < stop; ++position) lists.neighbor(position);
-    if (is_found) return true;
+    if (found != 0) return true;
   }
   return false;
 }

@@ -59,8 +59,8 @@ Pairs sample_pairs(const Graph& graph, std::size_t num, const NegativeOptions& o
 
 class Compiled {
  public:
-  explicit Compiled(const Edges& edges, GraphOptions options = {}, bool is_temporal = false) {
-    if (!options.num_nodes) options.num_nodes = kNodes;
+  explicit Compiled(const Edges& edges, const GraphOptions& options = {.num_nodes = kNodes},
+                    bool is_temporal = false) {
     write_graph(path(), edges.columns(false, is_temporal), {}, options, {});
   }
   std::filesystem::path path() const { return folder_ / "g.gl"; }
@@ -87,7 +87,8 @@ const std::vector<NegativeOptions>& all_options() {
 TEST(strict_negatives_are_found_where_there_are_few) {
   for (const bool is_temporal : {false, true})
     for (const bool is_wide : {false, true}) {
-      const Compiled file(nearly_complete(kNodes), {.wide_indices = is_wide}, is_temporal);
+      const Compiled file(nearly_complete(kNodes), {.num_nodes = kNodes, .wide_indices = is_wide},
+                          is_temporal);
       const Graph graph = file.open();
       for (const NegativeWeighting weighting : {kUniform, kDegree}) {
         const NegativeOptions options{weighting, true, false, {}};
@@ -138,7 +139,7 @@ TEST(nodes_without_negatives_are_named) {
   for (const NodeId hub : {9, 5})
     for (NodeId node = 0; node < kNodes; ++node)
       if (node != hub) edges.add(hub, node);
-  const Compiled file(edges);
+  const Compiled file(edges, {.num_nodes = kNodes, .drop_self_loops = true});
   const Graph graph = file.open();
   for (const NegativeWeighting weighting : {kUniform, kDegree}) {
     NegativeOptions options{weighting, true, false, {}};
@@ -194,7 +195,8 @@ TEST(refuses_bad_arguments) {
 
 TEST(missing_directions_are_named) {
   const Edges edges = random_edges(4, kNodes, 20);
-  const Compiled in_file(edges, {.out_lists = false}), out_file(edges, {.in_lists = false});
+  const Compiled in_file(edges, {.num_nodes = kNodes, .out_lists = false}),
+      out_file(edges, {.num_nodes = kNodes, .in_lists = false});
   const Graph in = in_file.open(), out = out_file.open();
   const NegativeOptions strict{kUniform, true, false, {}}, degree{kDegree, false, true, {}},
       strict_degree{kDegree, true, false, {}};

@@ -67,6 +67,13 @@ class EdgeTwin:
         return allowed * np.bincount(np.array(ends, np.int64), minlength=self.num_nodes)
 
 
+def skewed_twin(**options):
+    """20 nodes, half of all edges at few of them, with repeated edges and loops."""
+    generator = np.random.default_rng(8)
+    edges = (generator.random((90, 2)) ** 2 * 18).astype(int)
+    return EdgeTwin(20, tuple(map(tuple, edges.tolist())), **options)
+
+
 @st.composite
 def edge_twins(draw, *, least_nodes=0):
     """Graphs of all kinds, sparse and nearly complete, with repeated edges and loops."""

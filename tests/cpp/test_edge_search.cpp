@@ -7,6 +7,7 @@
 #include "graphmount/edge_search.hpp"
 #include "graphmount/error.hpp"
 #include "graphmount/parallel.hpp"
+#include "mixed_dtypes.hpp"
 #include "random_edges.hpp"
 #include "temporary_folder.hpp"
 #include "write_graph.hpp"
@@ -69,6 +70,16 @@ TEST(finds_what_is_there_in_every_kind_of_file) {
           CHECK(find(graph, all_pairs(kNodes)) == expected(edges, kNodes, !options.undirected));
         }
   }
+}
+
+TEST(directions_may_be_of_different_dtypes) {
+  const TemporaryFolder folder;
+  constexpr NodeId kNodes = 30;
+  const Edges edges = random_edges(6, kNodes, 200);
+  write_graph(folder / "g.gl", edges.columns(), {}, {.num_nodes = kNodes, .wide_indices = true},
+              {});
+  narrow_outgoing(folder / "g.gl");
+  CHECK(find(Graph(folder / "g.gl"), all_pairs(kNodes)) == expected(edges, kNodes, true));
 }
 
 TEST(searches_long_lists_by_halving) {

@@ -9,6 +9,7 @@
 #include "graphmount/error.hpp"
 #include "graphmount/negative_sampling.hpp"
 #include "graphmount/parallel.hpp"
+#include "mixed_dtypes.hpp"
 #include "random_edges.hpp"
 #include "temporary_folder.hpp"
 #include "write_graph.hpp"
@@ -105,6 +106,23 @@ TEST(strict_negatives_are_found_where_there_are_few) {
         CHECK_EQUAL(std::set(pairs.sources.begin(), pairs.sources.end()).size(), 12U);
       }
     }
+}
+
+TEST(directions_may_be_of_different_dtypes) {
+  const Compiled file(nearly_complete(kNodes), {.num_nodes = kNodes, .wide_indices = true});
+  const auto sample_all = [&] {
+    const Graph graph = file.open();
+    std::vector<Nodes> samples;
+    for (const NegativeOptions& options : all_options()) {
+      samples.push_back(sample(graph, all_nodes(kNodes), 4, options));
+      samples.push_back(sample(graph, all_nodes(kNodes), 4, options, EdgeEnd::kSource));
+      samples.push_back(sample_pairs(graph, 50, options).sources);
+    }
+    return samples;
+  };
+  const auto before = sample_all();
+  narrow_outgoing(file.path());
+  CHECK(sample_all() == before);
 }
 
 TEST(results_do_not_depend_on_threads_or_other_rows) {

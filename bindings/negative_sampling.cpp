@@ -32,9 +32,15 @@ template <class Fill>
 Matrix make_matrix(std::size_t rows, std::size_t columns, const Fill& fill) {
   // NumPy has no room for rows of this length even if there are none of them.
   const auto most = checked_multiply(std::max<std::size_t>(rows, 1), columns);
-  if (!most || *most > PTRDIFF_MAX / sizeof(NodeId)) throw std::bad_alloc();
+  const bool fits = most && *most <= PTRDIFF_MAX / sizeof(NodeId);
   const std::size_t size = rows * columns;
-  auto* items = new NodeId[size];  // not set to zero: all of it is written, by several threads
+  // Not set to zero: all of it is written, by several threads.
+  auto* items = fits ? new (std::nothrow) NodeId[size] : nullptr;
+  if (items == nullptr) {
+    // Not as std::bad_alloc, which other extensions in the process may translate in their own way.
+    PyErr_NoMemory();
+    throw nb::python_error();
+  }
   nb::capsule owner(items, [](void* pointer) noexcept { delete[] static_cast<NodeId*>(pointer); });
   {
     const nb::gil_scoped_release release;

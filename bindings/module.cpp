@@ -7,6 +7,7 @@
 
 namespace graphmount::bindings {
 
+void bind_edge_search(nb::module_& module);
 void bind_errors();
 void bind_features(nb::module_& module);
 void bind_graph(nb::module_& module);
@@ -18,6 +19,7 @@ void bind_verify(nb::module_& module);
 void bind_graph_compiler(nb::module_& module);
 void bind_id_maps(nb::module_& module);
 void bind_names(nb::module_& module);
+void bind_negative_sampling(nb::module_& module);
 void bind_node_ids(nb::module_& module);
 void bind_writers(nb::module_& module);
 
@@ -29,6 +31,8 @@ NB_MODULE(_core, module) {
   bindings::bind_errors();
   bindings::bind_features(module);
   bindings::bind_graph(module);
+  bindings::bind_edge_search(module);
+  bindings::bind_negative_sampling(module);
   bindings::bind_names(module);
   bindings::bind_node_ids(module);
   bindings::bind_random(module);

@@ -12,9 +12,11 @@
 
 #include "forged_file.hpp"
 #include "graphmount/degree_summary.hpp"
+#include "graphmount/edge_search.hpp"
 #include "graphmount/error.hpp"
 #include "graphmount/features.hpp"
 #include "graphmount/graph.hpp"
+#include "graphmount/negative_sampling.hpp"
 #include "graphmount/node_ids.hpp"
 #include "graphmount/verify.hpp"
 
@@ -100,6 +102,29 @@ void read_node_ids(const std::shared_ptr<const Graph>& graph, const std::vector<
   });
 }
 
+void sample_all(const Graph& graph, const std::vector<NodeId>& nodes, const Caller& call) {
+  std::vector<std::uint8_t> found(nodes.size());
+  call("find_edges", [&] { find_edges(graph, nodes, nodes, found); });
+  std::vector<NodeId> sources(nodes.size()), others(nodes.size());
+  const auto require_nodes = [&] {
+    for (const NodeId node : others)
+      if (node < -1 || node >= static_cast<NodeId>(nodes.size())) give_up("a negative is no node");
+  };
+  for (const NegativeWeighting weighting :
+       {NegativeWeighting::kUniform, NegativeWeighting::kDegree}) {
+    const NegativeOptions options{weighting, true, false, -1};
+    for (const EdgeEnd end : {EdgeEnd::kSource, EdgeEnd::kDestination})
+      call("sample_negatives", [&] {
+        sample_negatives(graph, nodes, end, options, RandomKey(1), others);
+        require_nodes();
+      });
+    call("sample_negative_pairs", [&] {
+      sample_negative_pairs(graph, options, RandomKey(1), sources, others);
+      require_nodes();
+    });
+  }
+}
+
 void read_graph(const std::string& path, const Caller& call) {
   const auto graph = std::make_shared<const Graph>(path);
   const auto num_edges = static_cast<std::int64_t>(graph->num_edges());
@@ -119,6 +144,7 @@ void read_graph(const std::string& path, const Caller& call) {
       });
     }
   }
+  sample_all(*graph, nodes, call);
   read_node_ids(graph, nodes, call);
   touch_views(graph->mount());
   graph->mount().advise(Advice::kPopulate);

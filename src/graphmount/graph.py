@@ -13,6 +13,7 @@ from graphmount._handle import Advice
 from graphmount.degree_summary import DegreeSummary
 from graphmount.direction import Direction, require_direction
 from graphmount.errors import IdError
+from graphmount.negative_sampling import NegativeSampling
 from graphmount.neighbor_lists import NeighborLists
 from graphmount.neighbor_sampling import NeighborSampling
 from graphmount.sources.batches import TextColumn
@@ -30,7 +31,7 @@ __all__ = ["Graph", "Reads"]
 Reads = Literal["auto", "batch", "fault"]
 
 
-class Graph(NeighborSampling):
+class Graph(NeighborSampling, NegativeSampling):
     """A mounted `.gl` file.
 
     Mounting maps the file and checks its header: it takes the same fraction of a millisecond for a

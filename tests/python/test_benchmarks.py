@@ -212,6 +212,14 @@ def test_ids(tmp_path: Path) -> None:
         assert all(is_spread(row["ns each"]) for row in table)
 
 
+def test_negatives(tmp_path: Path) -> None:
+    results = run_benchmark("bench_negatives", tmp_path, "--edges", "20000", "--rounds", "2")
+    assert len(passed_checks(results)) == (3 if results["skipped"] else 8)
+    for table in results["tables"].values():
+        assert table[0]["way"] == "the mounted file"
+        assert all(is_spread(row["ns each"]) for row in table)
+
+
 def test_order(tmp_path: Path) -> None:
     results = run_benchmark("bench_order", tmp_path, "--scale", "10", "--batch", "16")
     assert len(results["tables"]) == 5

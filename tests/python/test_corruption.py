@@ -46,6 +46,10 @@ def use_graph(path):
             lambda: [graph.neighbors(node, direction=direction) for node in nodes],
         ):
             attempt(call)
+    attempt(lambda: graph.has_edge(nodes, nodes))
+    for options in ({"strict": True}, {"weighting": "degree", "strict": True}):
+        attempt(lambda: graph.sample_negatives(nodes, pad=-1, **options))
+        attempt(lambda: graph.sample_negative_pairs(9, pad=-1, **options))
     if graph.node_id_type is not None:
         attempt(lambda: graph.to_external(nodes))
         attempt(lambda: graph.to_internal(["node-3"] if graph.node_id_type is str else [3]))

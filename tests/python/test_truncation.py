@@ -36,6 +36,8 @@ def calls_of(graph):
         lambda: graph.degree_summary(direction="out"),
         lambda: graph.neighbors(99_999, direction="out"),
         lambda: graph.prefetch(every, direction="out"),
+        lambda: graph.has_edge(every, every),
+        lambda: graph.sample_negatives(every, strict=True),
         lambda: graph.to_external(every),
         lambda: graph.to_internal(every),
         lambda: graph.advise("populate"),

@@ -1,0 +1,79 @@
+// Bindings of negative sampling. Options cross as the words that users write.
+#include "graphmount/negative_sampling.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <algorithm>
+#include <new>
+
+#include "arrays.hpp"
+
+namespace graphmount::bindings {
+namespace {
+
+using nb::literals::operator""_a;
+using Matrix = nb::ndarray<nb::numpy, NodeId, nb::ndim<2>>;
+
+NegativeWeighting to_weighting(const std::string& name) {
+  if (name == "uniform") return NegativeWeighting::kUniform;
+  if (name == "degree") return NegativeWeighting::kDegree;
+  throw std::invalid_argument("weighting is 'uniform' or 'degree', not '" + name + "'");
+}
+
+EdgeEnd to_edge_end(const std::string& name) {
+  if (name == "source") return EdgeEnd::kSource;
+  if (name == "destination") return EdgeEnd::kDestination;
+  throw std::invalid_argument("an edge has a 'source' and a 'destination', no '" + name + "'");
+}
+
+// A matrix that fill(span of its items) writes, without the GIL.
+template <class Fill>
+Matrix make_matrix(std::size_t rows, std::size_t columns, const Fill& fill) {
+  // NumPy has no room for rows of this length even if there are none of them.
+  const auto most = checked_multiply(std::max<std::size_t>(rows, 1), columns);
+  const bool fits = most && *most <= PTRDIFF_MAX / sizeof(NodeId);
+  const std::size_t size = rows * columns;
+  // Not set to zero: all of it is written, by several threads.
+  auto* items = fits ? new (std::nothrow) NodeId[size] : nullptr;
+  if (items == nullptr) {
+    // Not as std::bad_alloc, which other extensions in the process may translate in their own way.
+    PyErr_NoMemory();
+    throw nb::python_error();
+  }
+  nb::capsule owner(items, [](void* pointer) noexcept { delete[] static_cast<NodeId*>(pointer); });
+  {
+    const nb::gil_scoped_release release;
+    fill(std::span(items, size));
+  }
+  return Matrix(items, {rows, columns}, owner);
+}
+
+Matrix sample_rows(const Graph& graph, const Column<std::int64_t>& kept, std::size_t num,
+                   const std::string& corrupt, const std::string& weighting, bool strict,
+                   bool self_loops, std::optional<NodeId> pad, std::uint64_t key) {
+  const EdgeEnd end = to_edge_end(corrupt);
+  const NegativeOptions options{to_weighting(weighting), strict, self_loops, pad};
+  return make_matrix(kept.size(), num, [&](std::span<NodeId> out) {
+    sample_negatives(graph, to_span(kept), end, options, RandomKey(key), out);
+  });
+}
+
+Matrix sample_pairs(const Graph& graph, std::size_t num, const std::string& weighting, bool strict,
+                    bool self_loops, std::optional<NodeId> pad, std::uint64_t key) {
+  const NegativeOptions options{to_weighting(weighting), strict, self_loops, pad};
+  return make_matrix(2, num, [&](std::span<NodeId> out) {
+    sample_negative_pairs(graph, options, RandomKey(key), out.first(num), out.last(num));
+  });
+}
+
+}  // namespace
+
+void bind_negative_sampling(nb::module_& module) {
+  module.def("sample_negatives", &sample_rows, "graph"_a, "kept"_a, "num"_a, "corrupt"_a,
+             "weighting"_a, "strict"_a, "self_loops"_a, "pad"_a.none(), "key"_a);
+  module.def("sample_negative_pairs", &sample_pairs, "graph"_a, "num"_a, "weighting"_a, "strict"_a,
+             "self_loops"_a, "pad"_a.none(), "key"_a);
+}
+
+}  // namespace graphmount::bindings

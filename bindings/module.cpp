@@ -11,6 +11,7 @@ void bind_errors();
 void bind_features(nb::module_& module);
 void bind_graph(nb::module_& module);
 void bind_random(nb::module_& module);
+void bind_random_walk(nb::module_& module);
 void bind_row_scatter(nb::module_& module);
 void bind_text(nb::module_& module);
 void bind_verify(nb::module_& module);
@@ -31,6 +32,7 @@ NB_MODULE(_core, module) {
   bindings::bind_names(module);
   bindings::bind_node_ids(module);
   bindings::bind_random(module);
+  bindings::bind_random_walk(module);
   bindings::bind_text(module);
   bindings::bind_verify(module);
   bindings::bind_graph_compiler(module);

@@ -30,9 +30,11 @@ from graphmount.memory_report import FileMemory, MemoryReport, memory
 from graphmount.neighbor_lists import NeighborLists
 from graphmount.order import check_order
 from graphmount.sections import Section
+from graphmount.skip_gram_pairs import SkipGramPairs
 from graphmount.tables import EdgeTable, Table
 from graphmount.threads import num_threads, set_num_threads
 from graphmount.verification import Problem, Verification, verify
+from graphmount.visit_counts import VisitCounts
 
 __all__ = [
     "CompiledDataset",
@@ -48,8 +50,10 @@ __all__ = [
     "NeighborLists",
     "Problem",
     "Section",
+    "SkipGramPairs",
     "Table",
     "Verification",
+    "VisitCounts",
     "check_order",
     "compile_dataset",
     "compile_features",

@@ -9,11 +9,11 @@ import numpy as np
 
 from graphmount import _core
 from graphmount._arguments import as_id, as_ids, as_native, is_text
-from graphmount._handle import Advice, Handle
 from graphmount.degree_summary import DegreeSummary
 from graphmount.direction import Direction, require_direction
 from graphmount.errors import IdError
 from graphmount.neighbor_lists import NeighborLists
+from graphmount.random_walks import RandomWalks
 from graphmount.sources.batches import TextColumn
 
 if TYPE_CHECKING:
@@ -21,12 +21,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from graphmount._handle import Advice
     from graphmount.sources.batches import Keys
 
 __all__ = ["Graph"]
 
 
-class Graph(Handle[_core.Graph]):
+class Graph(RandomWalks):
     """A mounted `.gl` file.
 
     Mounting maps the file and checks its header: it takes the same fraction of a millisecond for a

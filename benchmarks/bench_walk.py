@@ -1,0 +1,234 @@
+"""How fast random walks are on the mounted file, next to GraphZero's on the same edges.
+
+An R-MAT graph, in the page cache; starts are random nodes that have neighbors. Ways take turns, and
+a ratio is of two runs next to each other. Steps are counted where a walker has a neighbor to go to:
+both stay at dead ends, which is no work. GraphZero's uniform walks take a step less than they are
+asked for and leave the last column empty, so they are asked for one more. Its node2vec is slow, so
+it walks fewer walks.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import graphmount as gm
+from benchmarks.edge_streams import rmat_blocks, write_edges_csv, write_edges_npy
+from benchmarks.page_cache import warm_up
+from benchmarks.report import (
+    Cell,
+    Report,
+    Spread,
+    argument_parser,
+    defaults,
+    in_unit,
+    plain,
+    ratio,
+    spread_of,
+    text,
+)
+from benchmarks.scratch import require_memory, scratch_folder
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    Walks = NDArray[np.int64]
+
+_OURS = "graphmount"
+_THEIRS = "graphzero"
+_COLUMNS = {
+    "way": text,
+    "M steps a second": in_unit(1e-6, 2),
+    "ns a step": in_unit(1e9, 1),
+    "times graphzero": ratio,
+    "walks": plain,
+    "runs": plain,
+}
+
+
+@dataclass(frozen=True)
+class Way:
+    """Somebody's walks from some starts."""
+
+    name: str
+    walk: Callable[[], Walks]
+    rounds: int
+
+
+class TrueSteps:
+    """Knows all edges of a graph, and so which steps walks may take."""
+
+    def __init__(self, graph: gm.Graph) -> None:
+        self._lists = graph.neighbor_lists("out")
+
+    def count(self, walks: Walks) -> int:
+        """Steps along edges; raises if a step is none, and does not stay at a dead end."""
+        nodes, afters = walks[:, :-1].ravel(), walks[:, 1:].ravel()
+        low, end = self._lists.indptr[nodes], self._lists.indptr[nodes + 1]
+        moved = low < end
+        if not np.array_equal(nodes[~moved], afters[~moved]):
+            raise ValueError("a walk has left a dead end")
+        low, last, afters = low[moved], end[moved] - 1, afters[moved]
+        high = last.copy()
+        while (low < high).any():  # all lists are bisected at once: the first entry not below
+            middle = (low + high) // 2
+            is_below = self._lists.indices[middle] < afters
+            low, high = (
+                np.where(is_below, np.minimum(middle + 1, high), low),
+                np.where(is_below, high, middle),
+            )
+        if not np.array_equal(self._lists.indices[np.minimum(low, last)], afters):
+            raise ValueError("a step is no edge")
+        return len(afters)
+
+
+def compare(report: Report, title: str, ways: list[Way], steps: TrueSteps) -> list[Spread | None]:
+    """Checks the walks of all ways, then times them in turn. Returns ratios to the last way."""
+    counts = []
+    for way in ways:
+        walks = way.walk()
+        counts.append(steps.count(walks))
+        report.check(f"{title}: each step of {way.name} is an edge", counts[-1] > 0)
+    times: list[list[float]] = [[] for _ in ways]
+    for done in range(max(way.rounds for way in ways)):
+        for way, spent, count in zip(ways, times, counts, strict=True):
+            if done < way.rounds:
+                start = time.perf_counter()
+                way.walk()
+                spent.append((time.perf_counter() - start) / count)
+    ratios: list[Spread | None] = [
+        spread_of([last / own for own, last in zip(spent, times[-1], strict=False)])
+        if ways[-1].name.startswith(_THEIRS)
+        else None
+        for spent in times
+    ]
+    rows: list[dict[str, Cell]] = [
+        {
+            "way": way.name,
+            "M steps a second": spread_of([1 / value for value in spent]),
+            "ns a step": spread_of(spent),
+            "times graphzero": times_theirs,
+            "walks": len(way.walk()),
+            "runs": len(spent),
+        }
+        for way, spent, times_theirs in zip(ways, times, ratios, strict=True)
+    ]
+    report.table(title, _COLUMNS, rows)
+    return ratios
+
+
+def bench(report: Report, graph: gm.Graph, peer: Any, options: argparse.Namespace) -> None:  # noqa: ANN401
+    steps = TrueSteps(graph)
+    generator = np.random.default_rng(3)
+    starts = generator.choice(np.flatnonzero(graph.degree(direction="out")), options.walks)
+    length, rounds = options.length, options.rounds
+
+    def ours(name: str, **walk_options: float) -> Way:
+        return Way(
+            f"{_OURS}, {name}",
+            lambda: graph.random_walk(starts, length, seed=1, **walk_options),  # type: ignore[arg-type]
+            rounds,
+        )
+
+    uniform, biased = ours("uniform"), ours("p=1, q=0.5", q=0.5)
+    first, second = [uniform], [biased, ours("p=0.25, q=4", p=0.25, q=4.0)]
+    if peer is not None:
+        everything, some = starts.tolist(), starts[: options.slow_walks].tolist()
+        walk_uniform, walk_biased = peer.batch_random_walk_uniform, peer.batch_random_walk
+        first.append(
+            Way(
+                f"{_THEIRS}, uniform",
+                lambda: walk_uniform(everything, length + 1)[:, : length + 1],
+                rounds,
+            )
+        )
+        second.append(
+            Way(f"{_THEIRS}, p=1, q=0.5", lambda: walk_biased(some, length, 1.0, 0.5), rounds)
+        )
+    found = compare(report, "uniform walks", first, steps)[0]
+    if found is not None:
+        report.goal("uniform walks: 6 times graphzero", found.median >= 6, f"{found.median:.1f}")
+    found = compare(report, "node2vec", second, steps)[0]
+    if found is not None:
+        report.goal("node2vec: 40 times graphzero", found.median >= 40, f"{found.median:.1f}")
+    share = compare_ours(report, [uniform, biased], steps)
+    report.goal("node2vec: a fifth of the uniform speed", share >= 0.2, f"{share:.2f}")
+
+
+def compare_ours(report: Report, ways: list[Way], steps: TrueSteps) -> float:
+    """What share of the speed of the first way the second has, in turns with it."""
+    counts = [steps.count(way.walk()) for way in ways]
+    shares = []
+    for _ in range(ways[0].rounds):
+        speeds = []
+        for way, count in zip(ways, counts, strict=True):
+            start = time.perf_counter()
+            way.walk()
+            speeds.append(count / (time.perf_counter() - start))
+        shares.append(speeds[1] / speeds[0])
+    share = spread_of(shares)
+    report.table(
+        "node2vec, next to uniform walks",
+        {"way": text, "share of the speed": ratio},
+        [{"way": ways[1].name, "share of the speed": share}],
+    )
+    return share.median
+
+
+def open_peer(report: Report, options: argparse.Namespace, folder: str) -> Any:  # noqa: ANN401
+    """GraphZero's graph of the same edges; None if it is not to be had."""
+    for package in (_THEIRS, "polars"):
+        if importlib.util.find_spec(package) is None:
+            report.skip(f"{_THEIRS}'s walks", f"{package} is not installed")
+            return None
+    source, path = f"{folder}/edges.csv", f"{folder}/theirs.gl"
+    write_edges_csv(rmat_blocks(options.edges, options.nodes), source)
+    library = importlib.import_module(_THEIRS)
+    library.convert_csv_to_gl(source, path, directed=True)
+    warm_up(path)
+    return library.Graph(path)
+
+
+def main() -> int:
+    parser = argument_parser(__doc__ or "")
+    parser.add_argument("--nodes", type=int, help="nodes, a power of two (2 million)")
+    parser.add_argument("--edges", type=int, help="edges (33 million)")
+    parser.add_argument("--walks", type=int, help="walks of a run (100,000)")
+    parser.add_argument("--slow-walks", type=int, help="walks of a run of GraphZero's node2vec")
+    parser.add_argument("--length", type=int, help="steps of a walk (20)")
+    parser.add_argument("--rounds", type=int, help="runs of each way")
+    options = parser.parse_args()
+    defaults(
+        options,
+        nodes=(1 << 21, 1 << 14),
+        edges=(33_000_000, 200_000),
+        walks=(100_000, 5_000),
+        slow_walks=(2_000, 100),
+        length=(20, 20),
+        rounds=(7, 3),
+    )
+    require_memory(48 * options.edges + 64 * options.walks * options.length, "such a graph")
+    with scratch_folder(options.folder, 48 * options.edges) as folder:
+        report = Report("walk", options, folder)
+        peer = open_peer(report, options, folder)
+        source, path = f"{folder}/edges.npy", f"{folder}/ours.gl"
+        blocks = rmat_blocks(options.edges, options.nodes)
+        write_edges_npy(blocks, options.edges, source)
+        gm.compile_graph(source, path, num_nodes=options.nodes, neighbors="out")
+        warm_up(path)
+        with gm.Graph(path) as graph:
+            bench(report, graph, peer, options)
+        return report.finish(options.json)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

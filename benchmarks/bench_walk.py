@@ -14,6 +14,7 @@ import importlib.util
 import sys
 import time
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -45,9 +46,10 @@ if TYPE_CHECKING:
 
 _OURS = "graphmount"
 _THEIRS = "graphzero"
+_BIASES = ((1, 0.5), (0.25, 4))
 _COLUMNS = {
     "way": text,
-    "M steps a second": in_unit(1e-6, 2),
+    "M steps a second": in_unit(1e-6, 3),
     "ns a step": in_unit(1e9, 1),
     "times graphzero": ratio,
     "walks": plain,
@@ -91,36 +93,35 @@ class TrueSteps:
         return len(afters)
 
 
-def compare(report: Report, title: str, ways: list[Way], steps: TrueSteps) -> list[Spread | None]:
-    """Checks the walks of all ways, then times them in turn. Returns ratios to the last way."""
-    counts = []
+def compare(report: Report, title: str, ways: list[Way], steps: TrueSteps) -> Spread | None:
+    """Checks the walks of all ways, then times them in turn. Returns how the first does.
+
+    That is in times the last, or None if there is no peer.
+    """
+    counts, sizes = [], []
     for way in ways:
         walks = way.walk()
         counts.append(steps.count(walks))
+        sizes.append(len(walks))
         report.check(f"{title}: each step of {way.name} is an edge", counts[-1] > 0)
     times: list[list[float]] = [[] for _ in ways]
-    for done in range(max(way.rounds for way in ways)):
+    for _ in range(ways[0].rounds):
         for way, spent, count in zip(ways, times, counts, strict=True):
-            if done < way.rounds:
-                start = time.perf_counter()
-                way.walk()
-                spent.append((time.perf_counter() - start) / count)
-    ratios: list[Spread | None] = [
-        spread_of([last / own for own, last in zip(spent, times[-1], strict=False)])
-        if ways[-1].name.startswith(_THEIRS)
-        else None
-        for spent in times
-    ]
+            start = time.perf_counter()
+            way.walk()
+            spent.append((time.perf_counter() - start) / count)
+    pairs = zip(times[0], times[-1], strict=True)
+    ratios = spread_of([last / first for first, last in pairs]) if len(ways) > 1 else None
     rows: list[dict[str, Cell]] = [
         {
             "way": way.name,
             "M steps a second": spread_of([1 / value for value in spent]),
             "ns a step": spread_of(spent),
-            "times graphzero": times_theirs,
-            "walks": len(way.walk()),
+            "times graphzero": ratios if way is ways[0] else None,
+            "walks": size,
             "runs": len(spent),
         }
-        for way, spent, times_theirs in zip(ways, times, ratios, strict=True)
+        for way, spent, size in zip(ways, times, sizes, strict=True)
     ]
     report.table(title, _COLUMNS, rows)
     return ratios
@@ -132,36 +133,39 @@ def bench(report: Report, graph: gm.Graph, peer: Any, options: argparse.Namespac
     starts = generator.choice(np.flatnonzero(graph.degree(direction="out")), options.walks)
     length, rounds = options.length, options.rounds
 
-    def ours(name: str, **walk_options: float) -> Way:
-        return Way(
-            f"{_OURS}, {name}",
-            lambda: graph.random_walk(starts, length, seed=1, **walk_options),  # type: ignore[arg-type]
-            rounds,
-        )
+    def ours(p: float, q: float) -> Way:
+        walk = partial(graph.random_walk, starts, length, p=p, q=q, seed=1)
+        return Way(f"{_OURS}, {_name(p, q)}", walk, rounds)
 
-    uniform, biased = ours("uniform"), ours("p=1, q=0.5", q=0.5)
-    first, second = [uniform], [biased, ours("p=0.25, q=4", p=0.25, q=4.0)]
+    uniform = ours(1, 1)
+    ways = [uniform]
     if peer is not None:
-        everything, some = starts.tolist(), starts[: options.slow_walks].tolist()
-        walk_uniform, walk_biased = peer.batch_random_walk_uniform, peer.batch_random_walk
-        first.append(
-            Way(
-                f"{_THEIRS}, uniform",
-                lambda: walk_uniform(everything, length + 1)[:, : length + 1],
-                rounds,
-            )
-        )
-        second.append(
-            Way(f"{_THEIRS}, p=1, q=0.5", lambda: walk_biased(some, length, 1.0, 0.5), rounds)
-        )
-    found = compare(report, "uniform walks", first, steps)[0]
+        everything = starts.tolist()
+
+        def walk_uniform() -> Walks:
+            found: Walks = peer.batch_random_walk_uniform(everything, length + 1)
+            return found[:, : length + 1]
+
+        ways.append(Way(f"{_THEIRS}, {_name(1, 1)}", walk_uniform, rounds))
+    found = compare(report, "uniform walks", ways, steps)
     if found is not None:
         report.goal("uniform walks: 6 times graphzero", found.median >= 6, f"{found.median:.1f}")
-    found = compare(report, "node2vec", second, steps)[0]
-    if found is not None:
-        report.goal("node2vec: 40 times graphzero", found.median >= 40, f"{found.median:.1f}")
-    share = compare_ours(report, [uniform, biased], steps)
+    for p, q in _BIASES:
+        ways = [ours(p, q)]
+        if peer is not None:
+            some = starts[: options.slow_walks].tolist()
+            walk = partial(peer.batch_random_walk, some, length, float(p), float(q))
+            ways.append(Way(f"{_THEIRS}, {_name(p, q)}", walk, rounds))
+        title = f"node2vec, {_name(p, q)}"
+        found = compare(report, title, ways, steps)
+        if found is not None:
+            report.goal(f"{title}: 40 times graphzero", found.median >= 40, f"{found.median:.1f}")
+    share = compare_ours(report, [uniform, ours(*_BIASES[0])], steps)
     report.goal("node2vec: a fifth of the uniform speed", share >= 0.2, f"{share:.2f}")
+
+
+def _name(p: float, q: float) -> str:
+    return "uniform" if p == q == 1 else f"p={p}, q={q}"
 
 
 def compare_ours(report: Report, ways: list[Way], steps: TrueSteps) -> float:

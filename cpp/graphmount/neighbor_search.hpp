@@ -45,13 +45,21 @@ class NeighborSearch {
       low_id_ = last;
     } else {
       const auto wanted = static_cast<Index>(node_);
-      bool is_here = false;
-      for (EdgeId i = begin; i < end; ++i) is_here |= indices[i] == wanted;
-      return is_here ? Found::kYes : Found::kNo;
+      place_ = std::find(indices + begin, indices + end, wanted) - indices;
+      return place_ < end ? Found::kYes : Found::kNo;
     }
     if (low_ >= high_) return Found::kNo;
     aim(indices);
     return Found::kUnknown;
+  }
+
+  /// How often the node is in the list, once it has been found there.
+  std::int64_t count(const Index* indices, ListRange list) const {
+    const auto wanted = static_cast<Index>(node_);
+    EdgeId begin = place_, end = place_ + 1;
+    while (begin > list.begin && indices[begin - 1] == wanted) --begin;
+    while (end < list.end && indices[end] == wanted) ++end;
+    return end - begin;
   }
 
  private:

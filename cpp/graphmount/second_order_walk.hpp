@@ -4,9 +4,11 @@
 // A candidate is drawn as in a first-order walk. It weighs 1/p if it is the node before, 1 if it is
 // a neighbor of the node before, and else 1/q; it is taken with the probability of its weight over
 // the largest of the three. The number that decides is drawn first: mostly it leaves no question,
-// and else the candidate is looked up in the list of the node before. Where so many candidates were
-// rejected that weighing the whole list is no more work, that is what happens: it is exact as well,
-// and no p and q make a step endless.
+// and else the candidate is looked up in the list of the node before. If the step back weighs most,
+// it alone would make most others be rejected; so what it weighs more than the others is set apart,
+// and drawn for by itself (in lists without weights, where that share is known once the entries
+// that lead back are counted). Where so many candidates were rejected that weighing the whole list
+// is no more work, that is what happens: it is exact as well, and no p and q make a step endless.
 //
 // Each walker is a small machine that waits for memory at most once a visit; a group of them is
 // visited in turn, so that the waits overlap.
@@ -15,7 +17,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <string>
 
 #include "graphmount/neighbor_search.hpp"
 #include "graphmount/walk_lists.hpp"
@@ -33,10 +34,11 @@ class SecondOrderWalk {
         options_(options),
         sink_(sink),
         is_sorted_by_time_(lists.view().graph().mount().header().has(kFlagSortedByTime)),
-        back_(1.0 / options.p),
-        far_(1.0 / options.q),
-        envelope_(std::max({back_, 1.0, far_})),
-        floor_(std::min({back_, 1.0, far_})) {}
+        near_(1.0 / std::max({1.0, 1.0 / options.p, 1.0 / options.q})),
+        back_(near_ / options.p),
+        far_(near_ / options.q),
+        envelope_(std::max({near_, far_, Lists::kWeighted ? back_ : 0.0})),
+        floor_(std::min({near_, far_, back_})) {}
 
   /// Walks all steps, of which there must be some, of the walkers [first, last).
   void run(std::uint64_t first, std::uint64_t last) {
@@ -58,11 +60,12 @@ class SecondOrderWalk {
   }
 
  private:
+  using Index = typename Lists::Index;
   static constexpr std::size_t kGroup = 64;
   static constexpr NodeId kNone = -1;
   static constexpr std::int64_t kLeastTries = 8;
 
-  enum class Phase : std::uint8_t { kDepart, kSettle, kWeigh, kSearch };
+  enum class Phase : std::uint8_t { kDepart, kCount, kSettle, kWeigh, kSearch };
 
   struct Walker {
     Draws draws{RandomKey(0)};
@@ -70,11 +73,14 @@ class SecondOrderWalk {
     NodeId node = 0, before = kNone, candidate = 0;
     ListRange list{}, list_before{};
     Pick pick;
-    double bar = 0.0;  // a candidate is taken if it weighs more
+    double bar = 0.0;    // a candidate is taken if it weighs more
+    double extra = 0.0;  // what the entries that lead back weigh beyond the envelope
     std::int64_t num_tries = 0;
-    NeighborSearch<typename Lists::Index> search;
+    NeighborSearch<Index> search;
     Phase phase = Phase::kDepart;
   };
+
+  const Index* indices() const { return lists_.view().indices(); }
 
   void begin(Walker& walker, std::uint64_t number) {
     walker.draws = walkers_.draws_of(number);
@@ -96,6 +102,8 @@ class SecondOrderWalk {
     switch (walker.phase) {
       case Phase::kDepart:
         return depart(walker);
+      case Phase::kCount:
+        return count_back(walker);
       case Phase::kSettle:
         walker.pick.position = lists_.settle(walker.list, walker.pick);
         if (walker.pick.position == kNowhere) return stop(walker);
@@ -105,7 +113,7 @@ class SecondOrderWalk {
         walker.candidate = lists_.neighbor(walker.pick.position);
         return weigh(walker);
       default:
-        return judge(walker, walker.search.look(lists_.view().indices()));
+        return judge(walker, walker.search.look(indices()));
     }
   }
 
@@ -119,39 +127,60 @@ class SecondOrderWalk {
     walker.list = lists_.range(walker.node);
     if (walker.list.begin == walker.list.end) return stop(walker);
     walker.num_tries = 0;
-    draw(walker);
+    walker.extra = 0.0;
+    if (walker.before == kNone || back_ <= envelope_) return draw(walker);
+    walker.search.start(indices(), walker.list, walker.before, lists_.view().num_nodes());
+    walker.phase = Phase::kCount;
     return true;
   }
 
-  void draw(Walker& walker) {
-    if (walker.before != kNone) walker.bar = walker.draws.unit() * envelope_;
+  bool count_back(Walker& walker) {
+    std::int64_t count = 0;
+    if (is_sorted_by_time_) {
+      count = std::count(indices() + walker.list.begin, indices() + walker.list.end,
+                         static_cast<Index>(walker.before));
+    } else {
+      const Found found = walker.search.look(indices());
+      if (found == Found::kUnknown) return true;
+      if (found == Found::kYes) count = walker.search.count(indices(), walker.list);
+    }
+    if (count > 0) walker.extra = static_cast<double>(count) * (back_ - envelope_);
+    return draw(walker);
+  }
+
+  bool draw(Walker& walker) {
+    if (walker.before != kNone) {
+      const auto degree = static_cast<double>(walker.list.end - walker.list.begin);
+      const double share = walker.draws.unit() * (degree * envelope_ + walker.extra);
+      if (walker.extra > 0.0 && share >= degree * envelope_) return take(walker, walker.before);
+      walker.bar = share / degree;
+    }
     walker.pick = lists_.draw(walker.list, walker.draws);
     walker.phase = Lists::kWeighted ? Phase::kSettle : Phase::kWeigh;
+    return true;
   }
 
   bool weigh(Walker& walker) {
     if (walker.before == kNone || walker.bar < floor_) return take(walker, walker.candidate);
     if (walker.candidate == walker.before) return take_if(walker, walker.bar < back_);
-    if (walker.bar < std::min(1.0, far_)) return take(walker, walker.candidate);
-    if (walker.bar >= std::max(1.0, far_)) return take_if(walker, false);
-    const auto* indices = lists_.view().indices();
+    if (walker.bar < std::min(near_, far_)) return take(walker, walker.candidate);
+    if (walker.bar >= std::max(near_, far_)) return take_if(walker, false);
     if (is_sorted_by_time_) return judge(walker, scan(walker.list_before, walker.candidate));
-    walker.search.start(indices, walker.list_before, walker.candidate, lists_.view().num_nodes());
+    walker.search.start(indices(), walker.list_before, walker.candidate, lists_.view().num_nodes());
     walker.phase = Phase::kSearch;
     return true;
   }
 
   bool judge(Walker& walker, Found found) {
     if (found == Found::kUnknown) return true;
-    return take_if(walker, walker.bar < (found == Found::kYes ? 1.0 : far_));
+    return take_if(walker, walker.bar < (found == Found::kYes ? near_ : far_));
   }
 
   bool take_if(Walker& walker, bool is_taken) {
     if (is_taken) return take(walker, walker.candidate);
     const std::int64_t degree = walker.list.end - walker.list.begin;
     if (++walker.num_tries >= std::max(kLeastTries, degree)) return take(walker, weigh_all(walker));
-    draw(walker);
-    return true;
+    return draw(walker);
   }
 
   bool take(Walker& walker, NodeId node) {
@@ -175,29 +204,28 @@ class SecondOrderWalk {
 
   // In lists sorted by time an id may be anywhere.
   Found scan(ListRange list, NodeId node) const {
-    const auto* indices = lists_.view().indices();
-    const auto wanted = static_cast<typename Lists::Index>(node);
-    const auto* end = indices + list.end;
-    return std::find(indices + list.begin, end, wanted) == end ? Found::kNo : Found::kYes;
+    const Index* end = indices() + list.end;
+    return std::find(indices() + list.begin, end, static_cast<Index>(node)) == end ? Found::kNo
+                                                                                   : Found::kYes;
   }
 
   Found find(ListRange list, NodeId node) const {
     if (is_sorted_by_time_) return scan(list, node);
-    const auto* indices = lists_.view().indices();
-    NeighborSearch<typename Lists::Index> search;
-    search.start(indices, list, node, lists_.view().num_nodes());
+    NeighborSearch<Index> search;
+    search.start(indices(), list, node, lists_.view().num_nodes());
     Found found = Found::kUnknown;
-    while (found == Found::kUnknown) found = search.look(indices);
+    while (found == Found::kUnknown) found = search.look(indices());
     return found;
   }
 
-  // In parts of the envelope, so that no sum of weights is infinite.
   double weight_of(const Walker& walker, EdgeId position) const {
     const NodeId node = lists_.neighbor(position);
-    const double bias = node == walker.before                           ? back_
-                        : find(walker.list_before, node) == Found::kYes ? 1.0
-                                                                        : far_;
-    return lists_.weight(position) * (bias / envelope_);
+    double bias = far_;
+    if (node == walker.before)
+      bias = back_;
+    else if (find(walker.list_before, node) == Found::kYes)
+      bias = near_;
+    return lists_.weight(position) * bias;
   }
 
   // A neighbor by the weights of all. Their sum is made twice rather than kept: no memory is
@@ -220,7 +248,10 @@ class SecondOrderWalk {
   const WalkOptions& options_;
   Sink& sink_;
   const bool is_sorted_by_time_;
-  const double back_, far_, envelope_, floor_;  // floor_: below it, every candidate is taken
+  // What candidates weigh, in parts of the heaviest, so that no sum is infinite.
+  const double near_, back_, far_;
+  // A bar is drawn below the envelope; below the floor, every candidate is taken.
+  const double envelope_, floor_;
   std::array<Walker, kGroup> group_;
 };
 

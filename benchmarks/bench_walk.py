@@ -2,9 +2,11 @@
 
 An R-MAT graph, in the page cache; starts are random nodes that have neighbors. Ways take turns, and
 a ratio is of two runs next to each other. Steps are counted where a walker has a neighbor to go to:
-both stay at dead ends, which is no work. GraphZero's uniform walks take a step less than they are
-asked for and leave the last column empty, so they are asked for one more. Its node2vec is slow, so
-it walks fewer walks.
+both stay at dead ends, which is no work. On a busy machine a clock says much about who gets the
+processors, so the time that these spent is shown as well.
+
+GraphZero's uniform walks take a step less than they are asked for and leave the last column empty,
+so they are asked for one more. Its node2vec is slow, so it walks fewer walks.
 """
 
 from __future__ import annotations
@@ -51,7 +53,9 @@ _COLUMNS = {
     "way": text,
     "M steps a second": in_unit(1e-6, 3),
     "ns a step": in_unit(1e9, 1),
+    "processor ns a step": in_unit(1e9, 1),
     "times graphzero": ratio,
+    "times, by processor": ratio,
     "walks": plain,
     "runs": plain,
 }
@@ -105,26 +109,36 @@ def compare(report: Report, title: str, ways: list[Way], steps: TrueSteps) -> Sp
         sizes.append(len(walks))
         report.check(f"{title}: each step of {way.name} is an edge", counts[-1] > 0)
     times: list[list[float]] = [[] for _ in ways]
+    processor: list[list[float]] = [[] for _ in ways]
     for _ in range(ways[0].rounds):
-        for way, spent, count in zip(ways, times, counts, strict=True):
-            start = time.perf_counter()
+        for place, (way, count) in enumerate(zip(ways, counts, strict=True)):
+            start, used = time.perf_counter(), time.process_time()
             way.walk()
-            spent.append((time.perf_counter() - start) / count)
-    pairs = zip(times[0], times[-1], strict=True)
-    ratios = spread_of([last / first for first, last in pairs]) if len(ways) > 1 else None
+            times[place].append((time.perf_counter() - start) / count)
+            processor[place].append((time.process_time() - used) / count)
+    ratios = _ratios(times)
     rows: list[dict[str, Cell]] = [
         {
             "way": way.name,
             "M steps a second": spread_of([1 / value for value in spent]),
             "ns a step": spread_of(spent),
+            "processor ns a step": spread_of(used),
             "times graphzero": ratios if way is ways[0] else None,
+            "times, by processor": _ratios(processor) if way is ways[0] else None,
             "walks": size,
             "runs": len(spent),
         }
-        for way, spent, size in zip(ways, times, sizes, strict=True)
+        for way, spent, used, size in zip(ways, times, processor, sizes, strict=True)
     ]
     report.table(title, _COLUMNS, rows)
     return ratios
+
+
+def _ratios(spent: list[list[float]]) -> Spread | None:
+    """How many times as long the last way took as the first, run by run; None if it is alone."""
+    if len(spent) == 1:
+        return None
+    return spread_of([last / first for first, last in zip(spent[0], spent[-1], strict=True)])
 
 
 def bench(report: Report, graph: gm.Graph, peer: Any, options: argparse.Namespace) -> None:  # noqa: ANN401

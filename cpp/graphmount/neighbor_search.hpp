@@ -14,7 +14,7 @@
 
 namespace graphmount {
 
-enum class Found { kUnknown, kYes, kNo };
+enum class Found { kUnknown, kPresent, kAbsent };
 
 template <class Index>
 class NeighborSearch {
@@ -32,7 +32,7 @@ class NeighborSearch {
 
   /// Looks at the line asked for; if that does not settle it, asks for the next.
   Found look(const Index* indices) {
-    if (low_ >= high_) return Found::kNo;
+    if (low_ >= high_) return Found::kAbsent;
     const EdgeId line = place_ / kLine * kLine;
     const EdgeId begin = std::max(low_, line), end = std::min(high_, line + kLine);
     const auto first = static_cast<NodeId>(indices[begin]);
@@ -46,9 +46,9 @@ class NeighborSearch {
     } else {
       const auto wanted = static_cast<Index>(node_);
       place_ = std::find(indices + begin, indices + end, wanted) - indices;
-      return place_ < end ? Found::kYes : Found::kNo;
+      return place_ < end ? Found::kPresent : Found::kAbsent;
     }
-    if (low_ >= high_) return Found::kNo;
+    if (low_ >= high_) return Found::kAbsent;
     aim(indices);
     return Found::kUnknown;
   }

@@ -142,7 +142,7 @@ class SecondOrderWalk {
     } else {
       const Found found = walker.search.look(indices());
       if (found == Found::kUnknown) return true;
-      if (found == Found::kYes) count = walker.search.count(indices(), walker.list);
+      if (found == Found::kPresent) count = walker.search.count(indices(), walker.list);
     }
     if (count > 0) walker.extra = static_cast<double>(count) * (back_ - envelope_);
     return draw(walker);
@@ -173,7 +173,7 @@ class SecondOrderWalk {
 
   bool judge(Walker& walker, Found found) {
     if (found == Found::kUnknown) return true;
-    return take_if(walker, walker.bar < (found == Found::kYes ? near_ : far_));
+    return take_if(walker, walker.bar < (found == Found::kPresent ? near_ : far_));
   }
 
   bool take_if(Walker& walker, bool is_taken) {
@@ -205,8 +205,9 @@ class SecondOrderWalk {
   // In lists sorted by time an id may be anywhere.
   Found scan(ListRange list, NodeId node) const {
     const Index* end = indices() + list.end;
-    return std::find(indices() + list.begin, end, static_cast<Index>(node)) == end ? Found::kNo
-                                                                                   : Found::kYes;
+    return std::find(indices() + list.begin, end, static_cast<Index>(node)) == end
+               ? Found::kAbsent
+               : Found::kPresent;
   }
 
   Found find(ListRange list, NodeId node) const {
@@ -223,7 +224,7 @@ class SecondOrderWalk {
     double bias = far_;
     if (node == walker.before)
       bias = back_;
-    else if (find(walker.list_before, node) == Found::kYes)
+    else if (find(walker.list_before, node) == Found::kPresent)
       bias = near_;
     return lists_.weight(position) * bias;
   }

@@ -197,7 +197,7 @@ TEST(searches_as_a_plain_loop_does) {
       CHECK(looks < 24);
       found = search.look(list.data());
     }
-    return found == Found::kYes;
+    return found == Found::kPresent;
   };
   const auto compare = [&](auto example, std::uint64_t num_nodes, auto spread) {
     using Index = decltype(example);

@@ -30,11 +30,11 @@ def check_steps(graph, walks, *, weighted, direction, p=1.0, q=1.0, check=assert
         exact = twin.step_probabilities(entries, node)
         if len(taken) and exact.any():
             verdicts.append(check(np.bincount(taken, minlength=len(exact)), exact))
-    befores, nodes, afters = (walks[:, i : walks.shape[1] - 2 + i].ravel() for i in range(3))
-    for before, node in np.unique(np.stack([befores, nodes], axis=1), axis=0).tolist():
+    sources, nodes, afters = (walks[:, i : walks.shape[1] - 2 + i].ravel() for i in range(3))
+    for before, node in np.unique(np.stack([sources, nodes], axis=1), axis=0).tolist():
         if node < 0:
             continue
-        taken = afters[(befores == before) & (nodes == node)]
+        taken = afters[(sources == before) & (nodes == node)]
         exact = twin.step_probabilities(entries, node, before, p=p, q=q)
         if exact.any():
             verdicts.append(check(np.bincount(taken, minlength=len(exact)), exact))

@@ -16,6 +16,7 @@ from graphmount.errors import IdError
 from graphmount.negative_sampling import NegativeSampling
 from graphmount.neighbor_lists import NeighborLists
 from graphmount.neighbor_sampling import NeighborSampling
+from graphmount.random_walks import RandomWalks
 from graphmount.sources.batches import TextColumn
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ __all__ = ["Graph", "Reads"]
 Reads = Literal["auto", "batch", "fault"]
 
 
-class Graph(NeighborSampling, NegativeSampling):
+class Graph(NeighborSampling, RandomWalks, NegativeSampling):
     """A mounted `.gl` file.
 
     Mounting maps the file and checks its header: it takes the same fraction of a millisecond for a

@@ -9,7 +9,6 @@ import numpy as np
 
 from graphmount import _core
 from graphmount._arguments import as_id, as_ids, as_native, is_text, require_choice
-from graphmount._handle import Advice
 from graphmount.degree_summary import DegreeSummary
 from graphmount.direction import Direction, require_direction
 from graphmount.errors import IdError
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from graphmount._handle import Advice
     from graphmount.sources.batches import Keys
 
 __all__ = ["Graph", "Reads"]

@@ -67,7 +67,7 @@ def mounted(folder: str, edges: int) -> tuple[gm.Graph, Any]:
     num_nodes = node_count(edges, 16)
     source, ours, theirs = f"{folder}/edges.csv", f"{folder}/ours.gl", f"{folder}/theirs.gl"
     write_edges_csv(rmat_blocks(edges, num_nodes), source)
-    gm.compile_graph(source, ours, neighbors="out", num_nodes=num_nodes)
+    gm.compile_graph(source, ours, neighbors="out")
     warm_up(ours)
     if importlib.util.find_spec("graphzero") is None:
         return gm.Graph(ours), None

@@ -9,6 +9,7 @@ limit of the process, with reads asked for in batches and one by one.
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import json
 import sys
 import time
@@ -18,7 +19,6 @@ import numpy as np
 
 import graphmount as gm
 from benchmarks.edge_streams import node_count, rmat_blocks, skewed_blocks, write_edges_csv
-from benchmarks.job_runs import installed
 from benchmarks.memcap import UnavailableError, run_capped
 from benchmarks.page_cache import warm_up
 from benchmarks.report import (
@@ -69,7 +69,7 @@ def mounted(folder: str, edges: int) -> tuple[gm.Graph, Any]:
     write_edges_csv(rmat_blocks(edges, num_nodes), source)
     gm.compile_graph(source, ours, neighbors="out", num_nodes=num_nodes)
     warm_up(ours)
-    if not installed("graphzero"):
+    if importlib.util.find_spec("graphzero") is None:
         return gm.Graph(ours), None
     graphzero = importlib.import_module("graphzero")
     graphzero.convert_csv_to_gl(source, theirs, True)

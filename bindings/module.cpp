@@ -12,6 +12,7 @@ void bind_errors();
 void bind_features(nb::module_& module);
 void bind_graph(nb::module_& module);
 void bind_random(nb::module_& module);
+void bind_random_walk(nb::module_& module);
 void bind_row_scatter(nb::module_& module);
 void bind_sampling(nb::module_& module);
 void bind_text(nb::module_& module);
@@ -37,6 +38,7 @@ NB_MODULE(_core, module) {
   bindings::bind_node_ids(module);
   bindings::bind_random(module);
   bindings::bind_sampling(module);
+  bindings::bind_random_walk(module);
   bindings::bind_text(module);
   bindings::bind_verify(module);
   bindings::bind_graph_compiler(module);

@@ -31,9 +31,11 @@ from graphmount.neighbor_lists import NeighborLists
 from graphmount.neighbor_sample import NeighborSample
 from graphmount.order import check_order
 from graphmount.sections import Section
+from graphmount.skip_gram_pairs import SkipGramPairs
 from graphmount.tables import EdgeTable, Table
 from graphmount.threads import num_threads, set_num_threads
 from graphmount.verification import Problem, Verification, verify
+from graphmount.visit_counts import VisitCounts
 
 __all__ = [
     "CompiledDataset",
@@ -50,8 +52,10 @@ __all__ = [
     "NeighborSample",
     "Problem",
     "Section",
+    "SkipGramPairs",
     "Table",
     "Verification",
+    "VisitCounts",
     "check_order",
     "compile_dataset",
     "compile_features",

@@ -9,13 +9,13 @@ import numpy as np
 
 from graphmount import _core
 from graphmount._arguments import as_id, as_ids, as_native, is_text, require_choice
-from graphmount._handle import Advice
 from graphmount.degree_summary import DegreeSummary
 from graphmount.direction import Direction, require_direction
 from graphmount.errors import IdError
 from graphmount.negative_sampling import NegativeSampling
 from graphmount.neighbor_lists import NeighborLists
 from graphmount.neighbor_sampling import NeighborSampling
+from graphmount.random_walks import RandomWalks
 from graphmount.sources.batches import TextColumn
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from graphmount._handle import Advice
     from graphmount.sources.batches import Keys
 
 __all__ = ["Graph", "Reads"]
@@ -31,7 +32,7 @@ __all__ = ["Graph", "Reads"]
 Reads = Literal["auto", "batch", "fault"]
 
 
-class Graph(NeighborSampling, NegativeSampling):
+class Graph(NeighborSampling, RandomWalks, NegativeSampling):
     """A mounted `.gl` file.
 
     Mounting maps the file and checks its header: it takes the same fraction of a millisecond for a

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-import numpy as np
-
 from graphmount import _core
 from graphmount._arguments import as_count, as_ids, as_native, require_choice
 from graphmount._handle import Handle
@@ -16,6 +14,7 @@ from graphmount.neighbor_sample import NeighborSample, make_bidirectional
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
     from graphmount._seeds import Seed

@@ -76,3 +76,30 @@ def check_graph(tmp_path):
         return report
 
     return check
+
+
+@pytest.fixture(scope="session")
+def walk_graphs(tmp_path_factory):
+    """Small graphs of all kinds, with multi-edges, loops, dead ends and a weight of 0."""
+    folder = tmp_path_factory.mktemp("walks")
+    generator = np.random.default_rng(11)
+    src, dst = (generator.random((2, 70)) ** 1.7 * 14).astype(np.int64)
+    src = np.append(src, [3, 3, 3, 5, 5, 0])
+    dst = np.append(dst, [4, 4, 4, 5, 5, 0])
+    weights = generator.random(len(src)) * 3
+    weights[::9] = 0
+    times = generator.integers(0, 1000, len(src))
+    kinds = {
+        "directed": {},
+        "undirected": {"directed": False},
+        "weighted": {"weights": weights},
+        "undirected, weighted": {"directed": False, "weights": weights},
+        "temporal": {"timestamps": times, "weights": weights},
+        "wide": {"weights": weights, "index_dtype": "int64"},
+    }
+    found = {}
+    for name, options in kinds.items():
+        path = folder / f"{name}.gl"
+        gm.compile_graph((src, dst), path, num_nodes=17, **options)
+        found[name] = gm.Graph(path)
+    return found

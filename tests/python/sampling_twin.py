@@ -43,7 +43,7 @@ def num_drawn(num_eligible, k, *, replace):
 
 
 def replay(lists, seeds, fanouts, drawn, *, replace, weighted, disjoint, times, last):
-    """(nodes, neighbors, targets, batch, nodes of each hop, edges of each hop) of the edges drawn."""
+    """(nodes, neighbors, targets, batch, nodes of each hop, edges of each hop) of what is drawn."""
     nodes = list(seeds)
     batch = list(range(len(seeds)))
     numbers = {}

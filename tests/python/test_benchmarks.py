@@ -220,6 +220,28 @@ def test_negatives(tmp_path: Path) -> None:
         assert all(is_spread(row["ns each"]) for row in table)
 
 
+def test_walk(tmp_path: Path) -> None:
+    options = ("--nodes", "1024", "--edges", "20000", "--walks", "500", "--slow-walks", "50")
+    results = run_benchmark("bench_walk", tmp_path, *options, "--rounds", "2")
+    assert len(results["tables"]) == 4
+    rows = [row for table in list(results["tables"].values())[:3] for row in table]
+    assert all(is_spread(row["ns a step"]) and row["runs"] == 2 for row in rows)
+    # Every way is checked, ours and, where it is installed, GraphZero's.
+    assert len(passed_checks(results)) == len(rows) == (3 if results["skipped"] else 6)
+
+
+def test_sample(tmp_path: Path) -> None:
+    options = ("--edges", "50000", "--nodes", "2000", "--rounds", "2")
+    disk = ("--disk-edges", "200000", "--disk-rounds", "1", "--disk-seconds", "1")
+    results = run_benchmark("bench_sample", tmp_path, *options, *disk)
+    passed_checks(results)
+    calls = next(iter(results["tables"].values()))
+    assert [row["runs"] for row in calls[:2]] == [10, 10]
+    assert all(is_spread(row["ms"]) for row in calls)
+    for table in list(results["tables"].values())[1:]:
+        assert [row["reads"] for row in table] == ["fault", "batch", "auto"]
+
+
 def test_order(tmp_path: Path) -> None:
     results = run_benchmark("bench_order", tmp_path, "--scale", "10", "--batch", "16")
     assert len(results["tables"]) == 5

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -70,11 +72,13 @@ def test_structure_is_that_of_the_twin(tmp_path_factory, graph, data):
         assert sample.batch.tolist() == batch
     else:
         assert sample.batch is None
-    check_other_subgraphs(g, lists, seeds, fanouts, call, sample, batch)
+    again = partial(g.sample_neighbors, seeds, fanouts, **call)
+    check_bidirectional(again(subgraph_type="bidirectional"), sample)
+    whole = again(subgraph_type="induced")
+    check_induced(whole, sample, direction, induced(lists, nodes, batch, disjoint=rule["disjoint"]))
 
 
-def check_other_subgraphs(g, lists, seeds, fanouts, call, sample, batch):
-    both = g.sample_neighbors(seeds, fanouts, subgraph_type="bidirectional", **call)
+def check_bidirectional(both, sample):
     assert both.nodes.tolist() == sample.nodes.tolist()
     assert both.num_sampled_edges is None
     forward = set(zip(sample.row.tolist(), sample.col.tolist(), strict=True))
@@ -86,13 +90,13 @@ def check_other_subgraphs(g, lists, seeds, fanouts, call, sample, batch):
     for pair, edge in zip(pairs, both.edge_ids.tolist(), strict=True):
         assert edge in (ends[pair] if pair in ends else ends[pair[::-1]])
 
-    whole = g.sample_neighbors(seeds, fanouts, subgraph_type="induced", **call)
+
+def check_induced(whole, sample, direction, expected):
     assert whole.nodes.tolist() == sample.nodes.tolist()
     assert whole.num_sampled_edges is None
-    near, far = (whole.row, whole.col) if call["direction"] == "in" else (whole.col, whole.row)
+    near, far = (whole.row, whole.col) if direction == "in" else (whole.col, whole.row)
     found = sorted(zip(near.tolist(), far.tolist(), whole.edge_ids.tolist(), strict=True))
-    disjoint = call["disjoint"]
-    assert found == induced(lists, sample.nodes.tolist(), batch, disjoint=disjoint)
+    assert found == expected
     assert far.tolist() == sorted(far.tolist())
 
 

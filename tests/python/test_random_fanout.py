@@ -93,26 +93,26 @@ def test_rows_do_not_change_when_others_are_made(large):  # noqa: F811
 
 
 @pytest.mark.parametrize(
-    ("nodes", "k", "options", "error", "message"),
+    ("call", "options", "error", "message"),
     [
-        ([50], 1, {}, errors.IdError, "node 50"),
-        ([-1], 1, {}, errors.IdError, "node -1"),
-        ([0.0], 1, {}, TypeError, "nodes must be integers"),
-        ([[0]], 1, {}, ValueError, "nodes must be one-dimensional"),
-        ([0], -1, {}, ValueError, "k must be at least 0"),
-        ([0], 1.0, {}, TypeError, "k must be one integer"),
-        ([0], 2**62, {}, (errors.BudgetError, MemoryError), None),
-        ([0], 2**55, {}, (errors.BudgetError, MemoryError), None),
-        ([0], 1, {"pad": 0}, ValueError, "pad=0"),
-        ([0], 1, {"pad": "none"}, ValueError, "pad='none'"),
-        ([0], 1, {"direction": "both"}, ValueError, "direction='both'"),
-        ([0], 1, {"weighted": "yes"}, ValueError, "weighted='yes'"),
+        (([50], 1), {}, errors.IdError, "node 50"),
+        (([-1], 1), {}, errors.IdError, "node -1"),
+        (([0.0], 1), {}, TypeError, "nodes must be integers"),
+        (([[0]], 1), {}, ValueError, "nodes must be one-dimensional"),
+        (([0], -1), {}, ValueError, "k must be at least 0"),
+        (([0], 1.0), {}, TypeError, "k must be one integer"),
+        (([0], 2**62), {}, (errors.BudgetError, MemoryError), None),
+        (([0], 2**55), {}, (errors.BudgetError, MemoryError), None),
+        (([0], 1), {"pad": 0}, ValueError, "pad=0"),
+        (([0], 1), {"pad": "none"}, ValueError, "pad='none'"),
+        (([0], 1), {"direction": "both"}, ValueError, "direction='both'"),
+        (([0], 1), {"weighted": "yes"}, ValueError, "weighted='yes'"),
     ],
     ids=str,
 )
-def test_refusals(graph_path, nodes, k, options, error, message):
+def test_refusals(graph_path, call, options, error, message):
     with pytest.raises(error, match=message):
-        gm.Graph(graph_path).batch_random_fanout(nodes, k, **options)
+        gm.Graph(graph_path).batch_random_fanout(*call, **options)
 
 
 def test_a_file_that_lacks_what_is_asked_for(tmp_path):

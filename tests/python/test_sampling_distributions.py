@@ -32,7 +32,9 @@ def draw(g, k, count=MANY, **options):
 
 def sets_of(rows, degree):
     """How often each set of neighbors was drawn, by the order of `itertools.combinations`."""
-    order = {choice: i for i, choice in enumerate(itertools.combinations(range(degree), rows.shape[1]))}
+    order = {
+        choice: i for i, choice in enumerate(itertools.combinations(range(degree), rows.shape[1]))
+    }
     counts = np.zeros(len(order))
     for row in np.sort(rows, axis=1).tolist():
         counts[order[tuple(row)]] += 1
@@ -45,7 +47,9 @@ def test_sets_without_replacement_are_equally_likely(star, degree, k):
     assert_fits(counts, np.full(len(counts), 1 / len(counts)))
 
 
-@pytest.mark.parametrize(("degree", "k"), [(7, 5), (40, 15), (100, 15), (100, 20), (100, 60), (5000, 3)])
+@pytest.mark.parametrize(
+    ("degree", "k"), [(7, 5), (40, 15), (100, 15), (100, 20), (100, 60), (5000, 3)]
+)
 def test_every_column_without_replacement_is_uniform(star, degree, k):
     rows = draw(star(degree), k)
     for column in {0, k // 2, k - 1}:
@@ -78,7 +82,9 @@ WEIGHTS = np.array([0.0, 1.0, 2.0, 3.0, 0.0, 10.0])
 
 
 def test_weighted_with_replacement(star):
-    counts = np.bincount(draw(star(6, WEIGHTS), 3, replace=True, weighted=True).ravel(), minlength=6)
+    counts = np.bincount(
+        draw(star(6, WEIGHTS), 3, replace=True, weighted=True).ravel(), minlength=6
+    )
     assert_fits(counts, WEIGHTS / WEIGHTS.sum())
 
 

@@ -1,5 +1,7 @@
 #include "graphmount/batch_pipeline.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <stdexcept>
 #include <utility>
@@ -33,7 +35,8 @@ BatchPipeline::BatchPipeline(std::shared_ptr<const Graph> graph, std::vector<Pip
       times_(std::move(times)),
       options_(std::move(options)),
       num_sampled_(options_.first_batch),
-      num_taken_(options_.first_batch) {
+      num_taken_(options_.first_batch),
+      process_(getpid()) {
   if (options_.window < 1 || options_.window > RowWindow::kMostBatches)
     throw std::invalid_argument("the window must be of 1 to " +
                                 std::to_string(RowWindow::kMostBatches) + " batches, not " +
@@ -50,14 +53,26 @@ BatchPipeline::BatchPipeline(std::shared_ptr<const Graph> graph, std::vector<Pip
 }
 
 BatchPipeline::~BatchPipeline() {
+  stop();
+}
+
+void BatchPipeline::stop() {
+  if (getpid() != process_) {
+    // The threads are the parent's: there is nothing to wait for here.
+    if (sampler_.joinable()) sampler_.detach();
+    if (feeder_.joinable()) feeder_.detach();
+    return;
+  }
   {
     const std::lock_guard lock(mutex_);
     is_stopping_ = true;
   }
   changed_.notify_all();
-  sampler_.join();
-  feeder_.join();
-  for (const PipelineTable& table : tables_) table.feed->forget_announced();
+  if (sampler_.joinable()) sampler_.join();
+  if (feeder_.joinable()) feeder_.join();
+  const std::lock_guard lock(mutex_);
+  ready_.clear();
+  sampled_.clear();
 }
 
 /// Runs the body of a thread, and keeps the first exception for the one who takes batches.
@@ -94,8 +109,8 @@ void BatchPipeline::run_sampler() {
 BatchPipeline::Sampled BatchPipeline::sample_batch(std::uint64_t number) const {
   const std::size_t begin = number * options_.batch_size;
   const std::size_t count = std::min<std::size_t>(options_.batch_size, seeds_.size() - begin);
-  const auto times = times_.empty() ? std::span<const std::int64_t>()
-                                    : std::span(times_).subspan(begin, count);
+  const auto times =
+      times_.empty() ? std::span<const std::int64_t>() : std::span(times_).subspan(begin, count);
   SampleOptions sample = options_.sample;
   sample.key = sample.key.with(number);
   Sampled sampled{number,
@@ -122,8 +137,7 @@ void BatchPipeline::run_feeder() {
     if (is_stopping_ || sampled_.empty()) return;
     for (Sampled& sampled : sampled_) {
       if (std::exchange(sampled.is_announced, true)) continue;
-      for (std::size_t i = 0; i < tables_.size(); ++i)
-        tables_[i].feed->announce(sampled.cold[i]);
+      for (std::size_t i = 0; i < tables_.size(); ++i) tables_[i].feed->announce(sampled.cold[i]);
     }
     Sampled sampled = std::move(sampled_.front());
     sampled_.pop_front();
@@ -153,8 +167,12 @@ LoadedBatch BatchPipeline::load(Sampled sampled) {
 }
 
 BatchPipeline::Next BatchPipeline::next(LoadedBatch& batch, std::chrono::milliseconds patience) {
+  if (getpid() != process_)
+    throw std::logic_error(
+        "this process was forked from the one that iterates; begin a loop of its own here");
   const auto start = Clock::now();
   std::unique_lock lock(mutex_);
+  if (is_stopping_) throw std::logic_error("this iteration was ended");
   if (num_taken_ >= options_.num_batches) return Next::kEnd;
   const bool is_there =
       changed_.wait_for(lock, patience, [&] { return !ready_.empty() || failure_ != nullptr; });

@@ -31,12 +31,12 @@ struct PipelineTable {
 };
 
 struct PipelineOptions {
-  SampleOptions sample;               // its key is that of the epoch
+  SampleOptions sample;  // its key is that of the epoch
   std::uint64_t batch_size = 1;
-  std::uint64_t first_batch = 0;      // where to begin: for going on in the middle of an epoch
-  std::uint64_t num_batches = 0;      // of the whole epoch
-  std::uint64_t window = 16;          // batches that are sampled ahead
-  std::uint64_t prefetch = 2;         // finished batches that may wait
+  std::uint64_t first_batch = 0;  // where to begin: for going on in the middle of an epoch
+  std::uint64_t num_batches = 0;  // of the whole epoch
+  std::uint64_t window = 16;      // batches that are sampled ahead
+  std::uint64_t prefetch = 2;     // finished batches that may wait
 };
 
 struct LoadedBatch {
@@ -59,8 +59,8 @@ struct PipelineStats {
 
 class BatchPipeline {
  public:
-  /// `seeds` has the seeds of all batches, one after the other; `times` one for each, if sampling is
-  /// temporal.
+  /// `seeds` has the seeds of all batches, one after the other; `times` one for each, if sampling
+  /// is temporal.
   BatchPipeline(std::shared_ptr<const Graph> graph, std::vector<PipelineTable> tables,
                 std::vector<std::int64_t> seeds, std::vector<std::int64_t> times,
                 PipelineOptions options);
@@ -68,9 +68,13 @@ class BatchPipeline {
   BatchPipeline(const BatchPipeline&) = delete;
   BatchPipeline& operator=(const BatchPipeline&) = delete;
 
+  /// Ends the threads and waits for them; there are no batches afterwards.
+  void stop();
+
   enum class Next { kBatch, kEnd, kNotYet };
 
-  /// Gives the next batch, or says that there is none, or none after so much waiting.
+  /// Gives the next batch, or says that there is none, or none after so much waiting. Throws
+  /// std::logic_error after `stop`, and in a child of fork, which has not the threads.
   Next next(LoadedBatch& batch, std::chrono::milliseconds patience);
 
   PipelineStats stats() const;
@@ -102,6 +106,7 @@ class BatchPipeline {
   std::deque<LoadedBatch> ready_;
   std::uint64_t num_sampled_ = 0, num_taken_ = 0;
   bool is_stopping_ = false;
+  int process_;
   std::exception_ptr failure_;
   PipelineStats stats_;
   std::thread sampler_, feeder_;  // the last: they use the others

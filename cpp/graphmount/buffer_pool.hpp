@@ -1,6 +1,6 @@
 // Large buffers that come back when nobody looks at them any more, so that batches after the first
-// few need no new memory. Who keeps a buffer keeps it: the pool then makes a fresh one. The pool may
-// be gone when the last buffer comes back.
+// few need no new memory. Who keeps a buffer keeps it: the pool then makes a fresh one. The pool
+// may be gone when the last buffer comes back.
 #pragma once
 
 #include <cstddef>

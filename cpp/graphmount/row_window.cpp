@@ -110,8 +110,7 @@ std::uint32_t RowWindow::take_slot_wanted_after(unsigned distance) {
       const std::uint32_t slot = slots.back();
       slots.pop_back();
       Entry* entry = find(row_in_slot_[slot]);
-      if (entry == nullptr || entry->slot != slot || entry->batches == 0 ||
-          next_use(*entry) != far)
+      if (entry == nullptr || entry->slot != slot || entry->batches == 0 || next_use(*entry) != far)
         continue;
       entry->slot = kNone;  // it will have to be read again
       return slot;

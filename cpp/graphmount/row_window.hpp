@@ -4,8 +4,8 @@
 // Batches are announced with their rows, in order, up to `kMostBatches` ahead, and planned in the
 // same order. A plan says for each row of a batch whether it is in a slot or must be read, and
 // which rows go to slots afterwards. A row that is wanted again soon is kept rather than one that
-// is wanted later (Belady's rule); rows that no announced batch wants stay as long as there is room,
-// the latest longest. No bytes are touched here, and there are never more rows than slots.
+// is wanted later (Belady's rule); rows that no announced batch wants stay as long as there is
+// room, the latest longest. No bytes are touched here, and there are never more rows than slots.
 #pragma once
 
 #include <array>
@@ -87,8 +87,8 @@ class RowWindow {
   std::size_t num_entries_ = 0;
   std::vector<std::uint64_t> row_in_slot_;
   std::vector<std::uint32_t> free_slots_;
-  std::deque<std::uint32_t> idle_slots_;       // whose rows no batch wants, the oldest first
-  std::vector<std::uint32_t> just_idle_;       // since this plan began
+  std::deque<std::uint32_t> idle_slots_;  // whose rows no batch wants, the oldest first
+  std::vector<std::uint32_t> just_idle_;  // since this plan began
   std::array<std::vector<std::uint32_t>, 64> slots_by_use_;  // by the batch that wants them next
   std::uint64_t next_announced_ = 0, next_planned_ = 0;
 };

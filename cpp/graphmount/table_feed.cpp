@@ -28,9 +28,9 @@ FeedBudget divide_memory(const FeatureMatrix& matrix, const FeedOptions& options
   // A slot has its bytes, and its share of the window's bookkeeping; about as many rows again are
   // announced and have none.
   const auto per_slot = static_cast<double>(row_bytes + RowWindow::bytes_for(1024, 1024) / 1024);
-  const auto num_slots = static_cast<std::size_t>(
-      std::min(static_cast<double>(memory) * options.slot_share / per_slot,
-               static_cast<double>(UINT32_MAX / 2)));
+  const auto num_slots =
+      static_cast<std::size_t>(std::min(static_cast<double>(memory) * options.slot_share / per_slot,
+                                        static_cast<double>(UINT32_MAX / 2)));
   const auto slot_bytes = static_cast<std::uint64_t>(static_cast<double>(num_slots) * per_slot);
   std::uint64_t num_hot = (memory - std::min(memory, slot_bytes)) / row_bytes;
   if (!options.hottest.empty()) num_hot = std::min<std::uint64_t>(num_hot, options.hottest.size());
@@ -100,6 +100,17 @@ void TableFeed::copy_hot(std::span<const std::int64_t> ids, std::byte* out) cons
 }
 
 void TableFeed::fill(std::span<const std::int64_t> ids, const ColdRows& cold, std::byte* out) {
+  try {
+    fill_planned(ids, cold, out);
+  } catch (...) {
+    // Slots that were to be filled have not been.
+    window_ = RowWindow(budget_.num_slots);
+    throw;
+  }
+}
+
+void TableFeed::fill_planned(std::span<const std::int64_t> ids, const ColdRows& cold,
+                             std::byte* out) {
   window_.plan(cold.rows(), plan_);
   const auto place_at = [&](std::size_t place) { return out + place * row_bytes_; };
   reads_.clear();

@@ -58,6 +58,7 @@ class TableFeed {
   const FeatureMatrix& matrix() const { return *matrix_; }
   /// For any thread, at any time.
   const HotRows& hot() const { return hot_; }
+  std::size_t num_slots() const { return budget_.num_slots; }
 
   /// Says what the next batch will want of what is not hot. At most RowWindow::kMostBatches ahead.
   void announce(const ColdRows& cold) { window_.announce(cold.rows()); }
@@ -65,7 +66,7 @@ class TableFeed {
   void forget_announced();
 
   /// Writes the rows of the next batch that was announced, all of which must exist. If it throws,
-  /// call `forget_announced` before going on.
+  /// nothing is announced afterwards.
   void fill(std::span<const std::int64_t> ids, const ColdRows& cold, std::byte* out);
 
   FeedStats stats() const;
@@ -74,6 +75,7 @@ class TableFeed {
 
  private:
   void load_hot(std::vector<std::int64_t> hottest);
+  void fill_planned(std::span<const std::int64_t> ids, const ColdRows& cold, std::byte* out);
   void copy_hot(std::span<const std::int64_t> ids, std::byte* out) const;
 
   const FeatureMatrix* matrix_;

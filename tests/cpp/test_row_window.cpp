@@ -1,7 +1,5 @@
 // The window of a row cache: that batches get their rows, whatever the slots; that it reads no more
 // than it must, against caches that are simulated slowly.
-#include "graphmount/row_window.hpp"
-
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -10,6 +8,7 @@
 
 #include "check.hpp"
 #include "graphmount/random.hpp"
+#include "graphmount/row_window.hpp"
 
 using namespace graphmount;
 
@@ -59,8 +58,8 @@ std::size_t run(const Batches& batches, std::size_t num_slots, std::size_t ahead
   return reads;
 }
 
-/// Reads of a cache that knows the next `ahead` batches and gives up what is wanted last; a row that
-/// none of them wants may go first.
+/// Reads of a cache that knows the next `ahead` batches and gives up what is wanted last; a row
+/// that none of them wants may go first.
 std::size_t slow_reads(const Batches& batches, std::size_t num_slots, std::size_t ahead) {
   std::map<std::uint64_t, std::size_t> cached;  // row, since when
   std::size_t reads = 0;

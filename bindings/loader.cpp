@@ -29,9 +29,11 @@ ReaderKind to_reader(const std::string& name) {
 }
 
 void make_feed(TableFeed* self, const FeatureMatrix& matrix, std::uint64_t memory,
-               double slot_share, const IdColumn& hottest, const std::string& reader) {
+               double slot_share, std::uint64_t num_announced, const IdColumn& hottest,
+               const std::string& reader) {
   const FeedOptions options{.memory = memory,
                             .slot_share = slot_share,
+                            .num_announced = num_announced,
                             .hottest = to_vector(hottest),
                             .reader = to_reader(reader)};
   const nb::gil_scoped_release release;
@@ -115,6 +117,7 @@ void bind_loader(nb::module_& module) {
       .def_ro("hot_rows", &FeedStats::hot_rows)
       .def_ro("window_rows", &FeedStats::window_rows)
       .def_ro("read_rows", &FeedStats::read_rows)
+      .def_ro("ridden_rows", &FeedStats::ridden_rows)
       .def_ro("copy_seconds", &FeedStats::copy_seconds)
       .def_ro("wait_seconds", &FeedStats::wait_seconds)
       .def_ro("reads", &FeedStats::reads);
@@ -130,8 +133,8 @@ void bind_loader(nb::module_& module) {
       .def_ro("feeds", &PipelineStats::feeds);
 
   nb::class_<TableFeed>(module, "TableFeed")
-      .def("__init__", &make_feed, "matrix"_a, "memory"_a, "slot_share"_a, "hottest"_a, "reader"_a,
-           nb::keep_alive<1, 2>())
+      .def("__init__", &make_feed, "matrix"_a, "memory"_a, "slot_share"_a, "num_announced"_a,
+           "hottest"_a, "reader"_a, nb::keep_alive<1, 2>())
       .def_prop_ro("num_hot", [](const TableFeed& self) { return self.hot().size(); })
       .def_prop_ro("num_slots", &TableFeed::num_slots)
       .def_prop_ro("bytes", &TableFeed::bytes);

@@ -17,10 +17,22 @@ constexpr std::uint64_t bit_of(std::uint64_t batch) {
 
 }  // namespace
 
-RowWindow::RowWindow(std::size_t num_slots) : row_in_slot_(num_slots), free_slots_(num_slots) {
+RowWindow::RowWindow(std::size_t num_slots, std::uint64_t num_rows, RowBlocks blocks)
+    : blocks_(blocks),
+      num_rows_(num_rows),
+      missing_(static_cast<std::size_t>(num_rows / 64 + 1)),
+      row_in_slot_(num_slots),
+      free_slots_(num_slots) {
+  std::fill(missing_.data(), missing_.data() + missing_.size(), 0);
   // So that slots are taken from the first on.
   std::iota(free_slots_.rbegin(), free_slots_.rend(), std::uint32_t{0});
   rehash(1024);
+}
+
+void RowWindow::set_missing(std::uint64_t row, bool is_missing) {
+  const std::uint64_t bit = std::uint64_t{1} << row % 64;
+  std::uint64_t& word = missing_[row / 64];
+  word = is_missing ? word | bit : word & ~bit;
 }
 
 std::size_t RowWindow::home_of(std::uint64_t row) const {
@@ -75,7 +87,10 @@ void RowWindow::announce(std::span<const std::uint64_t> rows) {
     Entry& entry = find_or_add(row);
     const bool was_idle = entry.batches == 0;
     entry.batches |= bit_of(next_announced_);
-    if (was_idle && entry.slot != kNone) slots_by_use_[next_announced_ % 64].push_back(entry.slot);
+    if (entry.slot == kNone)
+      set_missing(row, true);
+    else if (was_idle)
+      slots_by_use_[next_announced_ % 64].push_back(entry.slot);
   }
   ++next_announced_;
 }
@@ -113,10 +128,36 @@ std::uint32_t RowWindow::take_slot_wanted_after(unsigned distance) {
       if (entry == nullptr || entry->slot != slot || entry->batches == 0 || next_use(*entry) != far)
         continue;
       entry->slot = kNone;  // it will have to be read again
+      set_missing(entry->row, true);
       return slot;
     }
   }
   return kNone;
+}
+
+void RowWindow::put_into(std::uint32_t slot, Entry& entry) {
+  entry.slot = slot;
+  row_in_slot_[slot] = entry.row;
+  set_missing(entry.row, false);
+  if (entry.batches == 0)
+    just_idle_.push_back(slot);
+  else
+    slots_by_use_[(next_planned_ + next_use(entry)) % 64].push_back(slot);
+}
+
+void RowWindow::add_riders(std::uint64_t row, std::span<const std::uint64_t> batch,
+                           std::vector<Rider>& riders) {
+  const auto [first, end] = blocks_.around(row);
+  for (std::uint64_t other = first; other < std::min(end, num_rows_); ++other) {
+    if ((missing_[other / 64] >> other % 64 & 1) == 0) continue;
+    // Rows of this batch are read anyway.
+    if (std::binary_search(batch.begin(), batch.end(), other)) continue;
+    std::uint32_t slot = take_idle_slot();
+    if (slot == kNone) slot = take_slot_wanted_after(next_use(*find(other)));
+    if (slot == kNone) continue;
+    put_into(slot, *find(other));  // taking a slot moves entries
+    riders.push_back({other, slot});
+  }
 }
 
 void RowWindow::plan(std::span<const std::uint64_t> rows, WindowPlan& plan) {
@@ -130,30 +171,31 @@ void RowWindow::plan(std::span<const std::uint64_t> rows, WindowPlan& plan) {
     entry->batches &= ~mine;
     if (entry->slot != kNone) {
       plan.hits.push_back({place, entry->slot});
-      if (entry->batches == 0)
-        just_idle_.push_back(entry->slot);
-      else
-        slots_by_use_[(next_planned_ + next_use(*entry)) % 64].push_back(entry->slot);
+      put_into(entry->slot, *entry);
       continue;
     }
     plan.reads.push_back(place);
+    set_missing(rows[place], false);
     const bool is_wanted = entry->batches != 0;
-    const unsigned use = is_wanted ? next_use(*entry) : 0;
     std::uint32_t slot = take_idle_slot();
-    if (slot == kNone && is_wanted) slot = take_slot_wanted_after(use);
+    if (slot == kNone && is_wanted) slot = take_slot_wanted_after(next_use(*find(rows[place])));
     entry = find(rows[place]);  // taking a slot moves entries
-    if (slot == kNone) {
-      if (!is_wanted) erase(*entry);
-      continue;
+    if (slot != kNone) {
+      put_into(slot, *entry);
+      plan.keeps.push_back({place, slot});
+    } else if (is_wanted) {
+      set_missing(rows[place], true);
+    } else {
+      erase(*entry);
     }
-    entry->slot = slot;
-    row_in_slot_[slot] = rows[place];
-    plan.keeps.push_back({place, slot});
-    if (is_wanted)
-      slots_by_use_[(next_planned_ + use) % 64].push_back(slot);
-    else
-      just_idle_.push_back(slot);
   }
+  if (num_slots() != 0)
+    for (const std::uint32_t place : plan.reads) add_riders(rows[place], rows, plan.riders);
+  // A slot may have been taken again for another row since.
+  std::erase_if(plan.keeps,
+                [&](const SlotMove& keep) { return row_in_slot_[keep.slot] != rows[keep.place]; });
+  std::erase_if(plan.riders,
+                [&](const Rider& rider) { return row_in_slot_[rider.slot] != rider.row; });
   // Not before: a slot that this batch copies from must not be filled by the same batch and then
   // copied from again.
   idle_slots_.insert(idle_slots_.end(), just_idle_.begin(), just_idle_.end());
@@ -162,14 +204,16 @@ void RowWindow::plan(std::span<const std::uint64_t> rows, WindowPlan& plan) {
 }
 
 std::size_t RowWindow::bytes() const {
-  std::size_t sum = entries_.bytes() + row_in_slot_.capacity() * 8 + free_slots_.capacity() * 4 +
-                    idle_slots_.size() * 4;
+  std::size_t sum = missing_.bytes() + entries_.bytes() + row_in_slot_.capacity() * 8 +
+                    free_slots_.capacity() * 4 + idle_slots_.size() * 4;
   for (const auto& slots : slots_by_use_) sum += slots.capacity() * 4;
   return sum;
 }
 
-std::size_t RowWindow::bytes_for(std::size_t num_slots, std::size_t num_rows) {
-  return std::bit_ceil(2 * (num_slots + num_rows)) * sizeof(Entry) + num_slots * 24;
+std::size_t RowWindow::bytes_for(std::size_t num_slots, std::size_t num_announced,
+                                 std::uint64_t num_rows) {
+  return std::bit_ceil(2 * (num_slots + num_announced)) * sizeof(Entry) + num_slots * 32 +
+         static_cast<std::size_t>(num_rows / 8);
 }
 
 }  // namespace graphmount

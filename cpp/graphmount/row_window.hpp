@@ -13,9 +13,11 @@
 #include <cstdint>
 #include <deque>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "graphmount/buffer.hpp"
+#include "graphmount/types.hpp"
 
 namespace graphmount {
 
@@ -25,17 +27,45 @@ struct SlotMove {
   std::uint32_t slot;
 };
 
+/// A row of later batches, and the slot that it is read to.
+struct Rider {
+  std::uint64_t row;
+  std::uint32_t slot;
+};
+
 /// What to do for one batch, in this order.
 struct WindowPlan {
   std::vector<SlotMove> hits;        // copy from the slot
   std::vector<std::uint32_t> reads;  // places of rows to read from the file, in order
-  std::vector<SlotMove> keeps;       // copy to the slot, in order, once they have been read
+  std::vector<Rider> riders;         // rows to read with them, in no order
+  std::vector<SlotMove> keeps;       // copy to the slot, once they have been read
 
   void clear() {
     hits.clear();
     reads.clear();
+    riders.clear();
     keeps.clear();
   }
+};
+
+/// The rows that come with a row when its blocks are read.
+class RowBlocks {
+ public:
+  /// Rows of this size lie one after the other from the beginning of a block on. 0: blocks do not
+  /// matter.
+  RowBlocks(std::uint64_t row_bytes, std::uint64_t block_bytes)
+      : row_bytes_(row_bytes), block_bytes_(row_bytes < block_bytes ? block_bytes : 0) {}
+
+  /// The first whole row in the blocks of `row`, and the one behind the last.
+  std::pair<std::uint64_t, std::uint64_t> around(std::uint64_t row) const {
+    if (block_bytes_ == 0 || row_bytes_ == 0) return {row, row + 1};
+    const std::uint64_t begin = row * row_bytes_ / block_bytes_ * block_bytes_;
+    const std::uint64_t end = round_up((row + 1) * row_bytes_, block_bytes_);
+    return {(begin + row_bytes_ - 1) / row_bytes_, end / row_bytes_};
+  }
+
+ private:
+  std::uint64_t row_bytes_, block_bytes_;
 };
 
 class RowWindow {
@@ -43,11 +73,11 @@ class RowWindow {
   /// How many batches can be announced and not planned yet.
   static constexpr std::uint64_t kMostBatches = 63;
 
-  explicit RowWindow(std::size_t num_slots);
+  RowWindow(std::size_t num_slots, std::uint64_t num_rows, RowBlocks blocks);
 
   std::size_t num_slots() const { return row_in_slot_.size(); }
 
-  /// Says which rows the next batch will want, each once.
+  /// Says which rows the next batch will want, sorted and each once.
   void announce(std::span<const std::uint64_t> rows);
 
   /// Plans the first batch that was announced and not planned yet; `rows` are the same.
@@ -59,8 +89,9 @@ class RowWindow {
   /// Memory of the bookkeeping itself.
   std::size_t bytes() const;
 
-  /// About how much memory that is for so many slots and announced rows.
-  static std::size_t bytes_for(std::size_t num_slots, std::size_t num_rows);
+  /// About how much memory that is, for so many slots, and rows that are announced at a time.
+  static std::size_t bytes_for(std::size_t num_slots, std::size_t num_announced,
+                               std::uint64_t num_rows);
 
  private:
   static constexpr std::uint32_t kNone = UINT32_MAX;
@@ -82,7 +113,14 @@ class RowWindow {
   unsigned next_use(const Entry& entry) const;
   std::uint32_t take_idle_slot();
   std::uint32_t take_slot_wanted_after(unsigned distance);
+  void put_into(std::uint32_t slot, Entry& entry);
+  void add_riders(std::uint64_t row, std::span<const std::uint64_t> batch,
+                  std::vector<Rider>& riders);
+  void set_missing(std::uint64_t row, bool is_missing);
 
+  RowBlocks blocks_;
+  std::uint64_t num_rows_;
+  Buffer<std::uint64_t> missing_;  // a bit for each row that is announced and in no slot
   Buffer<Entry> entries_;
   std::size_t num_entries_ = 0;
   std::vector<std::uint64_t> row_in_slot_;

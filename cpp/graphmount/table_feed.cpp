@@ -22,17 +22,22 @@ double seconds_since(Clock::time_point start) {
 FeedBudget divide_memory(const FeatureMatrix& matrix, const FeedOptions& options) {
   const std::uint64_t row_bytes = std::max<std::uint64_t>(matrix.row_bytes(), 1);
   const std::uint64_t num_rows = matrix.num_rows();
-  const std::uint64_t map_bytes = options.hottest.empty() ? 0 : num_rows / 4;  // of HotRows
   if (num_rows * row_bytes <= options.memory) return {num_rows, 0};
-  const std::uint64_t memory = options.memory - std::min(options.memory, map_bytes);
-  // A slot has its bytes, and its share of the window's bookkeeping; about as many rows again are
-  // announced and have none.
-  const auto per_slot = static_cast<double>(row_bytes + RowWindow::bytes_for(1024, 1024) / 1024);
+  const auto take = [](std::uint64_t memory, std::uint64_t bytes) {
+    return memory - std::min(memory, bytes);
+  };
+  // What is there whatever the division: the maps of hot rows, and of rows that are announced.
+  const std::uint64_t memory =
+      take(take(options.memory, options.hottest.empty() ? 0 : num_rows / 4),
+           RowWindow::bytes_for(0, options.num_announced, num_rows));
+  const double per_slot =
+      static_cast<double>(row_bytes) +
+      static_cast<double>(RowWindow::bytes_for(1 << 20, 0, 0)) / static_cast<double>(1 << 20);
   const auto num_slots =
       static_cast<std::size_t>(std::min(static_cast<double>(memory) * options.slot_share / per_slot,
                                         static_cast<double>(UINT32_MAX / 2)));
   const auto slot_bytes = static_cast<std::uint64_t>(static_cast<double>(num_slots) * per_slot);
-  std::uint64_t num_hot = (memory - std::min(memory, slot_bytes)) / row_bytes;
+  std::uint64_t num_hot = take(memory, slot_bytes) / row_bytes;
   if (!options.hottest.empty()) num_hot = std::min<std::uint64_t>(num_hot, options.hottest.size());
   return {std::min(num_hot, num_rows), num_slots};
 }
@@ -42,10 +47,17 @@ TableFeed::TableFeed(const FeatureMatrix& matrix, const FeedOptions& options)
       row_bytes_(static_cast<std::size_t>(matrix.row_bytes())),
       budget_(divide_memory(matrix, options)),
       slot_bytes_(budget_.num_slots * row_bytes_),
-      window_(budget_.num_slots),
+      window_(make_window()),
       reader_kind_(options.reader) {
   load_hot(options.hottest);
   reader_ = std::make_unique<ReadThread>(make_row_reader(matrix, reader_kind_));
+}
+
+RowWindow TableFeed::make_window() const {
+  constexpr std::uint64_t kBlockBytes = 4096;  // what a disk reads at least
+  // Without slots and cold rows there is nothing to keep books of.
+  const std::uint64_t num_rows = budget_.num_hot == matrix_->num_rows() ? 0 : matrix_->num_rows();
+  return {budget_.num_slots, num_rows, RowBlocks(row_bytes_, kBlockBytes)};
 }
 
 void TableFeed::load_hot(std::vector<std::int64_t> hottest) {
@@ -76,7 +88,7 @@ void TableFeed::load_hot(std::vector<std::int64_t> hottest) {
 }
 
 void TableFeed::forget_announced() {
-  if (window_.num_announced() != 0) window_ = RowWindow(budget_.num_slots);
+  if (window_.num_announced() != 0) window_ = make_window();
 }
 
 void TableFeed::copy_hot(std::span<const std::int64_t> ids, std::byte* out) const {
@@ -104,7 +116,7 @@ void TableFeed::fill(std::span<const std::int64_t> ids, const ColdRows& cold, st
     fill_planned(ids, cold, out);
   } catch (...) {
     // Slots that were to be filled have not been.
-    window_ = RowWindow(budget_.num_slots);
+    window_ = make_window();
     throw;
   }
 }
@@ -113,21 +125,28 @@ void TableFeed::fill_planned(std::span<const std::int64_t> ids, const ColdRows& 
                              std::byte* out) {
   window_.plan(cold.rows(), plan_);
   const auto place_at = [&](std::size_t place) { return out + place * row_bytes_; };
+  // Before reads begin: they may go to slots that these come from.
+  auto start = Clock::now();
+  for (const SlotMove& hit : plan_.hits)
+    std::memcpy(place_at(cold.first_place(hit.place)), slot_bytes_.data() + hit.slot * row_bytes_,
+                row_bytes_);
+  stats_.copy_seconds += seconds_since(start);
   reads_.clear();
   for (const std::uint32_t index : plan_.reads)
     reads_.push_back({cold.rows()[index], place_at(cold.first_place(index))});
+  for (const Rider& rider : plan_.riders)
+    reads_.push_back({rider.row, slot_bytes_.data() + rider.slot * row_bytes_});
+  std::sort(reads_.begin(), reads_.end(),
+            [](const RowRead& one, const RowRead& other) { return one.row < other.row; });
   reader_->start(reads_);
 
-  const auto start = Clock::now();
+  start = Clock::now();
   try {
     copy_hot(ids, out);
   } catch (...) {
     reader_->wait();
     throw;
   }
-  for (const SlotMove& hit : plan_.hits)
-    std::memcpy(place_at(cold.first_place(hit.place)), slot_bytes_.data() + hit.slot * row_bytes_,
-                row_bytes_);
   stats_.copy_seconds += seconds_since(start);
 
   const auto waited = Clock::now();
@@ -146,6 +165,7 @@ void TableFeed::fill_planned(std::span<const std::int64_t> ids, const ColdRows& 
   stats_.hot_rows += ids.size() - cold.num_places();
   stats_.window_rows += plan_.hits.size() + cold.num_places() - cold.rows().size();
   stats_.read_rows += plan_.reads.size();
+  stats_.ridden_rows += plan_.riders.size();
 }
 
 FeedStats TableFeed::stats() const {

@@ -28,6 +28,7 @@ struct FeedStats {
   std::uint64_t hot_rows = 0;     // that were in the cache for good
   std::uint64_t window_rows = 0;  // that were in a slot
   std::uint64_t read_rows = 0;    // that were read from the file, each once for a batch
+  std::uint64_t ridden_rows = 0;  // read with them, because a later batch wants them
   double copy_seconds = 0;
   double wait_seconds = 0;  // for reads, when all else was done
   ReadStats reads;
@@ -36,7 +37,9 @@ struct FeedStats {
 struct FeedOptions {
   std::uint64_t memory = 0;  // for hot rows, slots, and the bookkeeping of both
   /// How much of it is for slots, if not everything fits.
-  double slot_share = 0.35;
+  double slot_share = 0;
+  /// About how many rows that are not hot are announced at a time.
+  std::uint64_t num_announced = 0;
   /// The hottest rows, the hottest first; none for the first rows of the file.
   std::vector<std::int64_t> hottest;
   ReaderKind reader = ReaderKind::kAuto;
@@ -74,6 +77,7 @@ class TableFeed {
   std::size_t bytes() const;
 
  private:
+  RowWindow make_window() const;
   void load_hot(std::vector<std::int64_t> hottest);
   void fill_planned(std::span<const std::int64_t> ids, const ColdRows& cold, std::byte* out);
   void copy_hot(std::span<const std::int64_t> ids, std::byte* out) const;

@@ -152,3 +152,12 @@ def hottest_rows(data: LoaderData, direction: str, most: int) -> NDArray[np.int6
     most = max(1, most)
     best = np.argpartition(counts, -most)[-most:]
     return best[np.argsort(-counts[best], kind="stable")].astype(np.int64)
+
+
+def count_cold(
+    ids: NDArray[np.int64], num_hot: int, hottest: NDArray[np.int64]
+) -> int:
+    """About how many of these rows will not be in a cache of so many hot rows."""
+    if len(hottest):
+        return int(len(ids) - np.isin(ids, hottest[:num_hot]).sum())
+    return int((ids >= num_hot).sum())

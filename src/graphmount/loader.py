@@ -14,6 +14,7 @@ from graphmount._arguments import as_count, as_ids, as_native, require_choice
 from graphmount._loader_inputs import (
     as_input_nodes,
     as_rank,
+    count_cold,
     hottest_rows,
     open_data,
     share_of,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from graphmount.dataset import Dataset
     from graphmount.features import FeatureStore
     from graphmount.graph import Graph
+    from graphmount.neighbor_sample import NeighborSample
     from graphmount.neighbor_sampling import SubgraphType, TemporalStrategy
 
 __all__ = ["NeighborLoader", "Reader"]
@@ -42,7 +44,7 @@ __all__ = ["NeighborLoader", "Reader"]
 Reader = Literal["auto", "mapped", "pread", "uring"]
 
 _MOST_AHEAD = 63
-_SLOT_SHARE = 0.35
+_SLOT_SHARE = 0.2
 
 # Threads of the core must not run when the interpreter is gone.
 _running: weakref.WeakSet[_core.BatchPipeline] = weakref.WeakSet()
@@ -193,6 +195,7 @@ class NeighborLoader:
         if self._feeds or self._edge_feeds:
             return
         tables = {**self._data.features, **self._data.edge_features}
+        trial = self._try_sampling()
         total = sum(max(1, store.file_bytes) for store in tables.values())
         for stores, feeds in (
             (self._data.features, self._feeds),
@@ -204,9 +207,28 @@ class NeighborLoader:
                 hottest = np.empty(0, np.int64)
                 if stores is self._data.features:
                     hottest = hottest_rows(self._data, self._direction, share // row_bytes)
+                ids = trial.edge_ids if stores is self._data.edge_features else trial.nodes
+                num_cold = count_cold(ids, share // row_bytes, hottest)
                 feeds[name] = _core.TableFeed(
-                    store._open(), share, _SLOT_SHARE, hottest, self._reader  # noqa: SLF001
+                    store._open(),  # noqa: SLF001
+                    share,
+                    _SLOT_SHARE,
+                    num_cold * self._window,
+                    hottest,
+                    self._reader,
                 )
+
+    def _try_sampling(self) -> NeighborSample:
+        """A sample like those of the batches, to see how large they are."""
+        seeds = self._inputs[self._epoch_order(0)[: self._batch_size]]
+        return self._data.graph.sample_neighbors(
+            seeds,
+            self._fanouts,
+            replace=bool(self._rule["replace"]),
+            disjoint=self._disjoint,
+            direction=self._direction,
+            seed=0,
+        )
 
     def _epoch_order(self, epoch: int) -> NDArray[np.int64]:
         """Places of the seeds of this rank in `input_nodes`, in the order of the epoch."""

@@ -23,6 +23,7 @@ class TableStats:
         hot_rows: Of these, in the cache of hot rows.
         window_rows: Kept from a batch before, because the window knew that they would be wanted.
         read_rows: Read from the file.
+        ridden_rows: Read along with them, for a later batch of the window.
         requests: Reads that the disk was asked for.
         merged_rows: Rows that came with the read of another.
         bytes_read: Bytes of these reads, whole blocks.
@@ -35,6 +36,7 @@ class TableStats:
     hot_rows: int = 0
     window_rows: int = 0
     read_rows: int = 0
+    ridden_rows: int = 0
     requests: int = 0
     merged_rows: int = 0
     bytes_read: int = 0
@@ -121,6 +123,7 @@ def table_stats(stats: _core.FeedStats, cache_bytes: int) -> TableStats:
         hot_rows=stats.hot_rows,
         window_rows=stats.window_rows,
         read_rows=stats.read_rows,
+        ridden_rows=stats.ridden_rows,
         requests=stats.reads.requests,
         merged_rows=stats.reads.merged_rows,
         bytes_read=stats.reads.bytes_read,

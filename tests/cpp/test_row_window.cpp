@@ -14,6 +14,8 @@ using namespace graphmount;
 
 namespace {
 
+constexpr std::uint64_t kMostRows = 2000;
+
 using Batches = std::vector<std::vector<std::uint64_t>>;
 
 /// Batches of distinct rows, skewed so that some come again and again.
@@ -34,8 +36,9 @@ Batches random_batches(std::uint64_t seed, std::size_t count, std::uint64_t num_
 
 /// Runs the batches with slots that really hold rows, checks what each batch gets, and returns how
 /// many rows were read.
-std::size_t run(const Batches& batches, std::size_t num_slots, std::size_t ahead) {
-  RowWindow window(num_slots);
+std::size_t run(const Batches& batches, std::size_t num_slots, std::size_t ahead,
+                std::uint64_t block_rows = 1) {
+  RowWindow window(num_slots, kMostRows, RowBlocks(512, 512 * block_rows));
   std::vector<std::uint64_t> slots(num_slots, UINT64_MAX);
   WindowPlan plan;
   std::size_t announced = 0, reads = 0;
@@ -52,6 +55,13 @@ std::size_t run(const Batches& batches, std::size_t num_slots, std::size_t ahead
     }
     CHECK(got == batches[b]);
     CHECK(std::is_sorted(plan.reads.begin(), plan.reads.end()));
+    std::set<std::uint64_t> blocks;
+    for (const std::uint32_t place : plan.reads) blocks.insert(batches[b][place] / block_rows);
+    for (const Rider& rider : plan.riders) {
+      CHECK(blocks.contains(rider.row / block_rows));
+      CHECK(!std::binary_search(batches[b].begin(), batches[b].end(), rider.row));
+      slots[rider.slot] = rider.row;
+    }
     for (const SlotMove& keep : plan.keeps) slots[keep.slot] = got[keep.place];
     reads += plan.reads.size();
   }
@@ -100,7 +110,9 @@ TEST(batches_get_their_rows) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     const Batches batches = random_batches(seed, 100, 400, 60);
     for (const std::size_t num_slots : {0, 1, 2, 10, 50, 150, 1000})
-      for (const std::size_t ahead : {1, 2, 8, 63}) run(batches, num_slots, ahead);
+      for (const std::size_t ahead : {1, 2, 8, 63})
+        for (const std::uint64_t block_rows : {1, 8, 64})
+          run(batches, num_slots, ahead, block_rows);
   }
 }
 
@@ -141,10 +153,38 @@ TEST(a_longer_look_ahead_reads_less) {
 }
 
 TEST(misuse_is_refused) {
-  RowWindow window(4);
+  RowWindow window(4, 10, RowBlocks(1, 1));
   WindowPlan plan;
   const std::vector<std::uint64_t> rows = {1, 2};
   CHECK_THROWS(window.plan(rows, plan), std::logic_error);
   for (std::uint64_t i = 0; i < RowWindow::kMostBatches; ++i) window.announce(rows);
   CHECK_THROWS(window.announce(rows), std::logic_error);
+}
+
+TEST(rows_of_a_block_come_along) {
+  const Batches batches = random_batches(6, 200, 2000, 150);
+  CHECK(run(batches, 400, 32, 8) < run(batches, 400, 32, 1));
+  // All that the window wants of a block comes with the first of them.
+  RowWindow window(8, 100, RowBlocks(512, 4096));
+  const Batches two = {{1, 17}, {2, 7, 8, 19}};
+  for (const auto& batch : two) window.announce(batch);
+  WindowPlan plan;
+  window.plan(two[0], plan);
+  std::set<std::uint64_t> riders;
+  for (const Rider& rider : plan.riders) riders.insert(rider.row);
+  CHECK(riders == std::set<std::uint64_t>{2, 7, 19});
+  window.plan(two[1], plan);
+  CHECK_EQUAL(plan.hits.size(), std::size_t{3});
+  CHECK_EQUAL(plan.reads.size(), std::size_t{1});
+}
+
+TEST(blocks_and_rows_that_do_not_divide) {
+  const auto around = [](std::uint64_t bytes, std::uint64_t row) {
+    return RowBlocks(bytes, 4096).around(row);
+  };
+  CHECK(around(512, 9) == std::pair(std::uint64_t{8}, std::uint64_t{16}));
+  CHECK(around(400, 0) == std::pair(std::uint64_t{0}, std::uint64_t{10}));
+  CHECK(around(400, 10) == std::pair(std::uint64_t{0}, std::uint64_t{20}));  // in two blocks
+  CHECK(around(400, 11) == std::pair(std::uint64_t{11}, std::uint64_t{20}));
+  CHECK(around(5000, 3) == std::pair(std::uint64_t{3}, std::uint64_t{4}));
 }

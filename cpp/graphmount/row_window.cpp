@@ -199,8 +199,21 @@ void RowWindow::plan(std::span<const std::uint64_t> rows, WindowPlan& plan) {
   // Not before: a slot that this batch copies from must not be filled by the same batch and then
   // copied from again.
   idle_slots_.insert(idle_slots_.end(), just_idle_.begin(), just_idle_.end());
-  slots_by_use_[next_planned_ % 64].clear();
+  if (idle_slots_.size() > 2 * num_slots() + 1024) tidy_idle_slots();
+  slots_by_use_[next_planned_ % 64] = {};  // gives its memory back
   ++next_planned_;
+}
+
+void RowWindow::tidy_idle_slots() {
+  // A slot that was idle, then wanted, and is idle again is there several times: the last counts.
+  std::vector<bool> is_seen(num_slots());
+  std::deque<std::uint32_t> last;
+  for (auto slot = idle_slots_.rbegin(); slot != idle_slots_.rend(); ++slot) {
+    if (is_seen[*slot]) continue;
+    is_seen[*slot] = true;
+    last.push_front(*slot);
+  }
+  idle_slots_ = std::move(last);
 }
 
 std::size_t RowWindow::bytes() const {

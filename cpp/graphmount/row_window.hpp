@@ -113,6 +113,7 @@ class RowWindow {
   unsigned next_use(const Entry& entry) const;
   std::uint32_t take_idle_slot();
   std::uint32_t take_slot_wanted_after(unsigned distance);
+  void tidy_idle_slots();
   void put_into(std::uint32_t slot, Entry& entry);
   void add_riders(std::uint64_t row, std::span<const std::uint64_t> batch,
                   std::vector<Rider>& riders);

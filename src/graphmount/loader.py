@@ -44,7 +44,7 @@ __all__ = ["NeighborLoader", "Reader"]
 Reader = Literal["auto", "mapped", "pread", "uring"]
 
 _MOST_AHEAD = 63
-_SLOT_SHARE = 0.2
+_SLOT_SHARE = 0.3
 
 # Threads of the core must not run when the interpreter is gone.
 _running: weakref.WeakSet[_core.BatchPipeline] = weakref.WeakSet()

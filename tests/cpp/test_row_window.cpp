@@ -188,3 +188,18 @@ TEST(blocks_and_rows_that_do_not_divide) {
   CHECK(around(400, 11) == std::pair(std::uint64_t{11}, std::uint64_t{20}));
   CHECK(around(5000, 3) == std::pair(std::uint64_t{3}, std::uint64_t{4}));
 }
+
+TEST(books_do_not_grow) {
+  const Batches batches = random_batches(7, 50, 300, 100);
+  RowWindow window(400, kMostRows, RowBlocks(512, 4096));
+  WindowPlan plan;
+  std::size_t bytes = 0;
+  for (int epoch = 0; epoch < 200; ++epoch) {
+    for (const auto& batch : batches) {
+      window.announce(batch);
+      window.plan(batch, plan);
+    }
+    if (epoch == 20) bytes = window.bytes();
+  }
+  CHECK(window.bytes() <= bytes + 16384);
+}

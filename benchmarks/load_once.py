@@ -31,7 +31,7 @@ WAYS = ("loader", "mapped tensor", "mapped array")
 def features_of(nodes: NDArray[np.int64]) -> NDArray[np.float32]:
     """What the source says of its nodes."""
     start = (nodes % 65_521).astype(np.float32)[:, None]
-    return start + np.arange(COLUMNS, dtype=np.float32) / 256
+    return start + np.arange(COLUMNS).astype(np.float32) * np.float32(1 / 256)
 
 
 def loader_batches(ds: gm.Dataset, options: argparse.Namespace) -> Iterator[tuple[Any, Any]]:
@@ -114,7 +114,7 @@ def main() -> int:
             expected = features_of(np.asarray(ds.to_external(nodes[some])))
             wrong += int((features[some] != expected).any(axis=1).sum())
             del expected
-    result = {
+    result: dict[str, object] = {
         "batches_per_second": taken / spent,
         "rows_per_batch": rows / taken,
         "read_per_batch": (disk_read_bytes() - read_before) / taken,
@@ -133,7 +133,6 @@ def main() -> int:
             "bottleneck": stats.bottleneck,
             "summary": str(stats),
         }
-    batches.close()
     print(json.dumps(result))
     return 0
 

@@ -1,9 +1,11 @@
 // Bindings of feeds and of the pipeline of batches.
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <optional>
 #include <stdexcept>
 
 #include "arrays.hpp"
@@ -76,7 +78,7 @@ void make_pipeline(BatchPipeline* self, std::shared_ptr<const Graph> graph,
 }
 
 /// The next batch, or None at the end. Ctrl-C is noticed while waiting.
-nb::object next_batch(BatchPipeline& pipeline) {
+std::optional<LoadedBatch> next_batch(BatchPipeline& pipeline) {
   for (;;) {
     LoadedBatch batch;
     BatchPipeline::Next state;
@@ -84,8 +86,8 @@ nb::object next_batch(BatchPipeline& pipeline) {
       const nb::gil_scoped_release release;
       state = pipeline.next(batch, 100ms);
     }
-    if (state == BatchPipeline::Next::kEnd) return nb::none();
-    if (state == BatchPipeline::Next::kBatch) return nb::cast(std::move(batch));
+    if (state == BatchPipeline::Next::kEnd) return std::nullopt;
+    if (state == BatchPipeline::Next::kBatch) return batch;
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
   }
 }

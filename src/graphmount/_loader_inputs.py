@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from graphmount.direction import Direction
+
 
 @dataclass(frozen=True, kw_only=True)
 class LoaderData:
@@ -56,7 +58,8 @@ def open_data(
         tables = {"x": tables}
     if not isinstance(graph, Graph) or not isinstance(tables, dict):
         raise TypeError(
-            f"data must be a Dataset, a Graph, or (Graph, FeatureStore or dict of them), not {data!r}"
+            "data must be a Dataset, a Graph, or (Graph, FeatureStore or dict of them), not "
+            f"{data!r}"
         )
     if list(edge_features):
         raise ValueError("features of edges need a Dataset, which knows which they are")
@@ -82,9 +85,7 @@ def _chosen(
     return {name: tables[name] for name in names}
 
 
-def as_input_nodes(
-    nodes: ArrayLike | str | None, data: LoaderData
-) -> NDArray[np.int64]:
+def as_input_nodes(nodes: ArrayLike | str | None, data: LoaderData) -> NDArray[np.int64]:
     """Seeds as users give them: all nodes, a split of the dataset, ids, or a mask."""
     num_nodes = data.graph.num_nodes
     if nodes is None:
@@ -124,18 +125,25 @@ def as_rank(rank: int | None, world_size: int | None) -> tuple[int, int]:
     return 0, 1
 
 
-def share_of(order: NDArray[np.int64], rank: int, world_size: int, *, drop_last: bool) -> Any:  # noqa: ANN401
+def share_size(count: int, world_size: int, *, drop_last: bool) -> int:
+    """How many of so many seeds each process takes."""
+    return count // world_size if drop_last else -(-count // world_size)
+
+
+def share_of(
+    order: NDArray[np.int64], rank: int, world_size: int, *, drop_last: bool
+) -> NDArray[np.int64]:
     """The part of an epoch's order that one process takes: as much for each of them.
 
     What does not divide evenly is left out with `drop_last`; else some come twice.
     """
     if world_size == 1 or len(order) == 0:
         return order
-    per_rank = len(order) // world_size if drop_last else -(-len(order) // world_size)
+    per_rank = share_size(len(order), world_size, drop_last=drop_last)
     return np.resize(order, per_rank * world_size)[rank::world_size]
 
 
-def hottest_rows(data: LoaderData, direction: str, most: int) -> NDArray[np.int64]:
+def hottest_rows(data: LoaderData, direction: Direction, most: int) -> NDArray[np.int64]:
     """The nodes that sampling will meet most often, the first ones first; empty: as they lie.
 
     A node is drawn in proportion to how many lists it is in, which are the lists of the other
@@ -143,20 +151,18 @@ def hottest_rows(data: LoaderData, direction: str, most: int) -> NDArray[np.int6
     """
     if data.is_hot_first or most >= data.graph.num_nodes:
         return np.empty(0, np.int64)
-    other = "out" if direction == "in" else "in"
+    other: Direction = "out" if direction == "in" else "in"
     if other in data.graph.directions:
-        counts = data.graph.degree(direction=other)  # type: ignore[arg-type]
+        counts = data.graph.degree(direction=other)
     else:
-        indices = data.graph.neighbor_lists(direction).indices  # type: ignore[arg-type]
+        indices = data.graph.neighbor_lists(direction).indices
         counts = np.bincount(indices, minlength=data.graph.num_nodes)
     most = max(1, most)
     best = np.argpartition(counts, -most)[-most:]
     return best[np.argsort(-counts[best], kind="stable")].astype(np.int64)
 
 
-def count_cold(
-    ids: NDArray[np.int64], num_hot: int, hottest: NDArray[np.int64]
-) -> int:
+def count_cold(ids: NDArray[np.int64], num_hot: int, hottest: NDArray[np.int64]) -> int:
     """About how many of these rows will not be in a cache of so many hot rows."""
     if len(hottest):
         return int(len(ids) - np.isin(ids, hottest[:num_hot]).sum())

@@ -18,6 +18,7 @@ from graphmount._loader_inputs import (
     hottest_rows,
     open_data,
     share_of,
+    share_size,
 )
 from graphmount._seeds import Seed, as_key
 from graphmount._sizes import parse_bytes
@@ -160,7 +161,6 @@ class NeighborLoader:
             "temporal": self._times is not None,
             "take_last": temporal_strategy == "last",
             "induced": subgraph_type == "induced",
-            "direction": direction,
         }
         self._key = as_key(seed)
         self._rank, self._world_size = as_rank(rank, world_size)
@@ -175,14 +175,9 @@ class NeighborLoader:
 
     def __len__(self) -> int:
         """Batches of an epoch, the same for all ranks."""
-        count = len(self._inputs)
-        if self._world_size > 1:
-            count = (
-                count // self._world_size if self._drop_last else -(-count // self._world_size)
-            )
-        if self._drop_last:
-            return count // self._batch_size
-        return -(-count // self._batch_size)
+        count = share_size(len(self._inputs), self._world_size, drop_last=self._drop_last)
+        batches, rest = divmod(count, self._batch_size)
+        return batches + (1 if rest and not self._drop_last else 0)
 
     def __repr__(self) -> str:
         return (
@@ -224,7 +219,7 @@ class NeighborLoader:
         return self._data.graph.sample_neighbors(
             seeds,
             self._fanouts,
-            replace=bool(self._rule["replace"]),
+            replace=self._rule["replace"],
             disjoint=self._disjoint,
             direction=self._direction,
             seed=0,
@@ -252,7 +247,10 @@ class NeighborLoader:
             seeds=np.ascontiguousarray(self._inputs[order]),
             times=np.empty(0, np.int64) if self._times is None else self._times[order],
             sample=_core.SampleOptions(
-                fanouts=self._fanouts, key=_core.random_key([self._key, self._epoch]), **self._rule
+                fanouts=self._fanouts,
+                direction=self._direction,
+                key=_core.random_key([self._key, self._epoch]),
+                **self._rule,
             ),
             batch_size=self._batch_size,
             first_batch=first,
@@ -283,9 +281,7 @@ class NeighborLoader:
             if self._pipeline is pipeline and (finished or not self._resumes):
                 self._epoch, self._handed_out = epoch + 1, 0
 
-    def _make_batch(
-        self, loaded: _core.LoadedBatch, order: NDArray[np.int64], epoch: int
-    ) -> Batch:
+    def _make_batch(self, loaded: _core.LoadedBatch, order: NDArray[np.int64], epoch: int) -> Batch:
         names = [*self._feeds, *self._edge_feeds]
         stores = [*self._data.features.values(), *self._data.edge_features.values()]
         rows = {
@@ -325,16 +321,44 @@ class NeighborLoader:
             pipeline.stop()
 
     def close(self) -> None:
-        """Ends a loop that runs, and frees the caches. A new loop fills them again."""
+        """Ends a loop that runs, and frees the caches. A new loop fills them again.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> _ = gm.compile_graph(([0, 1], [1, 2]), "g.gl")
+            >>> loader = gm.NeighborLoader(gm.Graph("g.gl"), [1], batch_size=2)
+            >>> loader.close()
+            >>> len(list(loader))
+            2
+        """
         self._stop()
         self._feeds, self._edge_feeds = {}, {}
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the loader is: the epoch, and how many of its batches have been handed out."""
+        """Where the loader is: the epoch, and how many of its batches have been handed out.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> _ = gm.compile_graph(([0, 1], [1, 2]), "g.gl")
+            >>> loader = gm.NeighborLoader(gm.Graph("g.gl"), [1], batch_size=2, seed=1)
+            >>> batches = iter(loader)
+            >>> _ = next(batches)
+            >>> loader.state_dict()["batch"]
+            1
+        """
         return {"epoch": self._epoch, "batch": self._handed_out, "key": self._key}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Goes on where `state_dict` was taken: the next loop begins with the batch after it."""
+        """Goes on where `state_dict` was taken: the next loop begins with the batch after it.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> _ = gm.compile_graph(([0, 1], [1, 2]), "g.gl")
+            >>> loader = gm.NeighborLoader(gm.Graph("g.gl"), [1], batch_size=2, seed=1)
+            >>> loader.load_state_dict({**loader.state_dict(), "batch": 1})
+            >>> [batch.number for batch in loader]
+            [1]
+        """
         self._stop()
         self._key = as_count(state["key"], "key", most=2**64 - 1)
         self._epoch = as_count(state["epoch"], "epoch")
@@ -342,7 +366,17 @@ class NeighborLoader:
         self._resumes = True
 
     def stats(self) -> LoaderStats:
-        """What the loader did in its current or last epoch: see `LoaderStats`."""
+        """What the loader did in its current or last epoch: see `LoaderStats`.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> _ = gm.compile_graph(([0, 1], [1, 2]), "g.gl")
+            >>> loader = gm.NeighborLoader(gm.Graph("g.gl"), [1], batch_size=2)
+            >>> for batch in loader:
+            ...     pass
+            >>> loader.stats().batches
+            2
+        """
         report = memory_report(self._data.graph, *self._data.features.values())
         if self._pipeline is None:
             return LoaderStats(memory=report)

@@ -30,6 +30,11 @@ class TableStats:
         copy_seconds: Time for copying rows that were in memory.
         wait_seconds: Time that was waited for the disk when all else was done.
         cache_bytes: Memory of the caches.
+
+    Examples:
+        >>> import graphmount as gm
+        >>> gm.TableStats(rows=100, read_rows=20).hit_rate
+        0.8
     """
 
     rows: int = 0
@@ -66,6 +71,11 @@ class LoaderStats:
         waited_for_batches: Time that the one who takes them waited.
         tables: For each table, where its rows came from.
         memory: Process memory, page cache and disk reads.
+
+    Examples:
+        >>> import graphmount as gm
+        >>> str(gm.LoaderStats(batches=10, seconds=2.0, taker_waited_for=1.5))
+        '10 batches in 2.0 s (5.0/s), 0 B read in 0 requests; most time goes to: model'
     """
 
     batches: int = 0

@@ -14,12 +14,14 @@ except ImportError as error:
         "this needs PyTorch; install it with: pip install 'graphmount[torch]'"
     ) from error
 
+from graphmount._torch_loader import NeighborLoader, TensorBatch
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from graphmount.features import FeatureStore
 
-__all__ = ["as_tensor", "to_numpy"]
+__all__ = ["NeighborLoader", "TensorBatch", "as_tensor", "to_numpy"]
 
 
 def as_tensor(store: FeatureStore) -> torch.Tensor:

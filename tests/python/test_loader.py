@@ -142,10 +142,8 @@ def test_batches_are_samples(dataset):
     for batch in loader:
         ids = batch.input_ids
         np.testing.assert_array_equal(dataset.splits["train"][ids], batch.nodes[: len(ids)])
-        key = gm._core.random_key  # noqa: SLF001
         assert batch.num_sampled_edges is None
         assert batch.batch is not None
-        assert key is not None
         check_batch(batch, dataset)
 
 
@@ -415,3 +413,33 @@ def test_data_of_other_kinds(folder, tmp_path):
     gm.compile_features(np.ones((5, 2)), tmp_path / "small.gd")
     with pytest.raises(ValueError, match="5 rows for 3000 nodes"):
         gm.NeighborLoader((dataset.graph, gm.FeatureStore(tmp_path / "small.gd")), [2])
+
+
+def test_tensors(folder):
+    torch = pytest.importorskip("torch")
+    import graphmount.torch
+
+    dataset = gm.Dataset(folder / "hot")
+    options = {"input_nodes": "train", "batch_size": 100, "seed": 3, "edge_features": ["w"]}
+    loader = graphmount.torch.NeighborLoader(dataset, [3, 2], **options)
+    arrays_loader = gm.NeighborLoader(dataset, [3, 2], **options)
+    assert len(loader) == len(arrays_loader)
+    for tensors, batch in zip(loader, arrays_loader, strict=True):
+        assert torch.equal(tensors.nodes, torch.from_numpy(batch.nodes))
+        assert tensors.edge_index.tolist() == [batch.row.tolist(), batch.col.tolist()]
+        assert np.array_equal(tensors.features["x"].numpy(), batch.features["x"])
+        assert np.array_equal(tensors.edge_features["w"].numpy(), batch.edge_features["w"])
+        assert tensors.labels.tolist() == batch.labels.tolist()
+        assert tensors.batch_size == batch.batch_size
+
+
+def test_bfloat16_tensors(tmp_path):
+    torch = pytest.importorskip("torch")
+    import graphmount.torch
+
+    gm.compile_graph(([1, 2], [0, 0]), tmp_path / "g.gl")
+    gm.compile_features([[1.0], [2.0], [3.0]], tmp_path / "x.gd", dtype="bfloat16")
+    data = (gm.Graph(tmp_path / "g.gl"), gm.FeatureStore(tmp_path / "x.gd"))
+    for batch in graphmount.torch.NeighborLoader(data, [-1], batch_size=3):
+        assert batch.features["x"].dtype == torch.bfloat16
+        assert batch.features["x"].flatten().tolist() == [1.0, 2.0, 3.0]

@@ -34,31 +34,33 @@ from benchmarks.scratch import scratch_folder
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-#: (name, way of gather_once, advice)
+#: (name, way of gather_once, advice, rows at a time)
 COLD_WAYS = (
-    ("gather(reader='auto')", "auto", "auto"),
-    ("gather(reader='uring')", "uring", "auto"),
-    ("gather(reader='pread')", "pread", "auto"),
-    ("gather(reader='mapped')", "mapped", "random"),
-    ("x.tensor()[ids], advice 'random'", "torch", "random"),
-    ("x.tensor()[ids], advice 'normal'", "torch", "normal"),
+    ("gather(reader='auto')", "auto", "auto", 1 << 16),
+    ("gather(reader='uring')", "uring", "auto", 1 << 16),
+    ("gather(reader='pread')", "pread", "auto", 1 << 16),
+    ("gather(reader='mapped')", "mapped", "random", 1 << 14),
+    ("x.tensor()[ids], advice 'random'", "torch", "random", 1 << 14),
+    ("x.tensor()[ids], advice 'normal'", "torch", "normal", 1 << 8),
 )
 WARM_WAYS = (
-    ("gather(reader='auto')", "auto", "normal"),
-    ("gather(reader='auto', out=)", "auto-out", "normal"),
-    ("torch.index_select", "torch", "normal"),
-    ("torch.index_select(out=)", "torch-out", "normal"),
-    ("numpy.take", "numpy", "normal"),
+    ("gather(reader='auto')", "auto", "normal", 1 << 16),
+    ("gather(reader='auto', out=)", "auto-out", "normal", 1 << 16),
+    ("torch.index_select", "torch", "normal", 1 << 16),
+    ("torch.index_select(out=)", "torch-out", "normal", 1 << 16),
+    ("numpy.take", "numpy", "normal", 1 << 16),
 )
 BEST_TORCH = "x.tensor()[ids], advice 'random'"
 ROW_SIZES = (64, 512, 4096, 16384)
-_BATCH_ROWS = 1 << 16
 _BATCH_BYTES = 64 << 20
 
+Way = tuple[str, str, str, int]
 
-def _command(path: str, way: str, advice: str, row_bytes: int, seconds: float) -> list[str]:
-    batch = min(_BATCH_ROWS, _BATCH_BYTES // row_bytes)
-    command = [sys.executable, "-m", "benchmarks.gather_once", path, "--way", way]
+
+def _command(path: str, way: Way, row_bytes: int, seconds: float) -> list[str]:
+    _, how, advice, most = way
+    batch = min(most, _BATCH_BYTES // row_bytes)
+    command = [sys.executable, "-m", "benchmarks.gather_once", path, "--way", how]
     command += ["--advice", advice, "--row-bytes", str(row_bytes), "--batch", str(batch)]
     return [*command, "--seconds", str(seconds)]
 
@@ -119,7 +121,7 @@ def bench_cold(
     cap: int,
     rounds: int,
     seconds: float,
-    ways: Sequence[tuple[str, str, str]],
+    ways: Sequence[Way],
 ) -> None:
     """Rows from a file much larger than the limit, each way in turn."""
     results: dict[str, list[dict[str, float]]] = {}
@@ -127,11 +129,12 @@ def bench_cold(
     fio: list[float] = []
     with_fio = shutil.which("fio") is not None and row_bytes == ROW_BYTES
     for place in range(rounds):
-        for name, way, advice in ways:
-            if way in ("uring", "pread") and way not in readers:
+        for way in ways:
+            name = way[0]
+            if way[1] in ("uring", "pread") and way[1] not in readers:
                 report.skip(name, "this system does not allow it")
                 continue
-            command = _command(path, way, advice, row_bytes, seconds)
+            command = _command(path, way, row_bytes, seconds)
             try:
                 run = run_capped(command, cap, keep_stdout=True)
             except UnavailableError as error:
@@ -164,8 +167,9 @@ def bench_warm(report: Report, path: str, row_bytes: int, rounds: int, seconds: 
     results: dict[str, list[dict[str, float]]] = {}
     gm.FeatureStore(path).advise("populate")
     for place in range(rounds):
-        for name, way, advice in WARM_WAYS:
-            command = _command(path, way, advice, row_bytes, seconds)
+        for way in WARM_WAYS:
+            name = way[0]
+            command = _command(path, way, row_bytes, seconds)
             run = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
             what = f"warm {name}, rows of {row_bytes} bytes, run {place + 1}"
             result = _result(report, what, run.returncode, run.stdout, 0)
@@ -186,6 +190,9 @@ def main() -> int:
     add_size(parser, "--size", "the .gd file of the cold part (6 GiB)")
     add_size(parser, "--cap", "the memory limit (a tenth of the file, and 256 MiB for Python)")
     add_size(parser, "--warm-size", "the .gd file of the warm part (1 GiB)")
+    parser.add_argument(
+        "--row-bytes", type=int, nargs="*", default=ROW_SIZES, help="sizes of rows to try"
+    )
     parser.add_argument("--rounds", type=int, help="runs of each way")
     parser.add_argument("--seconds", type=int, help="how long each run may gather")
     options = parser.parse_args()
@@ -195,7 +202,7 @@ def main() -> int:
     with scratch_folder(options.folder, options.size + options.warm_size) as folder:
         report = Report("gather", options, folder)
         path = f"{folder}/features.gd"
-        for row_bytes in ROW_SIZES:
+        for row_bytes in options.row_bytes:
             gm.compile_features(matrix(options.size, row_bytes // 4), path)
             ways = COLD_WAYS if row_bytes == ROW_BYTES else COLD_WAYS[:1] + COLD_WAYS[4:5]
             bench_cold(
@@ -207,7 +214,7 @@ def main() -> int:
                 seconds=options.seconds,
                 ways=ways,
             )
-        for row_bytes in ROW_SIZES:
+        for row_bytes in options.row_bytes:
             gm.compile_features(matrix(options.warm_size, row_bytes // 4), path)
             bench_warm(report, path, row_bytes, options.rounds, options.seconds)
         return report.finish(options.json)

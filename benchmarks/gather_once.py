@@ -60,18 +60,13 @@ def main() -> None:
     before, read_before = process_memory(), disk_read_bytes()
     spent, rows_read, wrong_rows = 0.0, 0, 0
     deadline = time.perf_counter() + 3 * options.seconds
-    batch = options.batch
-    # A slow way gets fewer rows at a time, so that it ends near its time.
     while spent < options.seconds and time.perf_counter() < deadline:
-        ids = generator.integers(0, len(store), batch)
+        ids = generator.integers(0, len(store), options.batch)
         start = time.perf_counter()
         rows = gather(ids)
-        took = time.perf_counter() - start
-        spent += took
+        spent += time.perf_counter() - start
         rows_read += len(ids)
         wrong_rows += count_wrong(rows, ids, options.row_bytes // 4)
-        if options.way in ("torch", "mapped", "numpy") and took > options.seconds:
-            batch = max(1, batch // 8)
     json.dump(
         {
             "read_seconds": spent,

@@ -64,7 +64,9 @@ class UringRows final : public RowReader {
         }
       }
     } catch (const std::system_error& error) {
+      // Reads may be in flight, and nobody will wait for them: their memory is not used again.
       ring_.reset();
+      memory_ = Buffer<std::byte>(memory_.size());
       throw IoError(file_.mapping().path(), error.what(), error.code().value());
     }
     if (failure) std::rethrow_exception(failure);

@@ -15,9 +15,7 @@ except ImportError as error:
     ) from error
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from graphmount.features import FeatureStore, Reader
 

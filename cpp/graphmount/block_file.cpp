@@ -60,10 +60,11 @@ void BlockFile::open_direct() {
   descriptor_ = file_->open_again(O_RDONLY | O_DIRECT);
   if (descriptor_ < 0) throw IoError(file_->path(), kRefused, errno);
   block_bytes_ = direct_block_bytes(descriptor_);
-  int code = block_bytes_ == 0 ? EINVAL : 0;
+  constexpr std::size_t kMostBlock = std::size_t{1} << 18;
+  int code = block_bytes_ == 0 || block_bytes_ > kMostBlock ? EINVAL : 0;
   if (code == 0) {
     // Some file systems take the flag and refuse the reads.
-    Buffer<std::byte> block(std::size_t{1} << 18);  // large enough to begin at a page
+    Buffer<std::byte> block(kMostBlock);  // large enough to begin at a page
     if (pread(descriptor_, block.data(), block_bytes_, 0) < 0) code = errno;
   }
   if (code == 0) return;

@@ -1,12 +1,12 @@
 // Readers: the ways to get rows out of a mounted matrix, behind one interface.
 //
-// | kind   | what it does                                  | good for |
-// |--------|-----------------------------------------------|---------------------------------------|
-// | mapped | copies from the mapping                       | files in memory | | pread  | blocking
-// reads by many threads                | systems that forbid io_uring          | | uring  | one
-// io_uring, hundreds of reads in flight     | files on disk                         | | auto   |
-// mapped while all is in memory, else uring, or | everything                            | | | pread
-// where that is not allowed               |                                       |
+// | kind   | what it does                                    | good for                     |
+// |--------|-------------------------------------------------|------------------------------|
+// | mapped | copies from the mapping                         | files in memory              |
+// | pread  | blocking reads by many threads                  | systems that forbid io_uring |
+// | uring  | one io_uring, hundreds of reads in flight       | files on disk                |
+// | auto   | mapped while all is in memory, else uring or    | everything                   |
+// |        | pread (`make_disk_reader`)                      |                              |
 //
 // Every reader gives the bytes that are in the file, or throws: a file that was truncated is a
 // FileChangedError, a disk that fails an IoError.
@@ -73,7 +73,7 @@ std::unique_ptr<RowReader> make_row_reader(const FeatureMatrix& matrix, ReaderKi
                                            const ReaderOptions& options = {});
 
 /// What auto reads with when not all of the file is in memory: uring, or pread where that is not to
-/// be had.
+/// be had or reads are to go through the page cache.
 std::unique_ptr<RowReader> make_disk_reader(const FeatureMatrix& matrix,
                                             const ReaderOptions& options = {});
 

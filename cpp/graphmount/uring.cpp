@@ -52,6 +52,7 @@ constexpr unsigned kGetEvents = 1;
 constexpr unsigned kRegisterBuffers = 0, kRegisterFiles = 2;
 constexpr std::uint8_t kReadFixed = 4, kRead = 22;
 constexpr std::uint8_t kFixedFile = 1;
+constexpr unsigned kMostRefusals = 10'000, kRefusalMicroseconds = 1000;  // ten seconds in all
 
 struct KernelCompletion {
   std::uint64_t tag;
@@ -156,12 +157,16 @@ void Uring::submit_and_wait(unsigned least) {
     const long taken = syscall(kEnter, ring_, num_queued_, least, kGetEvents, nullptr, _NSIG / 8);
     if (taken >= 0) {
       num_queued_ -= static_cast<std::uint32_t>(taken);
+      num_refusals_ = 0;
       return;
     }
     if (errno == EINTR) continue;
     // The system is short of memory, or of room for completions: let the caller take some.
-    if (errno == EAGAIN || errno == EBUSY) return;
-    throw_error("io_uring_enter", errno);
+    const int code = errno;
+    if ((code != EAGAIN && code != EBUSY) || ++num_refusals_ > kMostRefusals)
+      throw_error("io_uring_enter", code);
+    usleep(kRefusalMicroseconds);
+    return;
   }
 }
 

@@ -53,6 +53,7 @@ class Uring {
   std::uint32_t submit_mask_ = 0, complete_mask_ = 0;
   std::byte* completions_ = nullptr;
   std::uint32_t num_queued_ = 0;
+  unsigned num_refusals_ = 0;  // in a row
   bool memory_registered_ = false;
 };
 

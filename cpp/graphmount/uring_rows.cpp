@@ -20,6 +20,7 @@
 namespace graphmount {
 namespace {
 
+// Half as many were 5 to 10 % slower, twice as many no faster.
 constexpr unsigned kDepth = 256;
 // Completions are worth waiting for in numbers: each wait is a system call and a switch.
 constexpr unsigned kWaitFor = 16;
@@ -63,7 +64,9 @@ class UringRows final : public RowReader {
         }
       }
     } catch (const std::system_error& error) {
+      // Reads may be in flight, and nobody will wait for them: their memory is not used again.
       ring_.reset();
+      memory_ = Buffer<std::byte>(memory_.size());
       throw IoError(file_.mapping().path(), error.what(), error.code().value());
     }
     if (failure) std::rethrow_exception(failure);

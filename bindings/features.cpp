@@ -1,29 +1,15 @@
 // Bindings of mounted feature matrices.
 #include "graphmount/features.hpp"
 
-#include "graphmount/gather.hpp"
 #include "graphmount/prefetch.hpp"
 #include "handles.hpp"
+#include "mounted_features.hpp"
 
 namespace graphmount::bindings {
 namespace {
 
 using nb::literals::operator""_a;
-
-/// What Python holds: a matrix, and what gathering from it keeps between calls.
-struct MountedFeatures : FeatureMatrix {
-  using FeatureMatrix::FeatureMatrix;
-  FeatureGather gather{*this};
-};
-
 using OutBytes = nb::ndarray<std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-ReaderKind to_reader_kind(const std::string& name) {
-  for (const ReaderKind kind :
-       {ReaderKind::kAuto, ReaderKind::kMapped, ReaderKind::kPread, ReaderKind::kUring})
-    if (name == reader_name(kind)) return kind;
-  throw std::invalid_argument("there is no reader '" + name + "'");
-}
 
 void gather(const MountedFeatures& features, const Column<std::int64_t>& ids,
             const std::string& dtype, const OutBytes& out, const std::string& reader) {

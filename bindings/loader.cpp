@@ -11,6 +11,7 @@
 #include "arrays.hpp"
 #include "directions.hpp"
 #include "graphmount/batch_pipeline.hpp"
+#include "mounted_features.hpp"
 
 namespace graphmount::bindings {
 namespace {
@@ -23,21 +24,14 @@ std::vector<std::int64_t> to_vector(const IdColumn& column) {
   return {column.data(), column.data() + column.size()};
 }
 
-ReaderKind to_reader(const std::string& name) {
-  for (const ReaderKind kind :
-       {ReaderKind::kAuto, ReaderKind::kMapped, ReaderKind::kPread, ReaderKind::kUring})
-    if (reader_name(kind) == name) return kind;
-  throw std::invalid_argument("reader is 'auto', 'mapped', 'pread' or 'uring', not '" + name + "'");
-}
-
-void make_feed(TableFeed* self, const FeatureMatrix& matrix, std::uint64_t memory,
+void make_feed(TableFeed* self, const MountedFeatures& matrix, std::uint64_t memory,
                double slot_share, std::uint64_t num_announced, const IdColumn& hottest,
                const std::string& reader) {
   const FeedOptions options{.memory = memory,
                             .slot_share = slot_share,
                             .num_announced = num_announced,
                             .hottest = to_vector(hottest),
-                            .reader = to_reader(reader)};
+                            .reader = to_reader_kind(reader)};
   const nb::gil_scoped_release release;
   new (self) TableFeed(matrix, options);
 }
@@ -94,7 +88,7 @@ std::optional<LoadedBatch> next_batch(BatchPipeline& pipeline) {
 
 /// The rows of a table as an array, which owns them from then on.
 nb::ndarray<nb::numpy> take_rows(LoadedBatch& batch, std::size_t table,
-                                 const FeatureMatrix& matrix) {
+                                 const MountedFeatures& matrix) {
   auto* owned = new BufferPool::Handle(std::move(batch.rows.at(table)));
   nb::capsule owner(
       owned, [](void* pointer) noexcept { delete static_cast<BufferPool::Handle*>(pointer); });

@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import time as clock
 import weakref
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -34,15 +34,12 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from graphmount.dataset import Dataset
-    from graphmount.features import FeatureStore
+    from graphmount.features import FeatureStore, Reader
     from graphmount.graph import Graph
     from graphmount.neighbor_sample import NeighborSample
     from graphmount.neighbor_sampling import SubgraphType, TemporalStrategy
 
-__all__ = ["NeighborLoader", "Reader"]
-
-#: How rows come from the disk: see `NeighborLoader`.
-Reader = Literal["auto", "mapped", "pread", "uring"]
+__all__ = ["NeighborLoader"]
 
 _MOST_AHEAD = 63
 _SLOT_SHARE = 0.3

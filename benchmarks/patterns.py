@@ -32,9 +32,9 @@ def _scramble(numbers: NDArray[np.int64]) -> NDArray[np.float32]:
     return ((numbers * 0x9E3779B1 >> 7) & 0xFFFFFF).astype(np.float32)
 
 
-def expected_rows(ids: NDArray[np.int64]) -> NDArray[np.float32]:
+def expected_rows(ids: NDArray[np.int64], columns: int = COLUMNS) -> NDArray[np.float32]:
     """What the rows `ids` of every matrix made here are."""
-    return _scramble(ids[:, None] + np.arange(COLUMNS))
+    return _scramble(ids[:, None] + np.arange(columns))
 
 
 def expected_sum(begin: int, end: int) -> NDArray[np.float64]:
@@ -44,11 +44,11 @@ def expected_sum(begin: int, end: int) -> NDArray[np.float64]:
     return np.asarray(sums[end - begin :] - sums[:COLUMNS])
 
 
-def matrix(size: int) -> NDArray[np.float32]:
-    """A read-only matrix of `size` bytes that occupies a 128th of them."""
-    rows = max(1, size // ROW_BYTES)
-    vector = _scramble(np.arange(rows + COLUMNS - 1))
-    return np.lib.stride_tricks.sliding_window_view(vector, COLUMNS)
+def matrix(size: int, columns: int = COLUMNS) -> NDArray[np.float32]:
+    """A read-only matrix of `size` bytes that occupies a 128th of them, by the default."""
+    rows = max(1, size // (4 * columns))
+    vector = _scramble(np.arange(rows + columns - 1))
+    return np.lib.stride_tricks.sliding_window_view(vector, columns)
 
 
 def write_npy(rows: NDArray[Any], path: str) -> None:

@@ -3,11 +3,23 @@
 
 #include "graphmount/prefetch.hpp"
 #include "handles.hpp"
+#include "mounted_features.hpp"
 
 namespace graphmount::bindings {
 namespace {
 
 using nb::literals::operator""_a;
+using OutBytes = nb::ndarray<std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+void gather(const MountedFeatures& features, const Column<std::int64_t>& ids,
+            const std::string& dtype, const OutBytes& out, const std::string& reader) {
+  const DTypeTraits* const traits = find_dtype(dtype);
+  if (traits == nullptr) throw std::invalid_argument("there is no dtype '" + dtype + "'");
+  const ReaderKind kind = to_reader_kind(reader);
+  const auto bytes = std::as_writable_bytes(std::span(out.data(), out.size()));
+  const nb::gil_scoped_release release;
+  features.gather.gather(to_span(ids), traits->dtype, bytes, kind);
+}
 
 std::size_t num_dimensions(const FeatureMatrix& features) {
   return features.is_one_dimensional() ? 1 : 2;
@@ -19,14 +31,14 @@ nb::dlpack::dtype numpy_dtype(const FeatureMatrix& features) {
   return dtype == DType::kBFloat16 ? nb::dtype<std::uint16_t>() : to_dlpack(dtype);
 }
 
-nb::ndarray<nb::numpy, nb::ro> shared_view(const FeatureMatrix& features) {
+nb::ndarray<nb::numpy, nb::ro> shared_view(const MountedFeatures& features) {
   return view_section<nb::ndarray<nb::numpy, nb::ro>>(
       features.mount().map_for_view(MapMode::kShared), features.matrix(), num_dimensions(features),
       numpy_dtype(features));
 }
 
 // The array, and whether writing to it is safe: false where the system refused a private mapping.
-std::tuple<nb::ndarray<nb::numpy>, bool> private_view(const FeatureMatrix& features) {
+std::tuple<nb::ndarray<nb::numpy>, bool> private_view(const MountedFeatures& features) {
   auto mapping = features.mount().map_for_view(MapMode::kPrivate);
   const bool is_writable = mapping->is_writable();
   return {view_section<nb::ndarray<nb::numpy>>(std::move(mapping), features.matrix(),
@@ -36,7 +48,7 @@ std::tuple<nb::ndarray<nb::numpy>, bool> private_view(const FeatureMatrix& featu
 
 // For the DLPack protocol, with the true dtype, bfloat16 included; marked as read-only where the
 // system refused a private mapping.
-nb::object dlpack_view(const FeatureMatrix& features) {
+nb::object dlpack_view(const MountedFeatures& features) {
   auto mapping = features.mount().map_for_view(MapMode::kPrivate);
   const auto dtype = to_dlpack(features.matrix().dtype);
   if (mapping->is_writable())
@@ -46,7 +58,7 @@ nb::object dlpack_view(const FeatureMatrix& features) {
       std::move(mapping), features.matrix(), num_dimensions(features), dtype));
 }
 
-std::optional<nb::ndarray<nb::numpy, float, nb::ndim<1>>> scales(const FeatureMatrix& features) {
+std::optional<nb::ndarray<nb::numpy, float, nb::ndim<1>>> scales(const MountedFeatures& features) {
   if (features.scales() == nullptr) return std::nullopt;
   return to_numpy(features.read_scales());
 }
@@ -54,34 +66,41 @@ std::optional<nb::ndarray<nb::numpy, float, nb::ndim<1>>> scales(const FeatureMa
 }  // namespace
 
 void bind_features(nb::module_& module) {
-  nb::class_<FeatureMatrix> features(module, "FeatureMatrix");
+  nb::class_<MountedFeatures> features(module, "FeatureMatrix");
   features
       .def(
           "__init__",
-          [](FeatureMatrix* self, const nb::bytes& path) {
+          [](MountedFeatures* self, const nb::bytes& path) {
             const std::filesystem::path target = to_path(path);
             const nb::gil_scoped_release release;
-            new (self) FeatureMatrix(target);
+            new (self) MountedFeatures(target);
           },
           "path"_a)
       .def_prop_ro("dtype",
-                   [](const FeatureMatrix& self) {
+                   [](const MountedFeatures& self) {
                      return std::string(traits_of(self.matrix().dtype).name);
                    })
-      .def_prop_ro("num_rows", &FeatureMatrix::num_rows)
-      .def_prop_ro("num_columns", [](const FeatureMatrix& self) { return self.matrix().columns; })
-      .def_prop_ro("is_one_dimensional", &FeatureMatrix::is_one_dimensional)
+      .def_prop_ro("num_rows", &MountedFeatures::num_rows)
+      .def_prop_ro("num_columns", [](const MountedFeatures& self) { return self.matrix().columns; })
+      .def_prop_ro("is_one_dimensional", &MountedFeatures::is_one_dimensional)
       .def("scales", &scales)
       .def("shared_view", &shared_view)
       .def("private_view", &private_view)
       .def("dlpack_view", &dlpack_view)
       .def(
           "prefetch",
-          [](const FeatureMatrix& self, const Column<std::int64_t>& rows) {
+          [](const MountedFeatures& self, const Column<std::int64_t>& rows) {
             const nb::gil_scoped_release release;
             return self.prefetch(to_span(rows));
           },
-          "rows"_a);
+          "rows"_a)
+      .def("gather", &gather, "ids"_a, "dtype"_a, "out"_a.noconvert(), "reader"_a)
+      .def(
+          "why_no_reader",
+          [](const MountedFeatures& self, const std::string& reader) {
+            return why_no_reader(self, to_reader_kind(reader));
+          },
+          "reader"_a, nb::call_guard<nb::gil_scoped_release>());
   bind_mount(features);
   module.def(
       "prefetch_memory",

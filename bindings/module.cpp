@@ -17,6 +17,7 @@ void bind_row_scatter(nb::module_& module);
 void bind_sampling(nb::module_& module);
 void bind_text(nb::module_& module);
 void bind_verify(nb::module_& module);
+void bind_loader(nb::module_& module);
 void bind_graph_compiler(nb::module_& module);
 void bind_id_maps(nb::module_& module);
 void bind_names(nb::module_& module);
@@ -45,6 +46,7 @@ NB_MODULE(_core, module) {
   bindings::bind_id_maps(module);
   bindings::bind_writers(module);
   bindings::bind_row_scatter(module);
+  bindings::bind_loader(module);
   module.def("num_threads", &num_threads);
   module.def("set_num_threads", &set_num_threads, "count"_a);
 }

@@ -74,6 +74,12 @@ class MappedFile {
   /// a page fault would read whatever the system thinks is near as well.
   std::size_t read_start(std::span<std::byte> out) const;
 
+#ifndef _WIN32
+  /// The same open file once more, with its own flags (those of open), also if the path has been
+  /// replaced; the caller closes it. -1, and errno, where the system refuses.
+  int open_again(int flags) const;
+#endif
+
   /// Tells the system how a range will be used. Ranges are clipped to the file.
   void advise(Advice advice, std::uint64_t offset, std::uint64_t bytes) const;
 

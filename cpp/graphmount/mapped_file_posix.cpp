@@ -120,6 +120,16 @@ std::size_t MappedFile::read_start(std::span<std::byte> out) const {
   return done;
 }
 
+int MappedFile::open_again(int flags) const {
+  // Through the descriptor, which leads to the file itself whatever its name is now.
+#ifdef __linux__
+  const std::string link = "/proc/self/fd/" + std::to_string(file_->descriptor);
+#else
+  const std::string link = "/dev/fd/" + std::to_string(file_->descriptor);
+#endif
+  return ::open(link.c_str(), flags | O_CLOEXEC);
+}
+
 void MappedFile::advise(Advice advice, std::uint64_t offset, std::uint64_t bytes) const {
   if (offset >= size_ || bytes == 0) return;
   const auto page_bytes = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));

@@ -44,6 +44,11 @@ void Mount::advise(Advice advice, const Progress& progress) const {
   });
 }
 
+Advice Mount::advice() const {
+  const std::lock_guard lock(fork_safe_mutex<Mount>());
+  return lasting_advice_;
+}
+
 std::optional<std::uint64_t> Mount::resident_bytes() const {
   return file_->resident_bytes(0, file_->size());
 }

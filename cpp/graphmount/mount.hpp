@@ -36,6 +36,9 @@ class Mount {
   /// Progress is told of populating, in bytes.
   void advise(Advice advice, const Progress& progress = {}) const;
 
+  /// The lasting advice that holds now.
+  Advice advice() const;
+
   std::optional<std::uint64_t> resident_bytes() const;
 
  private:

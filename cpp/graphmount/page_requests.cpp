@@ -2,10 +2,6 @@
 
 #include <bit>
 
-#ifndef _WIN32
-#include <sys/resource.h>
-#endif
-
 #include "graphmount/parallel.hpp"
 
 namespace graphmount {
@@ -13,18 +9,6 @@ namespace {
 
 constexpr std::uint64_t kPageBytes = 4096;
 constexpr std::uint64_t kPagesPerWord = 64;
-constexpr auto kLookInterval = std::chrono::seconds(1);
-
-/// How often this process has waited for a page to be read.
-std::int64_t num_page_waits() {
-#ifdef _WIN32
-  return 0;
-#else
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return usage.ru_majflt;
-#endif
-}
 
 std::uint64_t num_words(const MappedFile& file) {
   return (file.size() / kPageBytes + 1) / kPagesPerWord + 1;
@@ -39,22 +23,9 @@ bool ResidentPages::wants_requests() {
     case ReadAhead::kNone:
       return false;
     case ReadAhead::kAuto:
-      return look();
+      return !residency_.is_all_resident();
   }
   return false;
-}
-
-bool ResidentPages::look() {
-  const auto now = std::chrono::steady_clock::now().time_since_epoch();
-  const std::int64_t waits = num_page_waits();
-  const bool is_due = now.count() >= next_look_ && (waits != waits_seen_ || !all_resident_);
-  if (is_due) {
-    waits_seen_ = waits;
-    next_look_ = (now + kLookInterval).count();
-    const auto resident = file_->resident_bytes(0, file_->size());
-    all_resident_ = resident && *resident >= file_->size() - file_->size() / 1024;
-  }
-  return !all_resident_;
 }
 
 std::atomic<std::uint64_t>* ResidentPages::asked() {

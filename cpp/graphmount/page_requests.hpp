@@ -9,12 +9,12 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 
 #include "graphmount/buffer.hpp"
+#include "graphmount/file_residency.hpp"
 #include "graphmount/format.hpp"
 #include "graphmount/mapped_file.hpp"
 
@@ -30,7 +30,7 @@ enum class ReadAhead {
 /// Shared by all calls on a mounted file, from any thread.
 class ResidentPages {
  public:
-  explicit ResidentPages(const MappedFile& file) : file_(&file) {}
+  explicit ResidentPages(const MappedFile& file) : file_(&file), residency_(file) {}
 
   /// Whether reads should be announced now. Looks at the page cache once in a while, and only if
   /// the process has had to wait for pages since.
@@ -42,15 +42,12 @@ class ResidentPages {
  private:
   friend class PageRequests;
 
-  bool look();
   std::atomic<std::uint64_t>* asked();  // a bit for each page
   void forget_asked();
 
   const MappedFile* file_;
   std::atomic<ReadAhead> mode_ = ReadAhead::kAuto;
-  std::atomic<bool> all_resident_ = false;
-  std::atomic<std::int64_t> waits_seen_ = -1;
-  std::atomic<std::chrono::steady_clock::rep> next_look_ = 0;
+  FileResidency residency_;
   std::once_flag asked_made_;
   std::unique_ptr<std::atomic<std::uint64_t>[]> asked_;
 };

@@ -113,18 +113,21 @@ class Pool {
 };
 
 // Never destroyed: its threads wait for ever, at exit as well. After fork the child has none of the
-// threads, so it forgets the pool and makes a new one when it needs one.
-std::atomic<Pool*> g_pool = nullptr;
+// threads, so it forgets the pools and makes new ones when it needs them.
+std::atomic<Pool*> g_computing_pool = nullptr;
+std::atomic<Pool*> g_waiting_pool = nullptr;
 
-Pool& pool() {
+Pool& get_pool(std::atomic<Pool*>& pool) {
 #ifndef _WIN32
-  [[maybe_unused]] static const int registered =
-      pthread_atfork(nullptr, nullptr, [] { g_pool = nullptr; });
+  [[maybe_unused]] static const int registered = pthread_atfork(nullptr, nullptr, [] {
+    g_computing_pool = nullptr;
+    g_waiting_pool = nullptr;
+  });
 #endif
-  Pool* current = g_pool;
+  Pool* current = pool;
   if (current != nullptr) return *current;
   auto* fresh = new Pool;
-  if (g_pool.compare_exchange_strong(current, fresh)) return *fresh;
+  if (pool.compare_exchange_strong(current, fresh)) return *fresh;
   delete fresh;  // another thread was first; this one has started no threads
   return *current;
 }
@@ -159,22 +162,36 @@ void set_num_threads(int count) {
   thread_count() = count;
 }
 
-void parallel_for(std::int64_t count, std::int64_t grain,
-                  const std::function<void(std::int64_t, std::int64_t)>& body) {
+namespace {
+
+void run(std::atomic<Pool*>& pool, std::int64_t count, std::int64_t grain, int most_threads,
+         const std::function<void(std::int64_t, std::int64_t)>& body) {
   if (count <= 0) return;
   grain = std::max<std::int64_t>(grain, 1);
   const std::int64_t ranges = (count + grain - 1) / grain;
-  const int threads = static_cast<int>(std::min<std::int64_t>(ranges, num_threads()));
+  const int threads = static_cast<int>(std::min<std::int64_t>(ranges, most_threads));
   if (threads == 1 || t_inside) {
     for (std::int64_t begin = 0; begin < count; begin += grain)
       body(begin, std::min(begin + grain, count));
     return;
   }
   const auto job = std::make_shared<Job>(body, count, grain);
-  pool().run(job, threads - 1);
+  get_pool(pool).run(job, threads - 1);
   // Taken out of the job, which a helper may be the last to let go of: an exception belongs to the
   // thread that handles it.
   if (const auto failure = std::exchange(job->failure, nullptr)) std::rethrow_exception(failure);
+}
+
+}  // namespace
+
+void parallel_for(std::int64_t count, std::int64_t grain,
+                  const std::function<void(std::int64_t, std::int64_t)>& body) {
+  run(g_computing_pool, count, grain, num_threads(), body);
+}
+
+void overlapped_for(std::int64_t count, int threads,
+                    const std::function<void(std::int64_t, std::int64_t)>& body) {
+  run(g_waiting_pool, count, 1, std::max(threads, 1), body);
 }
 
 }  // namespace graphmount

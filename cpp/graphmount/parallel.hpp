@@ -1,4 +1,5 @@
-// parallel_for: the only way the core uses more than one thread.
+// parallel_for, and overlapped_for for work that waits: the only ways the core uses more than one
+// thread.
 //
 // A pool of threads of our own rather than OpenMP: it survives fork (the child starts a fresh
 // pool), does not quarrel with torch's OpenMP runtime, and builds the same everywhere. The number
@@ -21,6 +22,11 @@ void set_num_threads(int count);
 /// the handing out of ranges and is thrown here. Calls made inside a body run on its own thread.
 void parallel_for(std::int64_t count, std::int64_t grain,
                   const std::function<void(std::int64_t, std::int64_t)>& body);
+
+/// The same for work that waits for the disk: on up to `threads` threads, however few cores there
+/// are, from a pool of their own, so that work which computes is not held up.
+void overlapped_for(std::int64_t count, int threads,
+                    const std::function<void(std::int64_t, std::int64_t)>& body);
 
 /// A grain that gives every thread several ranges to take, but none smaller than `least`.
 inline std::int64_t balanced_grain(std::int64_t count, std::int64_t least) {

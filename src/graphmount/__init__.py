@@ -18,6 +18,7 @@ from __future__ import annotations
 from importlib.metadata import version
 
 from graphmount import errors
+from graphmount.batch import Batch
 from graphmount.dataset import Dataset
 from graphmount.dataset_compiler import CompiledDataset, compile_dataset
 from graphmount.degree_summary import DegreeSummary
@@ -26,6 +27,8 @@ from graphmount.feature_compiler import CompiledFeatures, compile_features
 from graphmount.features import FeatureStore
 from graphmount.graph import Graph
 from graphmount.graph_compiler import CompiledGraph, compile_graph
+from graphmount.loader import NeighborLoader
+from graphmount.loader_stats import LoaderStats, TableStats
 from graphmount.memory_report import FileMemory, MemoryReport, memory
 from graphmount.neighbor_lists import NeighborLists
 from graphmount.neighbor_sample import NeighborSample
@@ -38,6 +41,7 @@ from graphmount.verification import Problem, Verification, verify
 from graphmount.visit_counts import VisitCounts
 
 __all__ = [
+    "Batch",
     "CompiledDataset",
     "CompiledFeatures",
     "CompiledGraph",
@@ -47,13 +51,16 @@ __all__ = [
     "FeatureStore",
     "FileMemory",
     "Graph",
+    "LoaderStats",
     "MemoryReport",
     "NeighborLists",
+    "NeighborLoader",
     "NeighborSample",
     "Problem",
     "Section",
     "SkipGramPairs",
     "Table",
+    "TableStats",
     "Verification",
     "VisitCounts",
     "check_order",

@@ -14,12 +14,14 @@ except ImportError as error:
         "this needs PyTorch; install it with: pip install 'graphmount[torch]'"
     ) from error
 
+from graphmount._torch_loader import NeighborLoader, TensorBatch
+
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
-    from graphmount.features import FeatureStore
+    from graphmount.features import FeatureStore, Reader
 
-__all__ = ["as_tensor", "to_numpy"]
+__all__ = ["NeighborLoader", "TensorBatch", "as_tensor", "gather", "to_numpy"]
 
 
 def as_tensor(store: FeatureStore) -> torch.Tensor:
@@ -54,6 +56,46 @@ def _tensor_over(store: FeatureStore) -> torch.Tensor:
     if store.dtype == "bfloat16":
         return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)
     return torch.from_numpy(array)
+
+
+def gather(
+    store: FeatureStore,
+    ids: torch.Tensor | ArrayLike,
+    *,
+    out: torch.Tensor | None = None,
+    dtype: torch.dtype | None = None,
+    reader: Reader = "auto",
+) -> torch.Tensor:
+    """The rows `ids` as a new tensor: `FeatureStore.gather` for torch.
+
+    Args:
+        store: The mounted file.
+        ids: Any rows, in any order, also repeatedly; a tensor must be in memory.
+        out: Where to put them, a contiguous tensor in memory of the result's shape. It is also the
+            result.
+        dtype: What to convert to. The default is that of `out`, or else that of the file.
+        reader: See `FeatureStore.gather`.
+
+    Returns:
+        A CPU tensor.
+
+    Examples:
+        >>> import torch
+        >>> import graphmount as gm
+        >>> import graphmount.torch
+        >>> _ = gm.compile_features([[1.0, 2.0], [3.0, 4.0]], "x.gd", dtype="bfloat16")
+        >>> gm.torch.gather(gm.FeatureStore("x.gd"), torch.tensor([1]))
+        tensor([[3., 4.]], dtype=torch.bfloat16)
+    """
+    rows = ids.detach().numpy() if isinstance(ids, torch.Tensor) else np.asarray(ids)
+    name = str(dtype or (store.dtype if out is None else out.dtype)).removeprefix("torch.")
+    if out is None:
+        out = torch.empty((len(rows), *store.shape[1:]), dtype=getattr(torch, name))
+    elif out.device.type != "cpu" or not out.is_contiguous():
+        raise ValueError("out must be a contiguous tensor in memory; torch.empty makes such")
+    target, _ = to_numpy(out)
+    store.gather(rows, target, dtype=name, reader=reader)
+    return out
 
 
 def to_numpy(tensor: torch.Tensor) -> tuple[NDArray[np.generic], str]:

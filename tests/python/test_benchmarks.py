@@ -257,6 +257,20 @@ def test_advice(tmp_path: Path) -> None:
         assert [row["advice"] for row in table] == ["normal", "random", "sequential"]
 
 
+def test_gather(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    options = ("--size", "8M", "--cap", "512M", "--warm-size", "4M", "--rounds", "1")
+    options += ("--seconds", "1", "--row-bytes", "512", "4096")
+    results = run_benchmark("bench_gather", tmp_path, *options)
+    results["skipped"] = [skip for skip in results["skipped"] if skip["what"] == "cold rows"]
+    require_capped(results)
+    assert len(passed_checks(results)) >= 6 + 2 + 5 + 5 - 2
+    titles = [title for title in results["tables"] if "rows of" in title]
+    assert [title[:4] for title in titles] == ["cold", "cold", "warm", "warm"]
+    for title in titles:
+        assert all(is_spread(row["rows/s"]) for row in results["tables"][title])
+
+
 def test_too_small_a_disk_is_said_at_once(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "benchmarks.bench_verify", "--size", "1000T"]
     command += ["--folder", str(tmp_path)]

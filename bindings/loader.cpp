@@ -1,0 +1,165 @@
+// Bindings of feeds and of the pipeline of batches.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <optional>
+#include <stdexcept>
+
+#include "arrays.hpp"
+#include "directions.hpp"
+#include "graphmount/batch_pipeline.hpp"
+#include "mounted_features.hpp"
+
+namespace graphmount::bindings {
+namespace {
+
+using nb::literals::operator""_a;
+using IdColumn = Column<std::int64_t>;
+using namespace std::chrono_literals;
+
+std::vector<std::int64_t> to_vector(const IdColumn& column) {
+  return {column.data(), column.data() + column.size()};
+}
+
+void make_feed(TableFeed* self, const MountedFeatures& matrix, std::uint64_t memory,
+               double slot_share, std::uint64_t num_announced, const IdColumn& hottest,
+               const std::string& reader) {
+  const FeedOptions options{.memory = memory,
+                            .slot_share = slot_share,
+                            .num_announced = num_announced,
+                            .hottest = to_vector(hottest),
+                            .reader = to_reader_kind(reader)};
+  const nb::gil_scoped_release release;
+  new (self) TableFeed(matrix, options);
+}
+
+SampleOptions to_sample_options(const std::vector<std::int64_t>& fanouts, bool replace,
+                                bool weighted, bool disjoint, bool temporal, bool take_last,
+                                bool induced, const std::string& direction, std::uint64_t key) {
+  SampleOptions options{.direction = to_direction(direction),
+                        .fanouts = {},
+                        .rule = {.replace = replace,
+                                 .weighted = weighted,
+                                 .temporal = temporal,
+                                 .take_last = take_last},
+                        .disjoint = disjoint,
+                        .edges = induced ? SampledEdges::kInduced : SampledEdges::kPicked,
+                        .key = RandomKey(key)};
+  for (const std::int64_t fanout : fanouts)
+    options.fanouts.push_back(fanout < 0 ? kAllNeighbors : static_cast<std::uint64_t>(fanout));
+  return options;
+}
+
+void make_pipeline(BatchPipeline* self, std::shared_ptr<const Graph> graph,
+                   const std::vector<std::shared_ptr<TableFeed>>& node_feeds,
+                   const std::vector<std::shared_ptr<TableFeed>>& edge_feeds, const IdColumn& seeds,
+                   const IdColumn& times, const SampleOptions& sample, std::uint64_t batch_size,
+                   std::uint64_t first_batch, std::uint64_t num_batches, std::uint64_t window,
+                   std::uint64_t prefetch) {
+  std::vector<PipelineTable> tables;
+  for (const auto& feed : node_feeds) tables.push_back({feed, false});
+  for (const auto& feed : edge_feeds) tables.push_back({feed, true});
+  new (self) BatchPipeline(std::move(graph), std::move(tables), to_vector(seeds), to_vector(times),
+                           {.sample = sample,
+                            .batch_size = batch_size,
+                            .first_batch = first_batch,
+                            .num_batches = num_batches,
+                            .window = window,
+                            .prefetch = prefetch});
+}
+
+/// The next batch, or None at the end. Ctrl-C is noticed while waiting.
+std::optional<LoadedBatch> next_batch(BatchPipeline& pipeline) {
+  for (;;) {
+    LoadedBatch batch;
+    BatchPipeline::Next state;
+    {
+      const nb::gil_scoped_release release;
+      state = pipeline.next(batch, 100ms);
+    }
+    if (state == BatchPipeline::Next::kEnd) return std::nullopt;
+    if (state == BatchPipeline::Next::kBatch) return batch;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+  }
+}
+
+/// The rows of a table as an array, which owns them from then on.
+nb::ndarray<nb::numpy> take_rows(LoadedBatch& batch, std::size_t table,
+                                 const MountedFeatures& matrix) {
+  auto* owned = new BufferPool::Handle(std::move(batch.rows.at(table)));
+  nb::capsule owner(
+      owned, [](void* pointer) noexcept { delete static_cast<BufferPool::Handle*>(pointer); });
+  const auto columns = static_cast<std::size_t>(matrix.matrix().columns);
+  const std::size_t row_bytes = static_cast<std::size_t>(matrix.row_bytes());
+  const std::size_t shape[2] = {row_bytes == 0 ? 0 : owned->size() / row_bytes, columns};
+  const DType dtype = matrix.matrix().dtype;
+  return nb::ndarray<nb::numpy>(
+      owned->data(), matrix.is_one_dimensional() ? 1 : 2, shape, owner, nullptr,
+      dtype == DType::kBFloat16 ? nb::dtype<std::uint16_t>() : to_dlpack(dtype));
+}
+
+}  // namespace
+
+void bind_loader(nb::module_& module) {
+  nb::class_<ReadStats>(module, "ReadStats")
+      .def_ro("requests", &ReadStats::requests)
+      .def_ro("bytes_read", &ReadStats::bytes_read)
+      .def_ro("merged_rows", &ReadStats::merged_rows);
+  nb::class_<FeedStats>(module, "FeedStats")
+      .def_ro("rows", &FeedStats::rows)
+      .def_ro("hot_rows", &FeedStats::hot_rows)
+      .def_ro("window_rows", &FeedStats::window_rows)
+      .def_ro("read_rows", &FeedStats::read_rows)
+      .def_ro("ridden_rows", &FeedStats::ridden_rows)
+      .def_ro("copy_seconds", &FeedStats::copy_seconds)
+      .def_ro("wait_seconds", &FeedStats::wait_seconds)
+      .def_ro("reads", &FeedStats::reads);
+  nb::class_<PipelineStats>(module, "PipelineStats")
+      .def_ro("batches", &PipelineStats::batches)
+      .def_ro("sampled_nodes", &PipelineStats::sampled_nodes)
+      .def_ro("sampled_edges", &PipelineStats::sampled_edges)
+      .def_ro("sample_seconds", &PipelineStats::sample_seconds)
+      .def_ro("feed_seconds", &PipelineStats::feed_seconds)
+      .def_ro("feed_wait_seconds", &PipelineStats::feed_wait_seconds)
+      .def_ro("ready_wait_seconds", &PipelineStats::ready_wait_seconds)
+      .def_ro("taker_wait_seconds", &PipelineStats::taker_wait_seconds)
+      .def_ro("feeds", &PipelineStats::feeds);
+
+  nb::class_<TableFeed>(module, "TableFeed")
+      .def("__init__", &make_feed, "matrix"_a, "memory"_a, "slot_share"_a, "num_announced"_a,
+           "hottest"_a, "reader"_a, nb::keep_alive<1, 2>())
+      .def_prop_ro("num_hot", [](const TableFeed& self) { return self.hot().size(); })
+      .def_prop_ro("num_slots", &TableFeed::num_slots)
+      .def_prop_ro("bytes", &TableFeed::bytes);
+
+  nb::class_<SampleOptions>(module, "SampleOptions")
+      .def(
+          "__init__",
+          [](SampleOptions* self, const std::vector<std::int64_t>& fanouts, bool replace,
+             bool weighted, bool disjoint, bool temporal, bool take_last, bool induced,
+             const std::string& direction, std::uint64_t key) {
+            new (self)
+                SampleOptions(to_sample_options(fanouts, replace, weighted, disjoint, temporal,
+                                                take_last, induced, direction, key));
+          },
+          nb::kw_only(), "fanouts"_a, "replace"_a, "weighted"_a, "disjoint"_a, "temporal"_a,
+          "take_last"_a, "induced"_a, "direction"_a, "key"_a);
+
+  nb::class_<LoadedBatch>(module, "LoadedBatch")
+      .def_ro("number", &LoadedBatch::number)
+      .def("take_sample", [](LoadedBatch& self) { return std::move(self.sample); })
+      .def("take_rows", &take_rows, "table"_a, "matrix"_a);
+
+  nb::class_<BatchPipeline>(module, "BatchPipeline", nb::is_weak_referenceable())
+      .def("__init__", &make_pipeline, nb::kw_only(), "graph"_a, "node_feeds"_a, "edge_feeds"_a,
+           "seeds"_a, "times"_a, "sample"_a, "batch_size"_a, "first_batch"_a, "num_batches"_a,
+           "window"_a, "prefetch"_a)
+      .def("next", &next_batch)
+      .def("stop", &BatchPipeline::stop, nb::call_guard<nb::gil_scoped_release>())
+      .def("stats", &BatchPipeline::stats);
+}
+
+}  // namespace graphmount::bindings

@@ -1,0 +1,195 @@
+#include "graphmount/batch_pipeline.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+namespace graphmount {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// Waits until `ready`, and adds the time to `waited`, which the lock guards.
+template <class Ready>
+void timed_wait(std::condition_variable& changed, std::unique_lock<std::mutex>& lock,
+                double& waited, const Ready& ready) {
+  const auto start = Clock::now();
+  changed.wait(lock, ready);
+  waited += seconds_since(start);
+}
+
+}  // namespace
+
+BatchPipeline::BatchPipeline(std::shared_ptr<const Graph> graph, std::vector<PipelineTable> tables,
+                             std::vector<std::int64_t> seeds, std::vector<std::int64_t> times,
+                             PipelineOptions options)
+    : graph_(std::move(graph)),
+      tables_(std::move(tables)),
+      seeds_(std::move(seeds)),
+      times_(std::move(times)),
+      options_(std::move(options)),
+      num_sampled_(options_.first_batch),
+      num_taken_(options_.first_batch),
+      process_(getpid()) {
+  if (options_.window < 1 || options_.window > RowWindow::kMostBatches)
+    throw std::invalid_argument("the window must be of 1 to " +
+                                std::to_string(RowWindow::kMostBatches) + " batches, not " +
+                                std::to_string(options_.window));
+  if (options_.batch_size == 0 || options_.prefetch == 0)
+    throw std::invalid_argument("batch_size and prefetch must be at least 1");
+  for (const PipelineTable& table : tables_) {
+    table.feed->forget_announced();
+    pools_.emplace_back(options_.prefetch + 3);
+    stats_.feeds.push_back(table.feed->stats());
+  }
+  sampler_ = std::thread([this] { guarded([this] { run_sampler(); }); });
+  feeder_ = std::thread([this] { guarded([this] { run_feeder(); }); });
+}
+
+BatchPipeline::~BatchPipeline() {
+  stop();
+}
+
+void BatchPipeline::stop() {
+  if (getpid() != process_) {
+    // The threads are the parent's: there is nothing to wait for here.
+    if (sampler_.joinable()) sampler_.detach();
+    if (feeder_.joinable()) feeder_.detach();
+    return;
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    is_stopping_ = true;
+  }
+  changed_.notify_all();
+  if (sampler_.joinable()) sampler_.join();
+  if (feeder_.joinable()) feeder_.join();
+  const std::lock_guard lock(mutex_);
+  ready_.clear();
+  sampled_.clear();
+}
+
+/// Runs the body of a thread, and keeps the first exception for the one who takes batches.
+template <class Work>
+void BatchPipeline::guarded(const Work& work) {
+  try {
+    work();
+  } catch (...) {
+    const std::lock_guard lock(mutex_);
+    if (!failure_) failure_ = std::current_exception();
+  }
+  changed_.notify_all();
+}
+
+void BatchPipeline::run_sampler() {
+  for (std::uint64_t number = options_.first_batch; number < options_.num_batches; ++number) {
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [&] { return is_stopping_ || sampled_.size() < options_.window; });
+      if (is_stopping_) return;
+    }
+    const auto start = Clock::now();
+    Sampled sampled = sample_batch(number);
+    const std::lock_guard lock(mutex_);
+    stats_.sample_seconds += seconds_since(start);
+    stats_.sampled_nodes += sampled.sample.nodes->size();
+    stats_.sampled_edges += sampled.sample.edge_ids->size();
+    sampled_.push_back(std::move(sampled));
+    ++num_sampled_;
+    changed_.notify_all();
+  }
+}
+
+BatchPipeline::Sampled BatchPipeline::sample_batch(std::uint64_t number) const {
+  const std::size_t begin = number * options_.batch_size;
+  const std::size_t count = std::min<std::size_t>(options_.batch_size, seeds_.size() - begin);
+  const auto times =
+      times_.empty() ? std::span<const std::int64_t>() : std::span(times_).subspan(begin, count);
+  SampleOptions sample = options_.sample;
+  sample.key = sample.key.with(number);
+  Sampled sampled{number,
+                  sample_neighbors(*graph_, std::span(seeds_).subspan(begin, count), times, sample),
+                  {}};
+  for (const PipelineTable& table : tables_) {
+    const auto& ids = table.of_edges ? sampled.sample.edge_ids : sampled.sample.nodes;
+    sampled.cold.emplace_back(ids->span(), table.feed->hot());
+  }
+  return sampled;
+}
+
+void BatchPipeline::run_feeder() {
+  for (std::uint64_t number = options_.first_batch; number < options_.num_batches; ++number) {
+    std::unique_lock lock(mutex_);
+    timed_wait(changed_, lock, stats_.ready_wait_seconds,
+               [&] { return is_stopping_ || ready_.size() < options_.prefetch; });
+    // As far ahead as can be seen, and no further: the window is full, or the epoch ends.
+    timed_wait(changed_, lock, stats_.feed_wait_seconds, [&] {
+      return is_stopping_ || failure_ || sampled_.size() >= options_.window ||
+             num_sampled_ == options_.num_batches;
+    });
+    // If the sampler failed, what it had done before is still good.
+    if (is_stopping_ || sampled_.empty()) return;
+    for (Sampled& sampled : sampled_) {
+      if (std::exchange(sampled.is_announced, true)) continue;
+      for (std::size_t i = 0; i < tables_.size(); ++i) tables_[i].feed->announce(sampled.cold[i]);
+    }
+    Sampled sampled = std::move(sampled_.front());
+    sampled_.pop_front();
+    lock.unlock();
+    changed_.notify_all();
+    const auto start = Clock::now();
+    LoadedBatch batch = load(std::move(sampled));
+    lock.lock();
+    stats_.feed_seconds += seconds_since(start);
+    ++stats_.batches;
+    for (std::size_t i = 0; i < tables_.size(); ++i) stats_.feeds[i] = tables_[i].feed->stats();
+    ready_.push_back(std::move(batch));
+    changed_.notify_all();
+  }
+}
+
+LoadedBatch BatchPipeline::load(Sampled sampled) {
+  LoadedBatch batch{sampled.number, std::move(sampled.sample), {}};
+  for (std::size_t i = 0; i < tables_.size(); ++i) {
+    TableFeed& feed = *tables_[i].feed;
+    const auto& ids = tables_[i].of_edges ? batch.sample.edge_ids : batch.sample.nodes;
+    auto rows = pools_[i].take(ids->size() * static_cast<std::size_t>(feed.matrix().row_bytes()));
+    feed.fill(ids->span(), sampled.cold[i], rows.data());
+    batch.rows.push_back(std::move(rows));
+  }
+  return batch;
+}
+
+BatchPipeline::Next BatchPipeline::next(LoadedBatch& batch, std::chrono::milliseconds patience) {
+  if (getpid() != process_)
+    throw std::logic_error(
+        "this process was forked from the one that iterates; begin a loop of its own here");
+  const auto start = Clock::now();
+  std::unique_lock lock(mutex_);
+  if (is_stopping_) throw std::logic_error("this iteration was ended");
+  if (num_taken_ >= options_.num_batches) return Next::kEnd;
+  const bool is_there =
+      changed_.wait_for(lock, patience, [&] { return !ready_.empty() || failure_ != nullptr; });
+  stats_.taker_wait_seconds += seconds_since(start);
+  if (!is_there) return Next::kNotYet;
+  if (ready_.empty()) std::rethrow_exception(failure_);
+  batch = std::move(ready_.front());
+  ready_.pop_front();
+  ++num_taken_;
+  lock.unlock();
+  changed_.notify_all();
+  return Next::kBatch;
+}
+
+PipelineStats BatchPipeline::stats() const {
+  const std::lock_guard lock(mutex_);
+  return stats_;
+}
+
+}  // namespace graphmount

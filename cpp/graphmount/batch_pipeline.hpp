@@ -1,0 +1,115 @@
+// One epoch of batches, made ahead of the one who takes them: a thread samples, another fetches
+// rows, and a queue of finished batches waits for `next`.
+//
+// Batches come in order, and each is a pure function of its seeds and its key. An error in either
+// thread is thrown by `next`, after the batches that were finished before. The pipeline may be
+// destroyed at any point, and its threads are gone when that returns.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "graphmount/buffer_pool.hpp"
+#include "graphmount/cold_rows.hpp"
+#include "graphmount/neighbor_sampler.hpp"
+#include "graphmount/table_feed.hpp"
+
+namespace graphmount {
+
+/// A table whose rows go with every batch.
+struct PipelineTable {
+  std::shared_ptr<TableFeed> feed;
+  bool of_edges = false;  // rows by edge id, not by node
+};
+
+struct PipelineOptions {
+  SampleOptions sample;  // its key is that of the epoch
+  std::uint64_t batch_size = 1;
+  std::uint64_t first_batch = 0;  // where to begin: for going on in the middle of an epoch
+  std::uint64_t num_batches = 0;  // of the whole epoch
+  std::uint64_t window = 16;      // batches that are sampled ahead
+  std::uint64_t prefetch = 2;     // finished batches that may wait
+};
+
+struct LoadedBatch {
+  std::uint64_t number = 0;
+  NeighborSample sample;
+  std::vector<BufferPool::Handle> rows;  // of each table
+};
+
+/// How long the parts of the pipeline have worked and waited, and what the feeds say.
+struct PipelineStats {
+  std::uint64_t batches = 0;
+  std::uint64_t sampled_nodes = 0, sampled_edges = 0;
+  double sample_seconds = 0;      // the time that sampling took
+  double feed_seconds = 0;        // that fetching rows took
+  double feed_wait_seconds = 0;   // fetching waited for sampling
+  double ready_wait_seconds = 0;  // fetching waited for the one who takes batches
+  double taker_wait_seconds = 0;  // that one waited for a batch
+  std::vector<FeedStats> feeds;
+};
+
+class BatchPipeline {
+ public:
+  /// `seeds` has the seeds of all batches, one after the other; `times` one for each, if sampling
+  /// is temporal.
+  BatchPipeline(std::shared_ptr<const Graph> graph, std::vector<PipelineTable> tables,
+                std::vector<std::int64_t> seeds, std::vector<std::int64_t> times,
+                PipelineOptions options);
+  ~BatchPipeline();
+  BatchPipeline(const BatchPipeline&) = delete;
+  BatchPipeline& operator=(const BatchPipeline&) = delete;
+
+  /// Ends the threads and waits for them; there are no batches afterwards.
+  void stop();
+
+  enum class Next { kBatch, kEnd, kNotYet };
+
+  /// Gives the next batch, or says that there is none, or none after so much waiting. Throws
+  /// std::logic_error after `stop`, and in a child of fork, which has not the threads.
+  Next next(LoadedBatch& batch, std::chrono::milliseconds patience);
+
+  PipelineStats stats() const;
+
+ private:
+  struct Sampled {
+    std::uint64_t number;
+    NeighborSample sample;
+    std::vector<ColdRows> cold;  // of each table
+    bool is_announced = false;
+  };
+
+  void run_sampler();
+  void run_feeder();
+  Sampled sample_batch(std::uint64_t number) const;
+  LoadedBatch load(Sampled sampled);
+  template <class Work>
+  void guarded(const Work& work);
+
+  std::shared_ptr<const Graph> graph_;
+  std::vector<PipelineTable> tables_;
+  std::vector<std::int64_t> seeds_, times_;
+  PipelineOptions options_;
+  std::vector<BufferPool> pools_;  // one for each table
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Sampled> sampled_;
+  std::deque<LoadedBatch> ready_;
+  std::uint64_t num_sampled_ = 0, num_taken_ = 0;
+  bool is_stopping_ = false;
+  int process_;
+  std::exception_ptr failure_;
+  PipelineStats stats_;
+  std::thread sampler_, feeder_;  // the last: they use the others
+};
+
+}  // namespace graphmount

@@ -1,0 +1,80 @@
+#include "graphmount/pread_rows.hpp"
+
+#include <atomic>
+
+#include "graphmount/block_file.hpp"
+#include "graphmount/buffer.hpp"
+#include "graphmount/error.hpp"
+#include "graphmount/parallel.hpp"
+
+namespace graphmount {
+namespace {
+
+constexpr int kThreads = 32;
+constexpr std::size_t kRequestsAtOnce = 1 << 14;  // planned, not in flight
+
+std::unique_ptr<BlockFile> open_file(const MappedFile& file, std::optional<bool> direct) {
+  try {
+    return std::make_unique<BlockFile>(file, direct.value_or(true));
+  } catch (const IoError&) {
+    if (direct) throw;
+    return std::make_unique<BlockFile>(file, false);
+  }
+}
+
+class PreadRows final : public RowReader {
+ public:
+  PreadRows(const FeatureMatrix& matrix, std::optional<bool> direct)
+      : file_(open_file(matrix.mount().file(), direct)),
+        places_(row_places(matrix)),
+        limits_(limits_for(file_->block_bytes())),
+        requests_(kRequestsAtOnce),
+        memory_(kThreads * limits_.most_bytes) {}
+
+  void read(std::span<const RowRead> reads) override {
+    ReadPlan plan(reads, places_, limits_);
+    std::size_t count = kRequestsAtOnce;
+    while (count == kRequestsAtOnce) {
+      count = 0;
+      while (count < kRequestsAtOnce && plan.next(requests_[count])) stats_.add(requests_[count++]);
+      read_requests(reads, count);
+    }
+    stats_.rows += reads.size();
+  }
+
+ private:
+  void read_requests(std::span<const RowRead> reads, std::size_t count) {
+    // A lane is a thread with its own memory, taking requests until none is left.
+    const auto lanes = static_cast<std::int64_t>(std::min<std::size_t>(count, kThreads));
+    std::atomic<std::size_t> next = 0;
+    overlapped_for(lanes, kThreads, [&](std::int64_t lane, std::int64_t) {
+      std::byte* const bytes =
+          memory_.data() + static_cast<std::uint64_t>(lane) * limits_.most_bytes;
+      for (std::size_t i; (i = next.fetch_add(1)) < count;) {
+        const ReadRequest& request = requests_[i];
+        try {
+          file_->read(request.offset, bytes, request.bytes, request.needed);
+        } catch (...) {
+          next = count;
+          throw;
+        }
+        copy_rows(request, bytes, reads, places_);
+      }
+    });
+  }
+
+  std::unique_ptr<BlockFile> file_;
+  RowPlaces places_;
+  RequestLimits limits_;
+  Buffer<ReadRequest> requests_;
+  Buffer<std::byte> memory_;
+};
+
+}  // namespace
+
+std::unique_ptr<RowReader> make_pread_rows(const FeatureMatrix& matrix,
+                                           std::optional<bool> direct) {
+  return std::make_unique<PreadRows>(matrix, direct);
+}
+
+}  // namespace graphmount

@@ -1,0 +1,232 @@
+#include "graphmount/row_window.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+#include <stdexcept>
+#include <utility>
+
+#include "graphmount/random.hpp"
+
+namespace graphmount {
+namespace {
+
+constexpr std::uint64_t bit_of(std::uint64_t batch) {
+  return std::uint64_t{1} << batch % 64;
+}
+
+}  // namespace
+
+RowWindow::RowWindow(std::size_t num_slots, std::uint64_t num_rows, RowBlocks blocks)
+    : blocks_(blocks),
+      num_rows_(num_rows),
+      missing_(static_cast<std::size_t>(num_rows / 64 + 1)),
+      row_in_slot_(num_slots),
+      free_slots_(num_slots) {
+  std::fill(missing_.data(), missing_.data() + missing_.size(), 0);
+  // So that slots are taken from the first on.
+  std::iota(free_slots_.rbegin(), free_slots_.rend(), std::uint32_t{0});
+  rehash(1024);
+}
+
+void RowWindow::set_missing(std::uint64_t row, bool is_missing) {
+  const std::uint64_t bit = std::uint64_t{1} << row % 64;
+  std::uint64_t& word = missing_[row / 64];
+  word = is_missing ? word | bit : word & ~bit;
+}
+
+std::size_t RowWindow::home_of(std::uint64_t row) const {
+  return mix_bits(row) & (entries_.size() - 1);
+}
+
+void RowWindow::rehash(std::size_t num_entries) {
+  Buffer<Entry> old(num_entries);
+  std::swap(old, entries_);
+  for (Entry& entry : entries_.span()) entry.is_used = false;
+  for (const Entry& entry : old.span()) {
+    if (!entry.is_used) continue;
+    std::size_t at = home_of(entry.row);
+    while (entries_[at].is_used) at = (at + 1) & (entries_.size() - 1);
+    entries_[at] = entry;
+  }
+}
+
+RowWindow::Entry* RowWindow::find(std::uint64_t row) {
+  for (std::size_t at = home_of(row); entries_[at].is_used; at = (at + 1) & (entries_.size() - 1))
+    if (entries_[at].row == row) return &entries_[at];
+  return nullptr;
+}
+
+RowWindow::Entry& RowWindow::find_or_add(std::uint64_t row) {
+  if (2 * num_entries_ >= entries_.size()) rehash(2 * entries_.size());
+  std::size_t at = home_of(row);
+  for (; entries_[at].is_used; at = (at + 1) & (entries_.size() - 1))
+    if (entries_[at].row == row) return entries_[at];
+  ++num_entries_;
+  return entries_[at] = {row, 0, kNone, true};
+}
+
+void RowWindow::erase(Entry& entry) {
+  // Entries behind it that have been pushed aside move up, so that no search ends early.
+  const std::size_t mask = entries_.size() - 1;
+  auto hole = static_cast<std::size_t>(&entry - entries_.data());
+  for (std::size_t at = (hole + 1) & mask; entries_[at].is_used; at = (at + 1) & mask) {
+    const std::size_t home = home_of(entries_[at].row);
+    if (((at - home) & mask) < ((at - hole) & mask)) continue;
+    entries_[hole] = entries_[at];
+    hole = at;
+  }
+  entries_[hole].is_used = false;
+  --num_entries_;
+}
+
+void RowWindow::announce(std::span<const std::uint64_t> rows) {
+  if (num_announced() == kMostBatches)
+    throw std::logic_error("more batches are announced than a window holds");
+  for (const std::uint64_t row : rows) {
+    Entry& entry = find_or_add(row);
+    const bool was_idle = entry.batches == 0;
+    entry.batches |= bit_of(next_announced_);
+    if (entry.slot == kNone)
+      set_missing(row, true);
+    else if (was_idle)
+      slots_by_use_[next_announced_ % 64].push_back(entry.slot);
+  }
+  ++next_announced_;
+}
+
+unsigned RowWindow::next_use(const Entry& entry) const {
+  return static_cast<unsigned>(
+      std::countr_zero(std::rotr(entry.batches, static_cast<int>(next_planned_ % 64))));
+}
+
+std::uint32_t RowWindow::take_idle_slot() {
+  if (!free_slots_.empty()) {
+    const std::uint32_t slot = free_slots_.back();
+    free_slots_.pop_back();
+    return slot;
+  }
+  while (!idle_slots_.empty()) {
+    const std::uint32_t slot = idle_slots_.front();
+    idle_slots_.pop_front();
+    Entry* entry = find(row_in_slot_[slot]);
+    // Some batch may want it again since, or it was idle twice.
+    if (entry == nullptr || entry->slot != slot || entry->batches != 0) continue;
+    erase(*entry);
+    return slot;
+  }
+  return kNone;
+}
+
+std::uint32_t RowWindow::take_slot_wanted_after(unsigned distance) {
+  for (auto far = static_cast<unsigned>(num_announced()) - 1; far > distance; --far) {
+    auto& slots = slots_by_use_[(next_planned_ + far) % 64];
+    while (!slots.empty()) {
+      const std::uint32_t slot = slots.back();
+      slots.pop_back();
+      Entry* entry = find(row_in_slot_[slot]);
+      if (entry == nullptr || entry->slot != slot || entry->batches == 0 || next_use(*entry) != far)
+        continue;
+      entry->slot = kNone;  // it will have to be read again
+      set_missing(entry->row, true);
+      return slot;
+    }
+  }
+  return kNone;
+}
+
+void RowWindow::put_into(std::uint32_t slot, Entry& entry) {
+  entry.slot = slot;
+  row_in_slot_[slot] = entry.row;
+  set_missing(entry.row, false);
+  if (entry.batches == 0)
+    just_idle_.push_back(slot);
+  else
+    slots_by_use_[(next_planned_ + next_use(entry)) % 64].push_back(slot);
+}
+
+void RowWindow::add_riders(std::uint64_t row, std::span<const std::uint64_t> batch,
+                           std::vector<Rider>& riders) {
+  const auto [first, end] = blocks_.around(row);
+  for (std::uint64_t other = first; other < std::min(end, num_rows_); ++other) {
+    if ((missing_[other / 64] >> other % 64 & 1) == 0) continue;
+    // Rows of this batch are read anyway.
+    if (std::binary_search(batch.begin(), batch.end(), other)) continue;
+    std::uint32_t slot = take_idle_slot();
+    if (slot == kNone) slot = take_slot_wanted_after(next_use(*find(other)));
+    if (slot == kNone) continue;
+    put_into(slot, *find(other));  // taking a slot moves entries
+    riders.push_back({other, slot});
+  }
+}
+
+void RowWindow::plan(std::span<const std::uint64_t> rows, WindowPlan& plan) {
+  if (num_announced() == 0) throw std::logic_error("the batch to plan was not announced");
+  plan.clear();
+  just_idle_.clear();
+  const std::uint64_t mine = bit_of(next_planned_);
+  for (std::uint32_t place = 0; place < rows.size(); ++place) {
+    Entry* entry = find(rows[place]);
+    if (entry == nullptr) throw std::logic_error("a row to plan was not announced");
+    entry->batches &= ~mine;
+    if (entry->slot != kNone) {
+      plan.hits.push_back({place, entry->slot});
+      put_into(entry->slot, *entry);
+      continue;
+    }
+    plan.reads.push_back(place);
+    set_missing(rows[place], false);
+    const bool is_wanted = entry->batches != 0;
+    std::uint32_t slot = take_idle_slot();
+    if (slot == kNone && is_wanted) slot = take_slot_wanted_after(next_use(*find(rows[place])));
+    entry = find(rows[place]);  // taking a slot moves entries
+    if (slot != kNone) {
+      put_into(slot, *entry);
+      plan.keeps.push_back({place, slot});
+    } else if (is_wanted) {
+      set_missing(rows[place], true);
+    } else {
+      erase(*entry);
+    }
+  }
+  if (num_slots() != 0)
+    for (const std::uint32_t place : plan.reads) add_riders(rows[place], rows, plan.riders);
+  // A slot may have been taken again for another row since.
+  std::erase_if(plan.keeps,
+                [&](const SlotMove& keep) { return row_in_slot_[keep.slot] != rows[keep.place]; });
+  std::erase_if(plan.riders,
+                [&](const Rider& rider) { return row_in_slot_[rider.slot] != rider.row; });
+  // Not before: a slot that this batch copies from must not be filled by the same batch and then
+  // copied from again.
+  idle_slots_.insert(idle_slots_.end(), just_idle_.begin(), just_idle_.end());
+  if (idle_slots_.size() > 2 * num_slots() + 1024) tidy_idle_slots();
+  slots_by_use_[next_planned_ % 64] = {};  // gives its memory back
+  ++next_planned_;
+}
+
+void RowWindow::tidy_idle_slots() {
+  // A slot that was idle, then wanted, and is idle again is there several times: the last counts.
+  std::vector<bool> is_seen(num_slots());
+  std::deque<std::uint32_t> last;
+  for (auto slot = idle_slots_.rbegin(); slot != idle_slots_.rend(); ++slot) {
+    if (is_seen[*slot]) continue;
+    is_seen[*slot] = true;
+    last.push_front(*slot);
+  }
+  idle_slots_ = std::move(last);
+}
+
+std::size_t RowWindow::bytes() const {
+  std::size_t sum = missing_.bytes() + entries_.bytes() + row_in_slot_.capacity() * 8 +
+                    free_slots_.capacity() * 4 + idle_slots_.size() * 4;
+  for (const auto& slots : slots_by_use_) sum += slots.capacity() * 4;
+  return sum;
+}
+
+std::size_t RowWindow::bytes_for(std::size_t num_slots, std::size_t num_announced,
+                                 std::uint64_t num_rows) {
+  return std::bit_ceil(2 * (num_slots + num_announced)) * sizeof(Entry) + num_slots * 32 +
+         static_cast<std::size_t>(num_rows / 8);
+}
+
+}  // namespace graphmount

@@ -1,0 +1,135 @@
+// Which rows to keep, when it is known which batches will want them: the bookkeeping of a row cache
+// that can see the future, as far as the loader has sampled ahead.
+//
+// Batches are announced with their rows, in order, up to `kMostBatches` ahead, and planned in the
+// same order. A plan says for each row of a batch whether it is in a slot or must be read, and
+// which rows go to slots afterwards. A row that is wanted again soon is kept rather than one that
+// is wanted later (Belady's rule); rows that no announced batch wants stay as long as there is
+// room, the latest longest. No bytes are touched here, and there are never more rows than slots.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "graphmount/buffer.hpp"
+#include "graphmount/types.hpp"
+
+namespace graphmount {
+
+/// A row of a batch, by its place among the batch's rows, and a slot.
+struct SlotMove {
+  std::uint32_t place;
+  std::uint32_t slot;
+};
+
+/// A row of later batches, and the slot that it is read to.
+struct Rider {
+  std::uint64_t row;
+  std::uint32_t slot;
+};
+
+/// What to do for one batch, in this order.
+struct WindowPlan {
+  std::vector<SlotMove> hits;        // copy from the slot
+  std::vector<std::uint32_t> reads;  // places of rows to read from the file, in order
+  std::vector<Rider> riders;         // rows to read with them, in no order
+  std::vector<SlotMove> keeps;       // copy to the slot, once they have been read
+
+  void clear() {
+    hits.clear();
+    reads.clear();
+    riders.clear();
+    keeps.clear();
+  }
+};
+
+/// The rows that come with a row when its blocks are read.
+class RowBlocks {
+ public:
+  /// Rows of this size lie one after the other from the beginning of a block on. 0: blocks do not
+  /// matter.
+  RowBlocks(std::uint64_t row_bytes, std::uint64_t block_bytes)
+      : row_bytes_(row_bytes), block_bytes_(row_bytes < block_bytes ? block_bytes : 0) {}
+
+  /// The first whole row in the blocks of `row`, and the one behind the last.
+  std::pair<std::uint64_t, std::uint64_t> around(std::uint64_t row) const {
+    if (block_bytes_ == 0 || row_bytes_ == 0) return {row, row + 1};
+    const std::uint64_t begin = row * row_bytes_ / block_bytes_ * block_bytes_;
+    const std::uint64_t end = round_up((row + 1) * row_bytes_, block_bytes_);
+    return {(begin + row_bytes_ - 1) / row_bytes_, end / row_bytes_};
+  }
+
+ private:
+  std::uint64_t row_bytes_, block_bytes_;
+};
+
+class RowWindow {
+ public:
+  /// How many batches can be announced and not planned yet.
+  static constexpr std::uint64_t kMostBatches = 63;
+
+  RowWindow(std::size_t num_slots, std::uint64_t num_rows, RowBlocks blocks);
+
+  std::size_t num_slots() const { return row_in_slot_.size(); }
+
+  /// Says which rows the next batch will want, sorted and each once.
+  void announce(std::span<const std::uint64_t> rows);
+
+  /// Plans the first batch that was announced and not planned yet; `rows` are the same.
+  void plan(std::span<const std::uint64_t> rows, WindowPlan& plan);
+
+  /// Batches that are announced and not planned.
+  std::uint64_t num_announced() const { return next_announced_ - next_planned_; }
+
+  /// Memory of the bookkeeping itself.
+  std::size_t bytes() const;
+
+  /// About how much memory that is, for so many slots, and rows that are announced at a time.
+  static std::size_t bytes_for(std::size_t num_slots, std::size_t num_announced,
+                               std::uint64_t num_rows);
+
+ private:
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+
+  struct Entry {
+    std::uint64_t row;
+    std::uint64_t batches;  // that want it, by their numbers modulo 64; 0 if none does
+    std::uint32_t slot;
+    bool is_used;
+  };
+
+  Entry* find(std::uint64_t row);
+  Entry& find_or_add(std::uint64_t row);
+  void erase(Entry& entry);
+  void rehash(std::size_t num_entries);
+  std::size_t home_of(std::uint64_t row) const;
+
+  /// How many batches after the one being planned an entry is wanted; at least 1.
+  unsigned next_use(const Entry& entry) const;
+  std::uint32_t take_idle_slot();
+  std::uint32_t take_slot_wanted_after(unsigned distance);
+  void tidy_idle_slots();
+  void put_into(std::uint32_t slot, Entry& entry);
+  void add_riders(std::uint64_t row, std::span<const std::uint64_t> batch,
+                  std::vector<Rider>& riders);
+  void set_missing(std::uint64_t row, bool is_missing);
+
+  RowBlocks blocks_;
+  std::uint64_t num_rows_;
+  Buffer<std::uint64_t> missing_;  // a bit for each row that is announced and in no slot
+  Buffer<Entry> entries_;
+  std::size_t num_entries_ = 0;
+  std::vector<std::uint64_t> row_in_slot_;
+  std::vector<std::uint32_t> free_slots_;
+  std::deque<std::uint32_t> idle_slots_;  // whose rows no batch wants, the oldest first
+  std::vector<std::uint32_t> just_idle_;  // since this plan began
+  std::array<std::vector<std::uint32_t>, 64> slots_by_use_;  // by the batch that wants them next
+  std::uint64_t next_announced_ = 0, next_planned_ = 0;
+};
+
+}  // namespace graphmount

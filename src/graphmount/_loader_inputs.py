@@ -1,0 +1,169 @@
+"""What a loader is made of: the graph, its tables, its seeds, and the share of each process."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from graphmount._arguments import as_count, as_ids
+from graphmount.dataset import Dataset
+from graphmount.errors import IdError
+from graphmount.features import FeatureStore
+from graphmount.graph import Graph
+from graphmount.order import check_order
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from graphmount.direction import Direction
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoaderData:
+    """The files that batches come from."""
+
+    graph: Graph
+    features: Mapping[str, FeatureStore] = field(default_factory=dict)
+    edge_features: Mapping[str, FeatureStore] = field(default_factory=dict)
+    labels: NDArray[Any] | None = None
+    dataset: Dataset | None = None
+
+    @property
+    def is_hot_first(self) -> bool:
+        """Whether the first rows are those that are wanted most."""
+        return self.dataset is not None and self.dataset.description.get("order") != "given"
+
+
+def open_data(
+    data: Any,  # noqa: ANN401
+    features: Iterable[str] | None,
+    edge_features: Iterable[str],
+) -> LoaderData:
+    """The data that users give: a dataset, a graph, or a graph and its tables."""
+    if isinstance(data, Dataset):
+        return LoaderData(
+            graph=data.graph,
+            features=_chosen(data.features, features, "features"),
+            edge_features=_chosen(data.edge_features, edge_features, "edge_features"),
+            labels=data.labels,
+            dataset=data,
+        )
+    graph, tables = data if isinstance(data, tuple) and len(data) == 2 else (data, {})
+    if isinstance(tables, FeatureStore):
+        tables = {"x": tables}
+    if not isinstance(graph, Graph) or not isinstance(tables, dict):
+        raise TypeError(
+            "data must be a Dataset, a Graph, or (Graph, FeatureStore or dict of them), not "
+            f"{data!r}"
+        )
+    if list(edge_features):
+        raise ValueError("features of edges need a Dataset, which knows which they are")
+    for name, store in tables.items():
+        if len(store) != graph.num_nodes:
+            raise ValueError(
+                f"{store.path}: table {name!r} has {len(store)} rows for {graph.num_nodes} nodes"
+            )
+    check_order(graph, *tables.values())
+    return LoaderData(graph=graph, features=_chosen(tables, features, "features"))
+
+
+def _chosen(
+    tables: Mapping[str, FeatureStore], names: Iterable[str] | None, argument: str
+) -> dict[str, FeatureStore]:
+    if names is None:
+        return dict(tables)
+    if isinstance(names, str):
+        names = [names]
+    for name in (names := list(names)):
+        if name not in tables:
+            raise ValueError(f"{argument}: there is no table {name!r}; there are {sorted(tables)}")
+    return {name: tables[name] for name in names}
+
+
+def as_input_nodes(nodes: ArrayLike | str | None, data: LoaderData) -> NDArray[np.int64]:
+    """Seeds as users give them: all nodes, a split of the dataset, ids, or a mask."""
+    num_nodes = data.graph.num_nodes
+    if nodes is None:
+        return np.arange(num_nodes)
+    if isinstance(nodes, str):
+        splits = {} if data.dataset is None else data.dataset.splits
+        if nodes not in splits:
+            raise ValueError(f"input_nodes={nodes!r}: there are the splits {sorted(splits)}")
+        return np.asarray(splits[nodes])
+    array = np.asarray(nodes)
+    if array.dtype == np.bool_:
+        if array.shape != (num_nodes,):
+            raise ValueError(
+                f"input_nodes is a mask of shape {array.shape} for {num_nodes} nodes; give one "
+                "bool for each node"
+            )
+        return np.flatnonzero(array)
+    ids = as_ids(nodes, "input_nodes")
+    wrong = (ids < 0) | (ids >= num_nodes)
+    if wrong.any():
+        place = int(np.argmax(wrong))
+        raise IdError(f"input_nodes[{place}] is {ids[place]} in a graph of {num_nodes} nodes")
+    return ids
+
+
+def as_rank(rank: int | None, world_size: int | None) -> tuple[int, int]:
+    """Which part of the seeds is this process's: as told, or as torch.distributed has it."""
+    if (rank is None) != (world_size is None):
+        raise ValueError("rank= and world_size= go together")
+    if rank is not None and world_size is not None:
+        size = as_count(world_size, "world_size", least=1)
+        return as_count(rank, "rank", most=size - 1), size
+    torch = sys.modules.get("torch")
+    distributed = getattr(torch, "distributed", None)
+    if distributed is not None and distributed.is_available() and distributed.is_initialized():
+        return int(distributed.get_rank()), int(distributed.get_world_size())
+    return 0, 1
+
+
+def share_size(count: int, world_size: int, *, drop_last: bool) -> int:
+    """How many of so many seeds each process takes."""
+    return count // world_size if drop_last else -(-count // world_size)
+
+
+def share_of(
+    order: NDArray[np.int64], rank: int, world_size: int, *, drop_last: bool
+) -> NDArray[np.int64]:
+    """The part of an epoch's order that one process takes: as much for each of them.
+
+    What does not divide evenly is left out with `drop_last`; else some come twice.
+    """
+    if world_size == 1 or len(order) == 0:
+        return order
+    per_rank = share_size(len(order), world_size, drop_last=drop_last)
+    return np.resize(order, per_rank * world_size)[rank::world_size]
+
+
+def hottest_rows(data: LoaderData, direction: Direction, most: int) -> NDArray[np.int64]:
+    """The nodes that sampling will meet most often, the first ones first; empty: as they lie.
+
+    A node is drawn in proportion to how many lists it is in, which are the lists of the other
+    direction. A file without that direction is counted through.
+    """
+    if data.is_hot_first or most >= data.graph.num_nodes:
+        return np.empty(0, np.int64)
+    other: Direction = "out" if direction == "in" else "in"
+    if other in data.graph.directions:
+        counts = data.graph.degree(direction=other)
+    else:
+        indices = data.graph.neighbor_lists(direction).indices
+        counts = np.bincount(indices, minlength=data.graph.num_nodes)
+    most = max(1, most)
+    best = np.argpartition(counts, -most)[-most:]
+    return best[np.argsort(-counts[best], kind="stable")].astype(np.int64)
+
+
+def count_cold(ids: NDArray[np.int64], num_hot: int, hottest: NDArray[np.int64]) -> int:
+    """About how many of these rows will not be in a cache of so many hot rows."""
+    if len(hottest):
+        return int(len(ids) - np.isin(ids, hottest[:num_hot]).sum())
+    return int((ids >= num_hot).sum())

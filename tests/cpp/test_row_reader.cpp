@@ -286,6 +286,8 @@ TEST(refused_readers_say_why) {
     CHECK_THROWS_WITH(make_row_reader(matrix, ReaderKind::kPread), IoError, "Too many open files");
     CHECK(why_no_reader(matrix, ReaderKind::kPread)->find("Too many") != std::string::npos);
     check_rows(*make_row_reader(matrix, ReaderKind::kMapped), {1, 2}, 512);
+    check_rows(*make_row_reader(matrix, ReaderKind::kAuto), {1, 2}, 512);
+    CHECK_THROWS_WITH(make_disk_reader(matrix, {.direct = true}), IoError, "O_DIRECT");
   });
   CHECK(is_success(status));
 }

@@ -101,11 +101,13 @@ void FeatureGather::gather(std::span<const std::int64_t> ids, DType dtype, std::
     throw std::invalid_argument("the output has " + std::to_string(out.size()) + " bytes for " +
                                 std::to_string(ids.size()) + " rows of " +
                                 std::to_string(conversion.out_bytes()));
+  // Rows without columns have no bytes to copy, and perhaps nowhere to copy them to.
+  if (matrix_->row_bytes() == 0) return matrix_->mount().file().require_intact();
   if (kind == ReaderKind::kMapped || (kind == ReaderKind::kAuto && residency_.is_all_resident()))
     return gather_mapped(ids, conversion, out.data());
   Lease lease(*this, kind);
   const std::size_t at_once = RowOrder::most_ids(matrix_->num_rows());
-  for (std::size_t at = 0; at < ids.size() && matrix_->row_bytes() != 0; at += at_once)
+  for (std::size_t at = 0; at < ids.size(); at += at_once)
     gather_read(ids.subspan(at, std::min(at_once, ids.size() - at)), conversion,
                 out.data() + at * conversion.out_bytes(), lease.reader());
   matrix_->mount().file().require_intact();
@@ -143,9 +145,9 @@ void FeatureGather::gather_read(std::span<const std::int64_t> ids, const RowConv
   const std::uint64_t row_bytes = matrix_->row_bytes(), out_bytes = conversion.out_bytes();
   const auto out_of = [&](std::size_t i) { return out + order.place(i) * out_bytes; };
   const std::size_t staged_rows =
-      conversion.is_copy() ? ids.size()
-                           : static_cast<std::size_t>(std::max<std::uint64_t>(
-                                 1, kStagingBytes / std::max<std::uint64_t>(1, row_bytes)));
+      conversion.is_copy()
+          ? ids.size()
+          : static_cast<std::size_t>(std::max<std::uint64_t>(1, kStagingBytes / row_bytes));
   if (!conversion.is_copy()) memory->staging.resize(std::min(ids.size(), staged_rows) * row_bytes);
   for (std::size_t begin = 0, end = 0; begin < ids.size(); begin = end) {
     std::size_t num_reads = 0;

@@ -15,7 +15,8 @@ class MappedRows final : public RowReader {
     constexpr std::size_t kAhead = 8;              // rows fetched while others are copied
     constexpr std::int64_t kLeastBytes = 1 << 16;  // worth handing to a thread
     const std::uint64_t row_bytes = matrix_->row_bytes();
-    const auto count = static_cast<std::int64_t>(reads.size());
+    // Rows without bytes need not have anywhere to go.
+    const auto count = row_bytes == 0 ? 0 : static_cast<std::int64_t>(reads.size());
     const std::int64_t least = kLeastBytes / (static_cast<std::int64_t>(row_bytes) + 1) + 1;
     matrix_->mount().file().read_guarded([&] {
       const auto* rows = matrix_->mount().data<std::byte>(matrix_->matrix());

@@ -38,10 +38,11 @@ struct RequestLimits {
 
 /// The limits for a file that is read in blocks of this size.
 inline RequestLimits limits_for(std::uint64_t block_bytes) {
-  // Measured on a virtual NVMe disk, 58,000 of 1.3 million neighboring rows of 512 bytes, 256 reads
-  // in flight: 129 k rows/s with no gap, 290 k with 4 KiB, 411 k with 8 KiB, 416 k with 16 KiB, for
-  // twice the bytes. Denser rows (55,000 of 380,000) gain by longer requests: 633 k rows/s with
-  // 16 KiB, 802 k with 32 KiB, 981 k with 64 KiB, for twice the memory.
+  // One trial of each on a virtual NVMe disk of a busy machine (so good to some tens of percent),
+  // 58,000 of 1.3 million neighboring rows of 512 bytes, 256 reads in flight: 290 k rows/s with a
+  // gap of 4 KiB, 411 k with 8 KiB, 416 k with 16 KiB, for twice the bytes. Denser rows (55,000 of
+  // 380,000) gain by longer requests: 633 k rows/s with 16 KiB, 802 k with 32 KiB, 981 k with
+  // 64 KiB, for twice the memory.
   constexpr std::uint64_t kGapBytes = 8192;
   constexpr std::uint64_t kMostBytes = 32768;
   return {.block_bytes = block_bytes,

@@ -77,11 +77,16 @@ std::unique_ptr<RowReader> make_disk_reader(const FeatureMatrix& matrix,
   // Through the page cache, threads that wait are faster than a ring (113 k rows/s against 78 k),
   // and the file will soon be in memory.
   const bool direct = options.direct.value_or(matrix.mount().advice() == Advice::kRandom);
-  if (!direct) return make_pread_rows(matrix, false);
   try {
-    return make_uring_rows(matrix, true);
+    if (direct) return make_uring_rows(matrix, true);
   } catch (const IoError&) {
-    return make_pread_rows(matrix, options.direct);
+    // Not allowed here.
+  }
+  try {
+    return make_pread_rows(matrix, direct ? options.direct : false);
+  } catch (const IoError&) {
+    if (options.direct) throw;
+    return make_mapped_rows(matrix);  // no descriptors left, for one: slow, but it works
   }
 }
 

@@ -73,7 +73,7 @@ std::unique_ptr<RowReader> make_row_reader(const FeatureMatrix& matrix, ReaderKi
                                            const ReaderOptions& options = {});
 
 /// What auto reads with when not all of the file is in memory: uring, or pread where that is not to
-/// be had or reads are to go through the page cache.
+/// be had or reads are to go through the page cache, or mapped if neither is to be had.
 std::unique_ptr<RowReader> make_disk_reader(const FeatureMatrix& matrix,
                                             const ReaderOptions& options = {});
 

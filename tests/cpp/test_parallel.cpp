@@ -113,6 +113,24 @@ TEST(runs_nested_calls_on_their_own_thread) {
   CHECK_EQUAL(parallel_sum(5000, 1), sum_to(5000));
 }
 
+TEST(overlapped_work_has_threads_of_its_own) {
+  // Each waits for all others, so they must run at the same time, however few cores there are.
+  constexpr int kThreads = 12;
+  std::atomic<int> waiting = 0;
+  overlapped_for(kThreads, kThreads, [&](std::int64_t begin, std::int64_t end) {
+    CHECK_EQUAL(end, begin + 1);
+    ++waiting;
+    while (waiting < kThreads) std::this_thread::yield();
+  });
+  CHECK_EQUAL(waiting.load(), kThreads);
+  overlapped_for(0, 4, [&](std::int64_t, std::int64_t) { ++waiting; });
+  overlapped_for(3, 0, [&](std::int64_t, std::int64_t) { ++waiting; });  // one at a time
+  CHECK_EQUAL(waiting.load(), kThreads + 3);
+  CHECK_THROWS(
+      overlapped_for(5, 4, [](std::int64_t, std::int64_t) { throw std::runtime_error("no"); }),
+      std::runtime_error);
+}
+
 TEST(serves_several_callers_at_once) {
   set_num_threads(3);
   std::atomic<int> wrong = 0;

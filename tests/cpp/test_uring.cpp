@@ -1,5 +1,6 @@
 // The ring itself: what is queued is read, completions carry their tags, errors their codes.
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "check.hpp"
+#include "child_process.hpp"
 #include "graphmount/uring.hpp"
 #include "temporary_folder.hpp"
 
@@ -86,6 +88,23 @@ TEST(errors_come_with_their_codes) {
   const auto taken = take_all(ring, 1);
   CHECK_EQUAL(taken[0].tag, 7U);
   CHECK_EQUAL(taken[0].result, -EBADF);
+}
+
+TEST(memory_that_may_not_be_registered) {
+  if (geteuid() != 0) skip("becoming another user needs root");
+  Fixture fixture;
+  static_cast<void>(fixture.ring());
+  const int status = run_in_child([&] {
+    const rlimit little{1 << 16, 1 << 16};  // enough for the queues
+    fixture.memory.resize(1 << 20);
+    CHECK_EQUAL(setrlimit(RLIMIT_MEMLOCK, &little), 0);
+    CHECK_EQUAL(seteuid(65534), 0);
+    Uring ring(kDepth, fixture.descriptor, fixture.memory);
+    ring.queue_read(1000, fixture.memory.data(), 512, 1);
+    CHECK_EQUAL(take_all(ring, 1)[0].result, 512);
+    CHECK(fixture.memory[5] == static_cast<std::byte>(1005 % 251));
+  });
+  CHECK(is_success(status));
 }
 
 TEST(a_ring_needs_a_file) {

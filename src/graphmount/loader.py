@@ -166,6 +166,7 @@ class NeighborLoader:
         self._feeds: dict[str, _core.TableFeed] = {}
         self._edge_feeds: dict[str, _core.TableFeed] = {}
         self._pipeline: _core.BatchPipeline | None = None
+        self._last: tuple[_core.BatchPipeline, dict[str, _core.TableFeed]] | None = None
         self._epoch = self._handed_out = 0
         self._resumes = False
         self._begun = clock.monotonic()
@@ -257,6 +258,7 @@ class NeighborLoader:
         )
         _running.add(pipeline)
         self._pipeline = pipeline
+        self._last = pipeline, {**self._feeds, **self._edge_feeds}
         self._begun = clock.monotonic()
         return self._batches(pipeline, order, self._epoch)
 
@@ -330,6 +332,7 @@ class NeighborLoader:
         """
         self._stop()
         self._feeds, self._edge_feeds = {}, {}
+        self._last = None
 
     def state_dict(self) -> dict[str, Any]:
         """Where the loader is: the epoch, and how many of its batches have been handed out.
@@ -375,10 +378,10 @@ class NeighborLoader:
             2
         """
         report = memory_report(self._data.graph, *self._data.features.values())
-        if self._pipeline is None:
+        if self._last is None:
             return LoaderStats(memory=report)
-        stats = self._pipeline.stats()
-        feeds = {**self._feeds, **self._edge_feeds}
+        pipeline, feeds = self._last
+        stats = pipeline.stats()
         return LoaderStats(
             batches=stats.batches,
             seconds=clock.monotonic() - self._begun,

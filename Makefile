@@ -111,7 +111,7 @@ format: $(VENV)/.built $(VENV)/.tools ## apply the formatters and renew the stub
 	cp $$(ls -t build/cp*/_core.pyi | head -n 1) src/graphmount/_core.pyi
 
 bench: $(VENV)/.built $(VENV)/.tools ## the benchmarks, short ones: BENCH_OPTIONS= for the full ones
-	for name in mount verify advice compile_text compile_large compile_features ids order sample walk negatives gather; do \
+	for name in mount verify advice compile_text compile_large compile_features ids order sample walk negatives gather loader; do \
 		$(BIN)/python -m benchmarks.bench_$$name $(BENCH_OPTIONS) || exit 1; done
 
 docs: $(VENV)/.built $(VENV)/.tools ## build the documentation into site/

@@ -242,6 +242,15 @@ def test_sample(tmp_path: Path) -> None:
         assert [row["reads"] for row in table] == ["fault", "batch", "auto"]
 
 
+def test_loader(tmp_path: Path) -> None:
+    options = ("--scale", "12", "--rounds", "1", "--family", "R-MAT")
+    results = run_benchmark("bench_loader", tmp_path, *options)
+    passed_checks(results)
+    for table in results["tables"].values():
+        assert [row["way"] for row in table][:2] == ["mapped tensor, 10 %", "loader, 5 %"]
+        assert all(is_spread(row["batches/s"]) for row in table)
+
+
 def test_order(tmp_path: Path) -> None:
     results = run_benchmark("bench_order", tmp_path, "--scale", "10", "--batch", "16")
     assert len(results["tables"]) == 5

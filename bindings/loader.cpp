@@ -9,7 +9,6 @@
 #include <stdexcept>
 
 #include "arrays.hpp"
-#include "directions.hpp"
 #include "graphmount/batch_pipeline.hpp"
 #include "mounted_features.hpp"
 
@@ -34,23 +33,6 @@ void make_feed(TableFeed* self, const MountedFeatures& matrix, std::uint64_t mem
                             .reader = to_reader_kind(reader)};
   const nb::gil_scoped_release release;
   new (self) TableFeed(matrix, options);
-}
-
-SampleOptions to_sample_options(const std::vector<std::int64_t>& fanouts, bool replace,
-                                bool weighted, bool disjoint, bool temporal, bool take_last,
-                                bool induced, const std::string& direction, std::uint64_t key) {
-  SampleOptions options{.direction = to_direction(direction),
-                        .fanouts = {},
-                        .rule = {.replace = replace,
-                                 .weighted = weighted,
-                                 .temporal = temporal,
-                                 .take_last = take_last},
-                        .disjoint = disjoint,
-                        .edges = induced ? SampledEdges::kInduced : SampledEdges::kPicked,
-                        .key = RandomKey(key)};
-  for (const std::int64_t fanout : fanouts)
-    options.fanouts.push_back(fanout < 0 ? kAllNeighbors : static_cast<std::uint64_t>(fanout));
-  return options;
 }
 
 void make_pipeline(BatchPipeline* self, std::shared_ptr<const Graph> graph,
@@ -134,19 +116,6 @@ void bind_loader(nb::module_& module) {
       .def_prop_ro("num_hot", [](const TableFeed& self) { return self.hot().size(); })
       .def_prop_ro("num_slots", &TableFeed::num_slots)
       .def_prop_ro("bytes", &TableFeed::bytes);
-
-  nb::class_<SampleOptions>(module, "SampleOptions")
-      .def(
-          "__init__",
-          [](SampleOptions* self, const std::vector<std::int64_t>& fanouts, bool replace,
-             bool weighted, bool disjoint, bool temporal, bool take_last, bool induced,
-             const std::string& direction, std::uint64_t key) {
-            new (self)
-                SampleOptions(to_sample_options(fanouts, replace, weighted, disjoint, temporal,
-                                                take_last, induced, direction, key));
-          },
-          nb::kw_only(), "fanouts"_a, "replace"_a, "weighted"_a, "disjoint"_a, "temporal"_a,
-          "take_last"_a, "induced"_a, "direction"_a, "key"_a);
 
   nb::class_<LoadedBatch>(module, "LoadedBatch")
       .def_ro("number", &LoadedBatch::number)

@@ -1,11 +1,8 @@
 // Bindings of neighbor sampling. Arrays go out as they are, in memory that comes back to the core
 // when the last of their views is gone.
-#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
-
-#include <optional>
 
 #include "arrays.hpp"
 #include "directions.hpp"
@@ -46,24 +43,26 @@ IdArray fanout(const Graph& graph, const IdColumn& nodes, std::uint64_t k, bool 
   return to_array(std::move(out), {nodes.size(), static_cast<std::size_t>(k)});
 }
 
-NeighborSample sample(const Graph& graph, const IdColumn& seeds,
-                      const std::vector<std::int64_t>& fanouts, bool replace, bool weighted,
-                      bool disjoint, const std::optional<IdColumn>& times, bool take_last,
-                      bool induced, const std::string& direction, std::uint64_t key) {
-  SampleOptions options{.direction = to_direction(direction),
-                        .fanouts = {},
-                        .rule = {.replace = replace,
-                                 .weighted = weighted,
-                                 .temporal = times.has_value(),
-                                 .take_last = take_last},
-                        .disjoint = disjoint,
-                        .edges = induced ? SampledEdges::kInduced : SampledEdges::kPicked,
-                        .key = RandomKey(key)};
+void make_options(SampleOptions* self, const std::vector<std::int64_t>& fanouts, bool replace,
+                  bool weighted, bool disjoint, bool temporal, bool take_last, bool induced,
+                  const std::string& direction, std::uint64_t key) {
+  new (self) SampleOptions{.direction = to_direction(direction),
+                           .fanouts = {},
+                           .rule = {.replace = replace,
+                                    .weighted = weighted,
+                                    .temporal = temporal,
+                                    .take_last = take_last},
+                           .disjoint = disjoint,
+                           .edges = induced ? SampledEdges::kInduced : SampledEdges::kPicked,
+                           .key = RandomKey(key)};
   for (const std::int64_t fanout : fanouts)
-    options.fanouts.push_back(fanout < 0 ? kAllNeighbors : static_cast<std::uint64_t>(fanout));
-  const auto time_span = times ? to_span(*times) : std::span<const std::int64_t>();
+    self->fanouts.push_back(fanout < 0 ? kAllNeighbors : static_cast<std::uint64_t>(fanout));
+}
+
+NeighborSample sample(const Graph& graph, const IdColumn& seeds, const IdColumn& times,
+                      const SampleOptions& options) {
   const nb::gil_scoped_release release;
-  return sample_neighbors(graph, to_span(seeds), time_span, options);
+  return sample_neighbors(graph, to_span(seeds), to_span(times), options);
 }
 
 /// Gives each array away once: the core's sample is empty afterwards.
@@ -82,9 +81,10 @@ void bind_sampling(nb::module_& module) {
       .def_ro("num_sampled_edges", &NeighborSample::num_sampled_edges);
   module.def("random_fanout", &fanout, "graph"_a, "nodes"_a, "k"_a, "replace"_a, "weighted"_a,
              "repeat"_a, "direction"_a, "key"_a);
-  module.def("sample_neighbors", &sample, "graph"_a, "seeds"_a, "fanouts"_a, "replace"_a,
-             "weighted"_a, "disjoint"_a, "times"_a.none(), "take_last"_a, "induced"_a,
-             "direction"_a, "key"_a);
+  nb::class_<SampleOptions>(module, "SampleOptions")
+      .def("__init__", &make_options, nb::kw_only(), "fanouts"_a, "replace"_a, "weighted"_a,
+           "disjoint"_a, "temporal"_a, "take_last"_a, "induced"_a, "direction"_a, "key"_a);
+  module.def("sample_neighbors", &sample, "graph"_a, "seeds"_a, "times"_a, "options"_a);
 }
 
 }  // namespace graphmount::bindings

@@ -155,19 +155,19 @@ class NeighborSampling(Handle[_core.Graph]):
         require_choice("subgraph_type", subgraph_type, ("directional", "bidirectional", "induced"))
         if temporal_strategy == "last" and time is None:
             raise ValueError("temporal_strategy='last' needs time=, the time of each seed")
-        sample = _core.sample_neighbors(
-            core,
-            as_ids(seeds, "seeds"),
-            [as_count(k, f"fanouts[{i}]", least=-1) for i, k in enumerate(fanouts)],
-            replace,
-            weighted,
-            disjoint or time is not None,
-            None if time is None else as_ids(time, "time"),
-            temporal_strategy == "last",
-            subgraph_type == "induced",
-            direction,
-            as_key(seed),
+        options = _core.SampleOptions(
+            fanouts=[as_count(k, f"fanouts[{i}]", least=-1) for i, k in enumerate(fanouts)],
+            replace=replace,
+            weighted=weighted,
+            disjoint=disjoint or time is not None,
+            temporal=time is not None,
+            take_last=temporal_strategy == "last",
+            induced=subgraph_type == "induced",
+            direction=direction,
+            key=as_key(seed),
         )
+        times = as_ids([] if time is None else time, "time")
+        sample = _core.sample_neighbors(core, as_ids(seeds, "seeds"), times, options)
         arrays = tuple(map(as_native, sample.take_arrays()))
         nodes, neighbors, targets, edge_ids, batch = arrays
         row, col = (neighbors, targets) if direction == "in" else (targets, neighbors)

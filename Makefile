@@ -62,7 +62,7 @@ define build-core
 endef
 
 test-cpp: $(VENV)/.tools ## tests of the core, without Python
-	$(call build-core,build/core)
+	$(call build-core,build/core,-DCMAKE_CXX_FLAGS_RELEASE=-O1) # compiles in half the time
 	$(BIN)/ctest --test-dir build/core --output-on-failure
 
 sanitize: sanitize-core sanitize-python ## the tests under Address-, UB- and ThreadSanitizer

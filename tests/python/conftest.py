@@ -16,7 +16,7 @@ IS_SANITIZED = os.environ.get("GRAPHMOUNT_SANITIZED") == "1"
 
 hypothesis.settings.register_profile(
     "graphmount",
-    max_examples=2000 if IS_LONG else 100,
+    max_examples=2000 if IS_LONG else 50,
     deadline=None,  # the machines that run this are noisy
     suppress_health_check=[
         hypothesis.HealthCheck.function_scoped_fixture,

@@ -128,7 +128,7 @@ def test_memcap_says_when_it_cannot() -> None:
 def test_mount(tmp_path: Path) -> None:
     require_torch()
     # Torch alone needs 150 MB, so a file of four times the limit cannot be much smaller.
-    options = ("--small", "256K", "--large", "1G", "--cap", "256M", "--rounds", "10")
+    options = ("--small", "256K", "--large", "1G", "--cap", "256M", "--rounds", "3")
     results = run_benchmark("bench_mount", tmp_path, *options)
     facts = results["environment"]
     for fact in ("date", "cores", "memory", "kernel", "file_system", "graphmount", "git_commit"):

@@ -4,16 +4,14 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
-#include <algorithm>
-#include <new>
+#include <string>
 
-#include "arrays.hpp"
+#include "results.hpp"
 
 namespace graphmount::bindings {
 namespace {
 
 using nb::literals::operator""_a;
-using Matrix = nb::ndarray<nb::numpy, NodeId, nb::ndim<2>>;
 
 NegativeWeighting to_weighting(const std::string& name) {
   if (name == "uniform") return NegativeWeighting::kUniform;
@@ -29,29 +27,19 @@ EdgeEnd to_edge_end(const std::string& name) {
 
 // A matrix that fill(span of its items) writes, without the GIL.
 template <class Fill>
-Matrix make_matrix(std::size_t rows, std::size_t columns, const Fill& fill) {
-  // NumPy has no room for rows of this length even if there are none of them.
-  const auto most = checked_multiply(std::max<std::size_t>(rows, 1), columns);
-  const bool fits = most && *most <= PTRDIFF_MAX / sizeof(NodeId);
-  const std::size_t size = rows * columns;
-  // Not set to zero: all of it is written, by several threads.
-  auto* items = fits ? new (std::nothrow) NodeId[size] : nullptr;
-  if (items == nullptr) {
-    // Not as std::bad_alloc, which other extensions in the process may translate in their own way.
-    PyErr_NoMemory();
-    throw nb::python_error();
-  }
-  nb::capsule owner(items, [](void* pointer) noexcept { delete[] static_cast<NodeId*>(pointer); });
+ResultArray<2> make_matrix(std::size_t rows, std::size_t columns, const Fill& fill) {
+  ResultBuffer result;
   {
     const nb::gil_scoped_release release;
-    fill(std::span(items, size));
+    result = allocate_result(rows, columns, "rows of " + std::to_string(columns) + " negatives");
+    fill(result->span());
   }
-  return Matrix(items, {rows, columns}, owner);
+  return to_array<2>(std::move(result), {rows, columns});
 }
 
-Matrix sample_rows(const Graph& graph, const Column<std::int64_t>& kept, std::size_t num,
-                   const std::string& corrupt, const std::string& weighting, bool strict,
-                   bool self_loops, std::optional<NodeId> pad, std::uint64_t key) {
+ResultArray<2> sample_rows(const Graph& graph, const Column<std::int64_t>& kept, std::size_t num,
+                           const std::string& corrupt, const std::string& weighting, bool strict,
+                           bool self_loops, std::optional<NodeId> pad, std::uint64_t key) {
   const EdgeEnd end = to_edge_end(corrupt);
   const NegativeOptions options{to_weighting(weighting), strict, self_loops, pad};
   return make_matrix(kept.size(), num, [&](std::span<NodeId> out) {
@@ -59,8 +47,9 @@ Matrix sample_rows(const Graph& graph, const Column<std::int64_t>& kept, std::si
   });
 }
 
-Matrix sample_pairs(const Graph& graph, std::size_t num, const std::string& weighting, bool strict,
-                    bool self_loops, std::optional<NodeId> pad, std::uint64_t key) {
+ResultArray<2> sample_pairs(const Graph& graph, std::size_t num, const std::string& weighting,
+                            bool strict, bool self_loops, std::optional<NodeId> pad,
+                            std::uint64_t key) {
   const NegativeOptions options{to_weighting(weighting), strict, self_loops, pad};
   return make_matrix(2, num, [&](std::span<NodeId> out) {
     sample_negative_pairs(graph, options, RandomKey(key), out.first(num), out.last(num));

@@ -10,26 +10,15 @@
 
 #include "arrays.hpp"
 #include "directions.hpp"
-#include "graphmount/result_memory.hpp"
 #include "graphmount/skip_gram.hpp"
 #include "graphmount/visit_counts.hpp"
+#include "results.hpp"
 
 namespace graphmount::bindings {
 namespace {
 
 using nb::literals::operator""_a;
 using IdColumn = Column<std::int64_t>;
-using IdMatrix = nb::ndarray<nb::numpy, std::int64_t, nb::ndim<2>>;
-using IdArray = nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>>;
-
-/// A new NumPy array that owns `values`.
-template <class Array>
-Array own(Buffer<std::int64_t> values, std::initializer_list<std::size_t> shape) {
-  auto* owned = new Buffer<std::int64_t>(std::move(values));
-  nb::capsule owner(
-      owned, [](void* pointer) noexcept { delete static_cast<Buffer<std::int64_t>*>(pointer); });
-  return Array(owned->data(), shape, owner);
-}
 
 WalkOptions make_options(double p, double q, double restart, bool weighted,
                          const std::string& dead_end, const std::string& direction) {
@@ -43,29 +32,27 @@ WalkOptions make_options(double p, double q, double restart, bool weighted,
           to_direction(direction)};
 }
 
-IdMatrix walk(const Graph& graph, const IdColumn& starts, std::uint64_t length,
-              const WalkOptions& options, std::uint64_t key) {
+ResultArray<2> walk(const Graph& graph, const IdColumn& starts, std::uint64_t length,
+                    const WalkOptions& options, std::uint64_t key) {
   const Walkers walkers{to_span(starts), length, RandomKey(key)};
-  Buffer<NodeId> out;
+  ResultBuffer out;
   {
     const nb::gil_scoped_release release;
     require_walkable(graph, walkers, options);
     out = allocate_walks(starts.size(), length);
-    random_walk(graph, walkers, options, out.span());
+    random_walk(graph, walkers, options, out->span());
   }
-  return own<IdMatrix>(std::move(out), {starts.size(), length + 1});
+  return to_array<2>(std::move(out), {starts.size(), length + 1});
 }
 
-std::tuple<IdArray, IdArray, IdMatrix> skip_gram_pairs(const Graph& graph, const IdColumn& starts,
-                                                       std::uint64_t length,
-                                                       const WalkOptions& options,
-                                                       std::uint64_t key, std::uint64_t window,
-                                                       std::uint64_t negatives,
-                                                       const std::string& weighting) {
+std::tuple<ResultArray<1>, ResultArray<1>, ResultArray<2>> skip_gram_pairs(
+    const Graph& graph, const IdColumn& starts, std::uint64_t length, const WalkOptions& options,
+    std::uint64_t key, std::uint64_t window, std::uint64_t negatives,
+    const std::string& weighting) {
   if (weighting != "uniform" && weighting != "degree")
     throw std::invalid_argument("negatives are drawn 'uniform' or by 'degree', not '" + weighting +
                                 "'");
-  Buffer<NodeId> centers, contexts, drawn;
+  ResultBuffer centers, contexts, drawn;
   std::uint64_t num_pairs = 0;
   {
     const nb::gil_scoped_release release;
@@ -75,15 +62,15 @@ std::tuple<IdArray, IdArray, IdMatrix> skip_gram_pairs(const Graph& graph, const
     centers = allocate_result(num_pairs, 1, "pairs");
     contexts = allocate_result(num_pairs, 1, "pairs");
     drawn = allocate_result(num_pairs, negatives, "pairs with their negatives");
-    walks.write_pairs(centers.span(), contexts.span());
+    walks.write_pairs(centers->span(), contexts->span());
     walks.write_negatives(
         graph, negatives,
         weighting == "degree" ? NegativeWeighting::kDegree : NegativeWeighting::kUniform,
-        drawn.span());
+        drawn->span());
   }
-  return {own<IdArray>(std::move(centers), {num_pairs}),
-          own<IdArray>(std::move(contexts), {num_pairs}),
-          own<IdMatrix>(std::move(drawn), {num_pairs, negatives})};
+  return {to_array<1>(std::move(centers), {num_pairs}),
+          to_array<1>(std::move(contexts), {num_pairs}),
+          to_array<2>(std::move(drawn), {num_pairs, negatives})};
 }
 
 auto visit_counts(const Graph& graph, const IdColumn& starts, std::uint64_t num_walks,

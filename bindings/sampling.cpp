@@ -1,5 +1,4 @@
-// Bindings of neighbor sampling. Arrays go out as they are, in memory that comes back to the core
-// when the last of their views is gone.
+// Bindings of neighbor sampling.
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -8,39 +7,27 @@
 #include "directions.hpp"
 #include "graphmount/neighbor_sampler.hpp"
 #include "graphmount/random_fanout.hpp"
+#include "results.hpp"
 
 namespace graphmount::bindings {
 namespace {
 
 using nb::literals::operator""_a;
 using IdColumn = Column<std::int64_t>;
-using IdArray = nb::ndarray<nb::numpy, std::int64_t>;
 
-IdArray to_array(Int64Buffer buffer, std::initializer_list<std::size_t> shape) {
-  auto* owned = new Int64Buffer(std::move(buffer));
-  nb::capsule owner(owned,
-                    [](void* pointer) noexcept { delete static_cast<Int64Buffer*>(pointer); });
-  return IdArray((*owned)->data(), shape, owner);
-}
-
-IdArray to_array(Int64Buffer buffer) {
-  const std::size_t size = buffer->size();
-  return to_array(std::move(buffer), {size});
-}
-
-IdArray fanout(const Graph& graph, const IdColumn& nodes, std::uint64_t k, bool replace,
-               bool weighted, bool repeat, const std::string& direction, std::uint64_t key) {
+ResultArray<2> fanout(const Graph& graph, const IdColumn& nodes, std::uint64_t k, bool replace,
+                      bool weighted, bool repeat, const std::string& direction, std::uint64_t key) {
   const FanoutOptions options{.direction = to_direction(direction),
                               .k = k,
                               .rule = {.replace = replace, .weighted = weighted},
                               .repeat = repeat,
                               .key = RandomKey(key)};
-  Int64Buffer out;
+  ResultBuffer out;
   {
     const nb::gil_scoped_release release;
     out = random_fanout(graph, to_span(nodes), options);
   }
-  return to_array(std::move(out), {nodes.size(), static_cast<std::size_t>(k)});
+  return to_array<2>(std::move(out), {nodes.size(), static_cast<std::size_t>(k)});
 }
 
 void make_options(SampleOptions* self, const std::vector<std::int64_t>& fanouts, bool replace,

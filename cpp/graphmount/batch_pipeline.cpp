@@ -172,7 +172,10 @@ BatchPipeline::Next BatchPipeline::next(LoadedBatch& batch, std::chrono::millise
         "this process was forked from the one that iterates; begin a loop of its own here");
   const auto start = Clock::now();
   std::unique_lock lock(mutex_);
-  if (is_stopping_) throw std::logic_error("this iteration was ended");
+  if (is_stopping_)
+    throw std::logic_error(
+        "this loop was ended by another one over the same loader, or by its close(); begin a new "
+        "one");
   if (num_taken_ >= options_.num_batches) return Next::kEnd;
   const bool is_there =
       changed_.wait_for(lock, patience, [&] { return !ready_.empty() || failure_ != nullptr; });

@@ -72,7 +72,7 @@ class ListPicker {
     const auto length = static_cast<std::uint64_t>(range.end - range.begin);
     if (!rule_.weighted)
       return rule_.replace && k != kAllNeighbors && length != 0 ? k : std::min(length, k);
-    if (rule_.replace && k != kAllNeighbors) return count_positive(weights(range), 1) != 0 ? k : 0;
+    if (rule_.replace && k != kAllNeighbors) return has_positive(range) ? k : 0;
     return count_positive(weights(range), k);
   }
 
@@ -85,7 +85,9 @@ class ListPicker {
     const EdgeId length = range.end - range.begin;
     if (rule_.temporal && length <= kShortList)
       visit(SectionKind::kTimestamps, range.begin, range.end);
-    if (rule_.weighted)
+    if (rule_.weighted && rule_.replace && !rule_.temporal)
+      visit(SectionKind::kAlias, range.begin, range.begin + (length > 0 ? 1 : 0));
+    else if (rule_.weighted)
       visit(SectionKind::kWeights, range.begin,
             range.begin + static_cast<EdgeId>(std::min(static_cast<std::uint64_t>(length), k)));
   }
@@ -148,6 +150,12 @@ class ListPicker {
  private:
   std::span<const float> weights(ListRange range) const {
     return {weights_ + range.begin, static_cast<std::size_t>(range.end - range.begin)};
+  }
+
+  /// Whether anything can be picked. The table of a whole list says so in its first entry.
+  bool has_positive(ListRange range) const {
+    if (range.begin == range.end) return false;
+    return rule_.temporal ? count_positive(weights(range), 1) != 0 : alias_[range.begin] != kNoPick;
   }
 
   /// The alias table of a list, if all of it can be picked from.

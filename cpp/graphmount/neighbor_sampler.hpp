@@ -10,15 +10,12 @@
 #include <span>
 #include <vector>
 
-#include "graphmount/buffer.hpp"
 #include "graphmount/graph.hpp"
 #include "graphmount/list_picker.hpp"
 #include "graphmount/random.hpp"
-#include "graphmount/recycler.hpp"
+#include "graphmount/result_memory.hpp"
 
 namespace graphmount {
-
-using Int64Buffer = Recycled<Buffer<std::int64_t>>;
 
 /// Which edges between the sampled nodes are in the result.
 enum class SampledEdges {
@@ -36,10 +33,10 @@ struct SampleOptions {
 };
 
 struct NeighborSample {
-  Int64Buffer nodes;               // the seeds as they were given, then new nodes hop by hop
-  Int64Buffer neighbors, targets;  // numbers of the nodes at both ends of each edge
-  Int64Buffer edge_ids;
-  Int64Buffer batch;                            // if disjoint: the seed of each node
+  ResultBuffer nodes;               // the seeds as they were given, then new nodes hop by hop
+  ResultBuffer neighbors, targets;  // numbers of the nodes at both ends of each edge
+  ResultBuffer edge_ids;
+  ResultBuffer batch;                           // if disjoint: the seed of each node
   std::vector<std::int64_t> num_sampled_nodes;  // seeds, then new nodes of each hop
   std::vector<std::int64_t> num_sampled_edges;  // of each hop; empty if induced
 };

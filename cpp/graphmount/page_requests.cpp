@@ -44,10 +44,12 @@ void ResidentPages::forget_asked() {
 void PageRequests::begin(ResidentPages& pages) {
   pages_ = &pages;
   const std::size_t words = num_words(*pages.file_);
-  if (wanted_.size() < words) {
-    wanted_.resize(words);
-    std::fill(wanted_.data(), wanted_.data() + words, 0);
+  // A batch that ended with an exception may have left bits behind.
+  if (wanted_.size() < words || !is_finished_) {
+    wanted_.resize(std::max(words, wanted_.size()));
+    std::fill(wanted_.data(), wanted_.data() + wanted_.size(), 0);
   }
+  is_finished_ = false;
   num_wanted_ = 0;
   waits_before_ = num_page_waits();
 }
@@ -99,6 +101,7 @@ void PageRequests::start() {
 }
 
 void PageRequests::finish() {
+  is_finished_ = true;
   constexpr std::int64_t kTolerated = 64;  // of how many pages one may have to be waited for
   if (num_page_waits() - waits_before_ > num_wanted_ / kTolerated + 1) pages_->forget_asked();
 }

@@ -100,6 +100,7 @@ class PageRequests {
 
   ResidentPages* pages_ = nullptr;
   Buffer<std::uint64_t> wanted_;  // a bit for each page; all zero between batches
+  bool is_finished_ = true;
   std::int64_t num_wanted_ = 0;
   std::int64_t waits_before_ = 0;
 };

@@ -159,15 +159,11 @@ class Fanout {
 
 }  // namespace
 
-Recycled<Buffer<std::int64_t>> random_fanout(const Graph& graph, std::span<const NodeId> nodes,
-                                             const FanoutOptions& options) {
+ResultBuffer random_fanout(const Graph& graph, std::span<const NodeId> nodes,
+                           const FanoutOptions& options) {
   require_ids(nodes, graph.num_nodes(), "node");
-  const auto items = checked_multiply(nodes.size(), options.k);
-  if (!items || *items > UINT64_MAX / 16)
-    throw BudgetError("no machine has the memory for " + std::to_string(options.k) +
-                      " neighbors of each of " + std::to_string(nodes.size()) + " nodes");
-  Recycled<Buffer<std::int64_t>> out;
-  out->resize(static_cast<std::size_t>(*items));
+  ResultBuffer out = allocate_result(nodes.size(), options.k,
+                                     "rows of " + std::to_string(options.k) + " neighbors");
   read_lists(graph, options.direction, [&]<class Index>(const ListView<Index>& lists) {
     Fanout<Index>(lists, nodes, options, out->data()).run();
   });

@@ -6,11 +6,10 @@
 #include <cstdint>
 #include <span>
 
-#include "graphmount/buffer.hpp"
 #include "graphmount/graph.hpp"
 #include "graphmount/list_picker.hpp"
 #include "graphmount/random.hpp"
-#include "graphmount/recycler.hpp"
+#include "graphmount/result_memory.hpp"
 
 namespace graphmount {
 
@@ -26,7 +25,7 @@ struct FanoutOptions {
 
 /// Row by row, k neighbors for each node. Throws IdError, MissingDataError, FormatError,
 /// FileChangedError, BudgetError.
-Recycled<Buffer<std::int64_t>> random_fanout(const Graph& graph, std::span<const NodeId> nodes,
-                                             const FanoutOptions& options);
+ResultBuffer random_fanout(const Graph& graph, std::span<const NodeId> nodes,
+                           const FanoutOptions& options);
 
 }  // namespace graphmount

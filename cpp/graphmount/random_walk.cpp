@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "graphmount/parallel.hpp"
-#include "graphmount/result_memory.hpp"
 #include "graphmount/walk_range.hpp"
 
 namespace graphmount {
@@ -28,7 +27,7 @@ class RowSink {
 
 }  // namespace
 
-Buffer<NodeId> allocate_walks(std::uint64_t num_walks, std::uint64_t length) {
+ResultBuffer allocate_walks(std::uint64_t num_walks, std::uint64_t length) {
   return allocate_result(num_walks, length + 1, "walks of length " + std::to_string(length));
 }
 

@@ -7,13 +7,13 @@
 
 #include <span>
 
-#include "graphmount/buffer.hpp"
+#include "graphmount/result_memory.hpp"
 #include "graphmount/walk_options.hpp"
 
 namespace graphmount {
 
 /// Memory for as many walks; throws BudgetError if there is none.
-Buffer<NodeId> allocate_walks(std::uint64_t num_walks, std::uint64_t length);
+ResultBuffer allocate_walks(std::uint64_t num_walks, std::uint64_t length);
 
 /// Walks into rows of length + 1 nodes, the start first. Throws IdError, MissingDataError,
 /// FormatError, FileChangedError and std::invalid_argument.

@@ -1,8 +1,8 @@
 // Objects that own memory and are needed again and again, kept for the next use: after the first
 // few calls, nothing is allocated any more, and no page has to be cleared by the system.
 //
-// Large ones are not kept, and there is a limit to how many are, so that one unusual call does not
-// cost memory for ever. Safe with threads and after fork.
+// There is a limit to how much memory is kept, so that one unusual call does not cost it for ever.
+// Safe with threads and after fork.
 #pragma once
 
 #include <cstddef>
@@ -19,13 +19,17 @@ namespace graphmount {
 template <class Object>
 class Recycled {
  public:
+  /// How much memory the objects of one kind may hold while nobody uses them.
+  static constexpr std::size_t kMostBytes = std::size_t{128} << 20;
+
   /// One that was used before, as it was left, or a new one.
   Recycled() {
     {
       const std::lock_guard lock(fork_safe_mutex<Recycled>());
-      if (!kept().empty()) {
-        object_ = std::move(kept().back());
-        kept().pop_back();
+      if (Kept& kept = kept_objects(); !kept.objects.empty()) {
+        object_ = std::move(kept.objects.back());
+        kept.objects.pop_back();
+        kept.bytes -= object_->bytes();
       }
     }
     if (object_ == nullptr) object_ = std::make_unique<Object>();
@@ -36,9 +40,13 @@ class Recycled {
     return *this;
   }
   ~Recycled() {
-    if (object_ == nullptr || object_->bytes() > kMostBytes) return;
+    if (object_ == nullptr) return;
     const std::lock_guard lock(fork_safe_mutex<Recycled>());
-    if (kept().size() < kMostKept) kept().push_back(std::move(object_));
+    Kept& kept = kept_objects();
+    const std::size_t bytes = object_->bytes();
+    if (kept.objects.size() == kMostKept || bytes > kMostBytes - kept.bytes) return;
+    kept.objects.push_back(std::move(object_));
+    kept.bytes += bytes;
   }
 
   Object& operator*() const { return *object_; }
@@ -46,16 +54,20 @@ class Recycled {
 
  private:
   static constexpr std::size_t kMostKept = 32;
-  static constexpr std::size_t kMostBytes = std::size_t{64} << 20;
+
+  struct Kept {
+    std::vector<std::unique_ptr<Object>> objects;
+    std::size_t bytes = 0;
+  };
 
   // Never destroyed: arrays may go back to it while the interpreter shuts down.
-  static std::vector<std::unique_ptr<Object>>& kept() {
-    static auto* const objects = [] {
-      auto* fresh = new std::vector<std::unique_ptr<Object>>;
-      fresh->reserve(kMostKept);
+  static Kept& kept_objects() {
+    static auto* const kept = [] {
+      auto* fresh = new Kept;
+      fresh->objects.reserve(kMostKept);
       return fresh;
     }();
-    return *objects;
+    return *kept;
   }
 
   std::unique_ptr<Object> object_;

@@ -1,5 +1,6 @@
 #include "graphmount/result_memory.hpp"
 
+#include <algorithm>
 #include <new>
 
 #include "graphmount/error.hpp"
@@ -7,13 +8,15 @@
 
 namespace graphmount {
 
-Buffer<std::int64_t> allocate_result(std::uint64_t rows, std::uint64_t columns,
-                                     const std::string& what) {
-  const auto entries = checked_multiply(rows, columns);
+ResultBuffer allocate_result(std::uint64_t rows, std::uint64_t columns, const std::string& what) {
+  // Arrays have no room for rows of such a length even if there are none of them.
+  const auto entries = checked_multiply(std::max<std::uint64_t>(rows, 1), columns);
   const bool fits = entries && *entries <= INT64_MAX / sizeof(std::int64_t);
   if (fits) {
     try {
-      return Buffer<std::int64_t>(static_cast<std::size_t>(*entries));
+      ResultBuffer result;
+      result->resize(static_cast<std::size_t>(rows * columns));
+      return result;
     } catch (const std::bad_alloc&) {  // said below, with the size
     }
   }

@@ -81,7 +81,7 @@ SkipGramWalks::SkipGramWalks(const Graph& graph, const Walkers& walkers, const W
   read_walk_lists(graph, options, [&](const auto& lists) {
     parallel_for(count, balanced_grain(count, kLeastWalkers),
                  [&](std::int64_t begin, std::int64_t end) {
-                   MarkingSink sink(rows_.data(), columns_);
+                   MarkingSink sink(rows_->data(), columns_);
                    walk_range(lists, walkers, options, static_cast<std::uint64_t>(begin),
                               static_cast<std::uint64_t>(end), sink);
                  });
@@ -101,7 +101,7 @@ SkipGramWalks::SkipGramWalks(const Graph& graph, const Walkers& walkers, const W
 
 template <class Use>
 void SkipGramWalks::each_stretch(std::uint64_t walker, const Use& use) const {
-  const NodeId* row = rows_.data() + walker * columns_;
+  const NodeId* row = rows_->data() + walker * columns_;
   for (std::uint64_t begin = 0; begin < columns_ && row[begin] != kEnded;) {
     std::uint64_t end = begin + 1;
     while (end < columns_ && row[end] != kEnded && (row[end] & kRestartMark) == 0) ++end;
@@ -112,7 +112,7 @@ void SkipGramWalks::each_stretch(std::uint64_t walker, const Use& use) const {
 
 void SkipGramWalks::write_pairs(std::span<NodeId> centers, std::span<NodeId> contexts) const {
   for_each_row(num_walks_, [&](std::uint64_t walker) {
-    const NodeId* row = rows_.data() + walker * columns_;
+    const NodeId* row = rows_->data() + walker * columns_;
     std::size_t pair = first_pair_[walker];
     each_stretch(walker, [&](std::uint64_t begin, std::uint64_t end) {
       for (std::uint64_t i = begin; i < end; ++i) {

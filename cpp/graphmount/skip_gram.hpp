@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "graphmount/buffer.hpp"
+#include "graphmount/result_memory.hpp"
 #include "graphmount/walk_options.hpp"
 
 namespace graphmount {
@@ -44,7 +44,7 @@ class SkipGramWalks {
   std::uint64_t num_walks_, columns_, window_;
   RandomKey key_;
   Direction direction_;
-  Buffer<NodeId> rows_;  // nodes, those after a restart with a mark
+  ResultBuffer rows_;  // nodes, those after a restart with a mark
   std::vector<std::uint64_t> first_pair_;
 };
 

@@ -26,9 +26,11 @@ _MOST = 2**64 - 1
 
 def as_key(seed: Seed) -> int:
     """The key of a seed."""
+    if isinstance(seed, np.ndarray):
+        seed = seed.tolist()
     if seed is None:
         parts = [_draw_seed()]
-    elif isinstance(seed, Sequence | np.ndarray) and not isinstance(seed, str | bytes):
+    elif isinstance(seed, Sequence) and not isinstance(seed, str | bytes):
         if len(seed) == 0:
             raise ValueError("seed has no parts; give an integer, or several of them")
         parts = [as_count(part, f"seed[{i}]", most=_MOST) for i, part in enumerate(seed)]

@@ -34,6 +34,7 @@ class Batch:
         input_ids: The places of the seeds in `input_nodes`.
         number: The place of the batch in its epoch.
         epoch: The epoch, from 0 on.
+        dataset: What the loader was made of, if that was a dataset.
 
     Examples:
         >>> import numpy as np

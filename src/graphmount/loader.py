@@ -167,8 +167,9 @@ class NeighborLoader:
         self._edge_feeds: dict[str, _core.TableFeed] = {}
         self._pipeline: _core.BatchPipeline | None = None
         self._last: tuple[_core.BatchPipeline, dict[str, _core.TableFeed]] | None = None
+        # The epoch and how many of its batches are handed out; whether a loop left it in the middle.
         self._epoch = self._handed_out = 0
-        self._resumes = False
+        self._resumes = self._was_left = False
         self._begun = clock.monotonic()
 
     def __len__(self) -> int:
@@ -234,8 +235,10 @@ class NeighborLoader:
     def __iter__(self) -> Iterator[Batch]:
         self._stop()
         self._make_feeds()
+        if self._was_left:
+            self._epoch += 1
         first = self._handed_out if self._resumes else 0
-        self._resumes = False
+        self._resumes, self._was_left = False, True
         self._handed_out = first
         order = self._epoch_order(self._epoch)
         pipeline = _core.BatchPipeline(
@@ -265,20 +268,13 @@ class NeighborLoader:
     def _batches(
         self, pipeline: _core.BatchPipeline, order: NDArray[np.int64], epoch: int
     ) -> Iterator[Batch]:
-        finished = False
         try:
-            while True:
-                loaded = pipeline.next()
-                if loaded is None:
-                    finished = True
-                    return
-                if self._pipeline is pipeline:
-                    self._handed_out = loaded.number + 1
+            while (loaded := pipeline.next()) is not None:
+                self._handed_out = loaded.number + 1
                 yield self._make_batch(loaded, order, epoch)
+            self._epoch, self._handed_out, self._was_left = epoch + 1, 0, False
         finally:
             pipeline.stop()
-            if self._pipeline is pipeline and (finished or not self._resumes):
-                self._epoch, self._handed_out = epoch + 1, 0
 
     def _make_batch(self, loaded: _core.LoadedBatch, order: NDArray[np.int64], epoch: int) -> Batch:
         names = [*self._feeds, *self._edge_feeds]
@@ -337,6 +333,8 @@ class NeighborLoader:
     def state_dict(self) -> dict[str, Any]:
         """Where the loader is: the epoch, and how many of its batches have been handed out.
 
+        After a loop that was left early this is still where it was left, until the next one begins.
+
         Examples:
             >>> import graphmount as gm
             >>> _ = gm.compile_graph(([0, 1], [1, 2]), "g.gl")
@@ -363,7 +361,7 @@ class NeighborLoader:
         self._key = as_count(state["key"], "key", most=2**64 - 1)
         self._epoch = as_count(state["epoch"], "epoch")
         self._handed_out = as_count(state["batch"], "batch", most=len(self))
-        self._resumes = True
+        self._resumes, self._was_left = True, False
 
     def stats(self) -> LoaderStats:
         """What the loader did in its current or last epoch: see `LoaderStats`.

@@ -13,12 +13,11 @@ using OutBytes = nb::ndarray<std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device
 
 void gather(const MountedFeatures& features, const Column<std::int64_t>& ids,
             const std::string& dtype, const OutBytes& out, const std::string& reader) {
-  const DTypeTraits* const traits = find_dtype(dtype);
-  if (traits == nullptr) throw std::invalid_argument("there is no dtype '" + dtype + "'");
+  const DType wanted = to_dtype(dtype);
   const ReaderKind kind = to_reader_kind(reader);
   const auto bytes = std::as_writable_bytes(std::span(out.data(), out.size()));
   const nb::gil_scoped_release release;
-  features.gather.gather(to_span(ids), traits->dtype, bytes, kind);
+  features.gather.gather(to_span(ids), wanted, bytes, kind);
 }
 
 std::size_t num_dimensions(const FeatureMatrix& features) {

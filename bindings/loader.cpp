@@ -7,6 +7,7 @@
 
 #include <optional>
 #include <stdexcept>
+#include <utility>
 
 #include "arrays.hpp"
 #include "graphmount/batch_pipeline.hpp"
@@ -24,37 +25,49 @@ std::vector<std::int64_t> to_vector(const IdColumn& column) {
 }
 
 void make_feed(TableFeed* self, const MountedFeatures& matrix, std::uint64_t memory,
-               double slot_share, std::uint64_t num_announced, const IdColumn& hottest,
-               const std::string& reader) {
+               double slot_share, std::uint64_t window, const IdColumn& trial,
+               const IdColumn& hottest, const std::string& dtype, const std::string& reader) {
   const FeedOptions options{.memory = memory,
                             .slot_share = slot_share,
-                            .num_announced = num_announced,
+                            .window = window,
+                            .trial = to_vector(trial),
                             .hottest = to_vector(hottest),
+                            .dtype = to_dtype(dtype),
                             .reader = to_reader_kind(reader)};
   const nb::gil_scoped_release release;
   new (self) TableFeed(matrix, options);
 }
 
-void make_pipeline(BatchPipeline* self, std::shared_ptr<const Graph> graph,
+/// A pipeline whose end does not keep Python from running: its threads may have to.
+struct PythonPipeline : BatchPipeline {
+  using BatchPipeline::BatchPipeline;
+  ~PythonPipeline() {
+    const nb::gil_scoped_release release;
+    stop();
+  }
+};
+
+void make_pipeline(PythonPipeline* self, std::shared_ptr<const Graph> graph,
                    const std::vector<std::shared_ptr<TableFeed>>& node_feeds,
                    const std::vector<std::shared_ptr<TableFeed>>& edge_feeds, const IdColumn& seeds,
                    const IdColumn& times, const SampleOptions& sample, std::uint64_t batch_size,
                    std::uint64_t first_batch, std::uint64_t num_batches, std::uint64_t window,
-                   std::uint64_t prefetch) {
+                   std::uint64_t prefetch, bool pin_memory) {
   std::vector<PipelineTable> tables;
   for (const auto& feed : node_feeds) tables.push_back({feed, false});
   for (const auto& feed : edge_feeds) tables.push_back({feed, true});
-  new (self) BatchPipeline(std::move(graph), std::move(tables), to_vector(seeds), to_vector(times),
-                           {.sample = sample,
-                            .batch_size = batch_size,
-                            .first_batch = first_batch,
-                            .num_batches = num_batches,
-                            .window = window,
-                            .prefetch = prefetch});
+  new (self) PythonPipeline(std::move(graph), std::move(tables), to_vector(seeds), to_vector(times),
+                            {.sample = sample,
+                             .batch_size = batch_size,
+                             .first_batch = first_batch,
+                             .num_batches = num_batches,
+                             .window = window,
+                             .prefetch = prefetch,
+                             .pin_memory = pin_memory});
 }
 
 /// The next batch, or None at the end. Ctrl-C is noticed while waiting.
-std::optional<LoadedBatch> next_batch(BatchPipeline& pipeline) {
+std::optional<LoadedBatch> next_batch(PythonPipeline& pipeline) {
   for (;;) {
     LoadedBatch batch;
     BatchPipeline::Next state;
@@ -68,18 +81,25 @@ std::optional<LoadedBatch> next_batch(BatchPipeline& pipeline) {
   }
 }
 
+/// The addresses of functions like cudaHostRegister and cudaHostUnregister, or 0.
+void set_host_pinning(std::uintptr_t pin, std::uintptr_t unpin) {
+  // Never freed: another thread may be using the last ones.
+  host_pinning() = pin == 0 ? nullptr
+                            : new HostPinning{reinterpret_cast<HostPinning::Pin>(pin),
+                                              reinterpret_cast<HostPinning::Unpin>(unpin)};
+}
+
 /// The rows of a table as an array, which owns them from then on.
-nb::ndarray<nb::numpy> take_rows(LoadedBatch& batch, std::size_t table,
-                                 const MountedFeatures& matrix) {
+nb::ndarray<nb::numpy> take_rows(LoadedBatch& batch, std::size_t table, const TableFeed& feed) {
   auto* owned = new BufferPool::Handle(std::move(batch.rows.at(table)));
   nb::capsule owner(
       owned, [](void* pointer) noexcept { delete static_cast<BufferPool::Handle*>(pointer); });
-  const auto columns = static_cast<std::size_t>(matrix.matrix().columns);
-  const std::size_t row_bytes = static_cast<std::size_t>(matrix.row_bytes());
+  const auto columns = static_cast<std::size_t>(feed.matrix().matrix().columns);
+  const std::size_t row_bytes = feed.out_row_bytes();
   const std::size_t shape[2] = {row_bytes == 0 ? 0 : owned->size() / row_bytes, columns};
-  const DType dtype = matrix.matrix().dtype;
+  const DType dtype = feed.dtype();
   return nb::ndarray<nb::numpy>(
-      owned->data(), matrix.is_one_dimensional() ? 1 : 2, shape, owner, nullptr,
+      owned->data(), feed.matrix().is_one_dimensional() ? 1 : 2, shape, owner, nullptr,
       dtype == DType::kBFloat16 ? nb::dtype<std::uint16_t>() : to_dlpack(dtype));
 }
 
@@ -108,11 +128,13 @@ void bind_loader(nb::module_& module) {
       .def_ro("feed_wait_seconds", &PipelineStats::feed_wait_seconds)
       .def_ro("ready_wait_seconds", &PipelineStats::ready_wait_seconds)
       .def_ro("taker_wait_seconds", &PipelineStats::taker_wait_seconds)
+      .def_ro("held_batches", &PipelineStats::held_batches)
+      .def_ro("held_bytes", &PipelineStats::held_bytes)
       .def_ro("feeds", &PipelineStats::feeds);
 
   nb::class_<TableFeed>(module, "TableFeed")
-      .def("__init__", &make_feed, "matrix"_a, "memory"_a, "slot_share"_a, "num_announced"_a,
-           "hottest"_a, "reader"_a, nb::keep_alive<1, 2>())
+      .def("__init__", &make_feed, "matrix"_a, nb::kw_only(), "memory"_a, "slot_share"_a,
+           "window"_a, "trial"_a, "hottest"_a, "dtype"_a, "reader"_a, nb::keep_alive<1, 2>())
       .def_prop_ro("num_hot", [](const TableFeed& self) { return self.hot().size(); })
       .def_prop_ro("num_slots", &TableFeed::num_slots)
       .def_prop_ro("bytes", &TableFeed::bytes);
@@ -120,15 +142,16 @@ void bind_loader(nb::module_& module) {
   nb::class_<LoadedBatch>(module, "LoadedBatch")
       .def_ro("number", &LoadedBatch::number)
       .def("take_sample", [](LoadedBatch& self) { return std::move(self.sample); })
-      .def("take_rows", &take_rows, "table"_a, "matrix"_a);
+      .def("take_rows", &take_rows, "table"_a, "feed"_a);
 
-  nb::class_<BatchPipeline>(module, "BatchPipeline", nb::is_weak_referenceable())
+  module.def("set_host_pinning", &set_host_pinning, "pin"_a, "unpin"_a);
+  nb::class_<PythonPipeline>(module, "BatchPipeline", nb::is_weak_referenceable())
       .def("__init__", &make_pipeline, nb::kw_only(), "graph"_a, "node_feeds"_a, "edge_feeds"_a,
            "seeds"_a, "times"_a, "sample"_a, "batch_size"_a, "first_batch"_a, "num_batches"_a,
-           "window"_a, "prefetch"_a)
+           "window"_a, "prefetch"_a, "pin_memory"_a)
       .def("next", &next_batch)
-      .def("stop", &BatchPipeline::stop, nb::call_guard<nb::gil_scoped_release>())
-      .def("stats", &BatchPipeline::stats);
+      .def("stop", &PythonPipeline::stop, nb::call_guard<nb::gil_scoped_release>())
+      .def("stats", &PythonPipeline::stats);
 }
 
 }  // namespace graphmount::bindings

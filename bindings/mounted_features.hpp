@@ -1,4 +1,4 @@
-// What Python calls FeatureMatrix, and the words for its readers.
+// What Python calls FeatureMatrix, and the words for its readers and dtypes.
 #pragma once
 
 #include <stdexcept>
@@ -20,6 +20,12 @@ inline ReaderKind to_reader_kind(const std::string& name) {
        {ReaderKind::kAuto, ReaderKind::kMapped, ReaderKind::kPread, ReaderKind::kUring})
     if (name == reader_name(kind)) return kind;
   throw std::invalid_argument("there is no reader '" + name + "'");
+}
+
+inline DType to_dtype(const std::string& name) {
+  const DTypeTraits* const traits = find_dtype(name);
+  if (traits == nullptr) throw std::invalid_argument("there is no dtype '" + name + "'");
+  return traits->dtype;
 }
 
 }  // namespace graphmount::bindings

@@ -45,7 +45,8 @@ BatchPipeline::BatchPipeline(std::shared_ptr<const Graph> graph, std::vector<Pip
     throw std::invalid_argument("batch_size and prefetch must be at least 1");
   for (const PipelineTable& table : tables_) {
     table.feed->forget_announced();
-    pools_.emplace_back(options_.prefetch + 3);
+    pools_.emplace_back(options_.prefetch + 3, options_.pin_memory);
+    next_to_announce_.push_back(options_.first_batch);
     stats_.feeds.push_back(table.feed->stats());
   }
   sampler_ = std::thread([this] { guarded([this] { run_sampler(); }); });
@@ -135,10 +136,7 @@ void BatchPipeline::run_feeder() {
     });
     // If the sampler failed, what it had done before is still good.
     if (is_stopping_ || sampled_.empty()) return;
-    for (Sampled& sampled : sampled_) {
-      if (std::exchange(sampled.is_announced, true)) continue;
-      for (std::size_t i = 0; i < tables_.size(); ++i) tables_[i].feed->announce(sampled.cold[i]);
-    }
+    announce();
     Sampled sampled = std::move(sampled_.front());
     sampled_.pop_front();
     lock.unlock();
@@ -154,12 +152,22 @@ void BatchPipeline::run_feeder() {
   }
 }
 
+/// Tells each table of the batches ahead, as far as it has room for them.
+void BatchPipeline::announce() {
+  for (std::size_t i = 0; i < tables_.size(); ++i)
+    for (const Sampled& sampled : sampled_) {
+      if (sampled.number < next_to_announce_[i]) continue;
+      if (!tables_[i].feed->announce(sampled.cold[i])) break;
+      ++next_to_announce_[i];
+    }
+}
+
 LoadedBatch BatchPipeline::load(Sampled sampled) {
   LoadedBatch batch{sampled.number, std::move(sampled.sample), {}};
   for (std::size_t i = 0; i < tables_.size(); ++i) {
     TableFeed& feed = *tables_[i].feed;
     const auto& ids = tables_[i].of_edges ? batch.sample.edge_ids : batch.sample.nodes;
-    auto rows = pools_[i].take(ids->size() * static_cast<std::size_t>(feed.matrix().row_bytes()));
+    auto rows = pools_[i].take(ids->size() * feed.out_row_bytes());
     feed.fill(ids->span(), sampled.cold[i], rows.data());
     batch.rows.push_back(std::move(rows));
   }
@@ -192,7 +200,13 @@ BatchPipeline::Next BatchPipeline::next(LoadedBatch& batch, std::chrono::millise
 
 PipelineStats BatchPipeline::stats() const {
   const std::lock_guard lock(mutex_);
-  return stats_;
+  PipelineStats stats = stats_;
+  for (const BufferPool& pool : pools_) {
+    const auto [count, bytes] = pool.taken();
+    stats.held_batches = std::max<std::uint64_t>(stats.held_batches, count);
+    stats.held_bytes += bytes;
+  }
+  return stats;
 }
 
 }  // namespace graphmount

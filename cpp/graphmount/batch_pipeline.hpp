@@ -37,6 +37,7 @@ struct PipelineOptions {
   std::uint64_t num_batches = 0;  // of the whole epoch
   std::uint64_t window = 16;      // batches that are sampled ahead
   std::uint64_t prefetch = 2;     // finished batches that may wait
+  bool pin_memory = false;        // rows go to memory that a GPU may read: host_pinning.hpp
 };
 
 struct LoadedBatch {
@@ -54,6 +55,8 @@ struct PipelineStats {
   double feed_wait_seconds = 0;   // fetching waited for sampling
   double ready_wait_seconds = 0;  // fetching waited for the one who takes batches
   double taker_wait_seconds = 0;  // that one waited for a batch
+  // Whose rows are in memory now: finished and waiting, or handed out and kept.
+  std::uint64_t held_batches = 0, held_bytes = 0;
   std::vector<FeedStats> feeds;
 };
 
@@ -84,12 +87,12 @@ class BatchPipeline {
     std::uint64_t number;
     NeighborSample sample;
     std::vector<ColdRows> cold;  // of each table
-    bool is_announced = false;
   };
 
   void run_sampler();
   void run_feeder();
   Sampled sample_batch(std::uint64_t number) const;
+  void announce();
   LoadedBatch load(Sampled sampled);
   template <class Work>
   void guarded(const Work& work);
@@ -98,7 +101,8 @@ class BatchPipeline {
   std::vector<PipelineTable> tables_;
   std::vector<std::int64_t> seeds_, times_;
   PipelineOptions options_;
-  std::vector<BufferPool> pools_;  // one for each table
+  std::vector<BufferPool> pools_;                // one for each table
+  std::vector<std::uint64_t> next_to_announce_;  // the batch, for each table
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;

@@ -10,20 +10,22 @@
 #include <utility>
 #include <vector>
 
-#include "graphmount/buffer.hpp"
+#include "graphmount/host_pinning.hpp"
 
 namespace graphmount {
 
 class BufferPool {
   struct Shared {
-    std::mutex mutex;
-    std::vector<Buffer<std::byte>> free;
+    mutable std::mutex mutex;
+    std::vector<PinnableBuffer> free;
     std::size_t most_free = 0;
+    std::size_t num_taken = 0, taken_bytes = 0;
   };
 
  public:
-  /// Keeps at most so many buffers that are not in use.
-  explicit BufferPool(std::size_t most_free) : shared_(std::make_shared<Shared>()) {
+  /// Keeps at most so many buffers that are not in use. Pins them on request.
+  explicit BufferPool(std::size_t most_free, bool pins = false)
+      : shared_(std::make_shared<Shared>()), pins_(pins) {
     shared_->most_free = most_free;
     shared_->free.reserve(most_free);
   }
@@ -40,7 +42,10 @@ class BufferPool {
     ~Handle() {
       if (shared_ == nullptr) return;
       const std::lock_guard lock(shared_->mutex);
+      --shared_->num_taken;
+      shared_->taken_bytes -= buffer_.size();
       if (shared_->free.size() < shared_->most_free) shared_->free.push_back(std::move(buffer_));
+      // One too many is freed with the handle, after the lock.
     }
 
     std::byte* data() { return buffer_.data(); }
@@ -48,29 +53,40 @@ class BufferPool {
 
    private:
     friend class BufferPool;
-    Buffer<std::byte> buffer_;
+    PinnableBuffer buffer_;
     std::shared_ptr<Shared> shared_;
   };
 
   /// A buffer of this size, whose content is undefined.
   Handle take(std::size_t bytes) {
     Handle handle;
+    handle.buffer_ = PinnableBuffer(pins_);
     {
       const std::lock_guard lock(shared_->mutex);
       if (!shared_->free.empty()) {
-        handle.buffer_ = std::move(shared_->free.back());
+        std::swap(handle.buffer_, shared_->free.back());
         shared_->free.pop_back();
       }
     }
     // With some room, so that the next batch, a little larger, does not need a new one.
     if (handle.buffer_.bytes() < bytes) handle.buffer_.resize(bytes + bytes / 8);
     handle.buffer_.resize(bytes);
+    const std::lock_guard lock(shared_->mutex);
     handle.shared_ = shared_;
+    ++shared_->num_taken;
+    shared_->taken_bytes += bytes;
     return handle;
+  }
+
+  /// Buffers that are in use, and their bytes.
+  std::pair<std::size_t, std::size_t> taken() const {
+    const std::lock_guard lock(shared_->mutex);
+    return {shared_->num_taken, shared_->taken_bytes};
   }
 
  private:
   std::shared_ptr<Shared> shared_;
+  bool pins_;
 };
 
 }  // namespace graphmount

@@ -54,6 +54,10 @@ class HotRows {
   }
 
   std::size_t bytes() const { return words_.capacity() * sizeof(Word); }
+  /// What rows that are not the first need, of a matrix with so many.
+  static std::size_t bytes_for(std::uint64_t num_rows) {
+    return static_cast<std::size_t>(num_rows / 64 + 1) * sizeof(Word);
+  }
 
  private:
   struct Word {

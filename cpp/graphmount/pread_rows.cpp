@@ -1,5 +1,6 @@
 #include "graphmount/pread_rows.hpp"
 
+#include <algorithm>
 #include <atomic>
 
 #include "graphmount/block_file.hpp"
@@ -10,7 +11,7 @@
 namespace graphmount {
 namespace {
 
-constexpr int kThreads = 32;
+constexpr unsigned kMostThreads = 32;
 constexpr std::size_t kRequestsAtOnce = 1 << 14;  // planned, not in flight
 
 std::unique_ptr<BlockFile> open_file(const MappedFile& file, std::optional<bool> direct) {
@@ -24,12 +25,13 @@ std::unique_ptr<BlockFile> open_file(const MappedFile& file, std::optional<bool>
 
 class PreadRows final : public RowReader {
  public:
-  PreadRows(const FeatureMatrix& matrix, std::optional<bool> direct)
-      : file_(open_file(matrix.mount().file(), direct)),
+  PreadRows(const FeatureMatrix& matrix, const ReaderOptions& options)
+      : file_(open_file(matrix.mount().file(), options.direct)),
         places_(row_places(matrix)),
         limits_(limits_for(file_->block_bytes())),
+        num_threads_(std::clamp(options.depth, 1U, kMostThreads)),
         requests_(kRequestsAtOnce),
-        memory_(kThreads * limits_.most_bytes) {}
+        memory_(num_threads_ * limits_.most_bytes) {}
 
   void read(std::span<const RowRead> reads) override {
     ReadPlan plan(reads, places_, limits_);
@@ -42,12 +44,14 @@ class PreadRows final : public RowReader {
     stats_.rows += reads.size();
   }
 
+  std::size_t bytes() const override { return requests_.bytes() + memory_.bytes(); }
+
  private:
   void read_requests(std::span<const RowRead> reads, std::size_t count) {
     // A lane is a thread with its own memory, taking requests until none is left.
-    const auto lanes = static_cast<std::int64_t>(std::min<std::size_t>(count, kThreads));
+    const auto lanes = static_cast<std::int64_t>(std::min<std::size_t>(count, num_threads_));
     std::atomic<std::size_t> next = 0;
-    overlapped_for(lanes, kThreads, [&](std::int64_t lane, std::int64_t) {
+    overlapped_for(lanes, static_cast<int>(num_threads_), [&](std::int64_t lane, std::int64_t) {
       std::byte* const bytes =
           memory_.data() + static_cast<std::uint64_t>(lane) * limits_.most_bytes;
       for (std::size_t i; (i = next.fetch_add(1)) < count;) {
@@ -66,6 +70,7 @@ class PreadRows final : public RowReader {
   std::unique_ptr<BlockFile> file_;
   RowPlaces places_;
   RequestLimits limits_;
+  unsigned num_threads_;
   Buffer<ReadRequest> requests_;
   Buffer<std::byte> memory_;
 };
@@ -73,8 +78,8 @@ class PreadRows final : public RowReader {
 }  // namespace
 
 std::unique_ptr<RowReader> make_pread_rows(const FeatureMatrix& matrix,
-                                           std::optional<bool> direct) {
-  return std::make_unique<PreadRows>(matrix, direct);
+                                           const ReaderOptions& options) {
+  return std::make_unique<PreadRows>(matrix, options);
 }
 
 }  // namespace graphmount

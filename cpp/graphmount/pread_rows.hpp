@@ -3,7 +3,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 
 #include "graphmount/row_reader.hpp"
 
@@ -11,6 +10,7 @@ namespace graphmount {
 
 /// Past the page cache, through it, or (nothing) past it where the file system allows. Throws
 /// IoError.
-std::unique_ptr<RowReader> make_pread_rows(const FeatureMatrix& matrix, std::optional<bool> direct);
+std::unique_ptr<RowReader> make_pread_rows(const FeatureMatrix& matrix,
+                                           const ReaderOptions& options);
 
 }  // namespace graphmount

@@ -26,6 +26,7 @@ class ReadThread {
 
   /// Not while a read is under way.
   const ReadStats& stats() const { return reader_->stats(); }
+  std::size_t bytes() const { return reader_->bytes(); }
 
  private:
   void serve();

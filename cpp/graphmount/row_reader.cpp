@@ -25,6 +25,8 @@ class AutoRows final : public RowReader {
     stats_.rows += reads.size();
   }
 
+  std::size_t bytes() const override { return disk_ ? disk_->bytes() : 0; }
+
  private:
   void read_from_disk(std::span<const RowRead> reads) {
     if (!disk_) disk_ = make_disk_reader(*matrix_, options_);
@@ -65,9 +67,9 @@ std::unique_ptr<RowReader> make_row_reader(const FeatureMatrix& matrix, ReaderKi
     case ReaderKind::kMapped:
       return make_mapped_rows(matrix);
     case ReaderKind::kPread:
-      return make_pread_rows(matrix, options.direct);
+      return make_pread_rows(matrix, options);
     case ReaderKind::kUring:
-      return make_uring_rows(matrix, options.direct.value_or(true));
+      return make_uring_rows(matrix, options.direct.value_or(true), options.depth);
   }
   throw std::invalid_argument("there is no such reader");
 }
@@ -78,12 +80,12 @@ std::unique_ptr<RowReader> make_disk_reader(const FeatureMatrix& matrix,
   // and the file will soon be in memory.
   const bool direct = options.direct.value_or(matrix.mount().advice() == Advice::kRandom);
   try {
-    if (direct) return make_uring_rows(matrix, true);
+    if (direct) return make_uring_rows(matrix, true, options.depth);
   } catch (const IoError&) {
     // Not allowed here.
   }
   try {
-    return make_pread_rows(matrix, direct ? options.direct : false);
+    return make_pread_rows(matrix, {direct ? options.direct : false, options.depth});
   } catch (const IoError&) {
     if (options.direct) throw;
     return make_mapped_rows(matrix);  // no descriptors left, for one: slow, but it works

@@ -49,6 +49,9 @@ class RowReader {
   /// exist. Throws IoError, FileChangedError; the outputs are then undefined.
   virtual void read(std::span<const RowRead> reads) = 0;
 
+  /// Memory that it holds.
+  virtual std::size_t bytes() const { return 0; }
+
   const ReadStats& stats() const { return stats_; }
 
  protected:
@@ -66,6 +69,11 @@ struct ReaderOptions {
   /// not allow it), pread does where it can, and auto does for files that are mounted with the
   /// advice random, which are those that are large for the machine.
   std::optional<bool> direct;
+  /// The most reads in flight at a time, each of which needs memory of its own.
+  unsigned depth = kMostDepth;
+
+  // In two trials on a busy machine, half as many were 7 % slower, and twice as many no faster.
+  static constexpr unsigned kMostDepth = 256;
 };
 
 /// `matrix` must outlive the reader. Throws IoError where a reader of this kind is not to be had.

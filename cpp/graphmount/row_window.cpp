@@ -11,22 +11,28 @@
 namespace graphmount {
 namespace {
 
+constexpr std::size_t kSpare = 3;  // a quarter of the table stays empty, for short searches
+
 constexpr std::uint64_t bit_of(std::uint64_t batch) {
   return std::uint64_t{1} << batch % 64;
 }
 
 }  // namespace
 
-RowWindow::RowWindow(std::size_t num_slots, std::uint64_t num_rows, RowBlocks blocks)
+RowWindow::RowWindow(std::size_t num_slots, std::uint64_t num_rows, RowBlocks blocks,
+                     std::size_t num_known)
     : blocks_(blocks),
       num_rows_(num_rows),
-      missing_(static_cast<std::size_t>(num_rows / 64 + 1)),
-      row_in_slot_(num_slots),
-      free_slots_(num_slots) {
+      row_in_slot_(num_slots, kNoRow),
+      slots_(num_slots, kFirstWanted + 64) {
+  if (num_slots == 0) return;
+  missing_.resize(static_cast<std::size_t>(num_rows / 64 + 1));
   std::fill(missing_.data(), missing_.data() + missing_.size(), 0);
-  // So that slots are taken from the first on.
-  std::iota(free_slots_.rbegin(), free_slots_.rend(), std::uint32_t{0});
-  rehash(1024);
+  rehash(table_size(std::max(num_known, num_slots)));
+}
+
+std::size_t RowWindow::table_size(std::size_t num_known) {
+  return std::bit_ceil(std::max<std::size_t>(num_known + num_known / kSpare + 1, 64));
 }
 
 void RowWindow::set_missing(std::uint64_t row, bool is_missing) {
@@ -58,7 +64,9 @@ RowWindow::Entry* RowWindow::find(std::uint64_t row) {
 }
 
 RowWindow::Entry& RowWindow::find_or_add(std::uint64_t row) {
-  if (2 * num_entries_ >= entries_.size()) rehash(2 * entries_.size());
+  // Only if a single batch is too large for the books.
+  if (num_entries_ + 1 >= entries_.size() - entries_.size() / (kSpare + 1))
+    rehash(2 * entries_.size());
   std::size_t at = home_of(row);
   for (; entries_[at].is_used; at = (at + 1) & (entries_.size() - 1))
     if (entries_[at].row == row) return entries_[at];
@@ -80,9 +88,21 @@ void RowWindow::erase(Entry& entry) {
   --num_entries_;
 }
 
-void RowWindow::announce(std::span<const std::uint64_t> rows) {
-  if (num_announced() == kMostBatches)
-    throw std::logic_error("more batches are announced than a window holds");
+bool RowWindow::has_room_for(std::span<const std::uint64_t> rows) {
+  const std::size_t most = entries_.size() - entries_.size() / (kSpare + 1);
+  if (num_entries_ + rows.size() + 1 < most) return true;
+  std::size_t num_new = 0;
+  for (const std::uint64_t row : rows) num_new += find(row) == nullptr ? 1 : 0;
+  return num_entries_ + num_new + 1 < most;
+}
+
+bool RowWindow::announce(std::span<const std::uint64_t> rows) {
+  if (num_announced() == kMostBatches) return false;
+  if (num_slots() == 0) {
+    ++next_announced_;
+    return true;
+  }
+  if (num_announced() != 0 && !has_room_for(rows)) return false;
   for (const std::uint64_t row : rows) {
     Entry& entry = find_or_add(row);
     const bool was_idle = entry.batches == 0;
@@ -90,9 +110,10 @@ void RowWindow::announce(std::span<const std::uint64_t> rows) {
     if (entry.slot == kNone)
       set_missing(row, true);
     else if (was_idle)
-      slots_by_use_[next_announced_ % 64].push_back(entry.slot);
+      slots_.move(entry.slot, wanted_list(next_announced_));
   }
   ++next_announced_;
+  return true;
 }
 
 unsigned RowWindow::next_use(const Entry& entry) const {
@@ -101,36 +122,18 @@ unsigned RowWindow::next_use(const Entry& entry) const {
 }
 
 std::uint32_t RowWindow::take_idle_slot() {
-  if (!free_slots_.empty()) {
-    const std::uint32_t slot = free_slots_.back();
-    free_slots_.pop_back();
-    return slot;
-  }
-  while (!idle_slots_.empty()) {
-    const std::uint32_t slot = idle_slots_.front();
-    idle_slots_.pop_front();
-    Entry* entry = find(row_in_slot_[slot]);
-    // Some batch may want it again since, or it was idle twice.
-    if (entry == nullptr || entry->slot != slot || entry->batches != 0) continue;
-    erase(*entry);
-    return slot;
-  }
-  return kNone;
+  const std::uint32_t slot = slots_.first(kIdle);
+  if (slot != kNone && row_in_slot_[slot] != kNoRow) erase(*find(row_in_slot_[slot]));
+  return slot;
 }
 
 std::uint32_t RowWindow::take_slot_wanted_after(unsigned distance) {
   for (auto far = static_cast<unsigned>(num_announced()) - 1; far > distance; --far) {
-    auto& slots = slots_by_use_[(next_planned_ + far) % 64];
-    while (!slots.empty()) {
-      const std::uint32_t slot = slots.back();
-      slots.pop_back();
-      Entry* entry = find(row_in_slot_[slot]);
-      if (entry == nullptr || entry->slot != slot || entry->batches == 0 || next_use(*entry) != far)
-        continue;
-      entry->slot = kNone;  // it will have to be read again
-      set_missing(entry->row, true);
-      return slot;
-    }
+    const std::uint32_t slot = slots_.last(wanted_list(next_planned_ + far));
+    if (slot == kNone) continue;
+    find(row_in_slot_[slot])->slot = kNone;  // it will have to be read again
+    set_missing(row_in_slot_[slot], true);
+    return slot;
   }
   return kNone;
 }
@@ -139,10 +142,7 @@ void RowWindow::put_into(std::uint32_t slot, Entry& entry) {
   entry.slot = slot;
   row_in_slot_[slot] = entry.row;
   set_missing(entry.row, false);
-  if (entry.batches == 0)
-    just_idle_.push_back(slot);
-  else
-    slots_by_use_[(next_planned_ + next_use(entry)) % 64].push_back(slot);
+  slots_.move(slot, entry.batches == 0 ? kJustIdle : wanted_list(next_planned_ + next_use(entry)));
 }
 
 void RowWindow::add_riders(std::uint64_t row, std::span<const std::uint64_t> batch,
@@ -163,7 +163,12 @@ void RowWindow::add_riders(std::uint64_t row, std::span<const std::uint64_t> bat
 void RowWindow::plan(std::span<const std::uint64_t> rows, WindowPlan& plan) {
   if (num_announced() == 0) throw std::logic_error("the batch to plan was not announced");
   plan.clear();
-  just_idle_.clear();
+  if (num_slots() == 0) {
+    plan.reads.resize(rows.size());
+    std::iota(plan.reads.begin(), plan.reads.end(), std::uint32_t{0});
+    ++next_planned_;
+    return;
+  }
   const std::uint64_t mine = bit_of(next_planned_);
   for (std::uint32_t place = 0; place < rows.size(); ++place) {
     Entry* entry = find(rows[place]);
@@ -189,8 +194,7 @@ void RowWindow::plan(std::span<const std::uint64_t> rows, WindowPlan& plan) {
       erase(*entry);
     }
   }
-  if (num_slots() != 0)
-    for (const std::uint32_t place : plan.reads) add_riders(rows[place], rows, plan.riders);
+  for (const std::uint32_t place : plan.reads) add_riders(rows[place], rows, plan.riders);
   // A slot may have been taken again for another row since.
   std::erase_if(plan.keeps,
                 [&](const SlotMove& keep) { return row_in_slot_[keep.slot] != rows[keep.place]; });
@@ -198,35 +202,20 @@ void RowWindow::plan(std::span<const std::uint64_t> rows, WindowPlan& plan) {
                 [&](const Rider& rider) { return row_in_slot_[rider.slot] != rider.row; });
   // Not before: a slot that this batch copies from must not be filled by the same batch and then
   // copied from again.
-  idle_slots_.insert(idle_slots_.end(), just_idle_.begin(), just_idle_.end());
-  if (idle_slots_.size() > 2 * num_slots() + 1024) tidy_idle_slots();
-  slots_by_use_[next_planned_ % 64] = {};  // gives its memory back
+  while (slots_.first(kJustIdle) != kNone) slots_.move(slots_.first(kJustIdle), kIdle);
   ++next_planned_;
 }
 
-void RowWindow::tidy_idle_slots() {
-  // A slot that was idle, then wanted, and is idle again is there several times: the last counts.
-  std::vector<bool> is_seen(num_slots());
-  std::deque<std::uint32_t> last;
-  for (auto slot = idle_slots_.rbegin(); slot != idle_slots_.rend(); ++slot) {
-    if (is_seen[*slot]) continue;
-    is_seen[*slot] = true;
-    last.push_front(*slot);
-  }
-  idle_slots_ = std::move(last);
-}
-
 std::size_t RowWindow::bytes() const {
-  std::size_t sum = missing_.bytes() + entries_.bytes() + row_in_slot_.capacity() * 8 +
-                    free_slots_.capacity() * 4 + idle_slots_.size() * 4;
-  for (const auto& slots : slots_by_use_) sum += slots.capacity() * 4;
-  return sum;
+  return missing_.bytes() + entries_.bytes() + row_in_slot_.capacity() * sizeof(std::uint64_t) +
+         slots_.bytes();
 }
 
-std::size_t RowWindow::bytes_for(std::size_t num_slots, std::size_t num_announced,
-                                 std::uint64_t num_rows) {
-  return std::bit_ceil(2 * (num_slots + num_announced)) * sizeof(Entry) + num_slots * 32 +
-         static_cast<std::size_t>(num_rows / 8);
+std::size_t RowWindow::bytes_for(std::size_t num_slots, std::uint64_t num_rows,
+                                 std::size_t num_known) {
+  if (num_slots == 0) return 0;
+  return table_size(std::max(num_known, num_slots)) * sizeof(Entry) + num_slots * kBytesPerSlot +
+         static_cast<std::size_t>(num_rows / 8 + 8);
 }
 
 }  // namespace graphmount

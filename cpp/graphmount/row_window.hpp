@@ -6,17 +6,17 @@
 // which rows go to slots afterwards. A row that is wanted again soon is kept rather than one that
 // is wanted later (Belady's rule); rows that no announced batch wants stay as long as there is
 // room, the latest longest. No bytes are touched here, and there are never more rows than slots.
+// The books have room for so many rows and no more: a batch that does not fit in has to wait.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "graphmount/buffer.hpp"
+#include "graphmount/slot_lists.hpp"
 #include "graphmount/types.hpp"
 
 namespace graphmount {
@@ -72,13 +72,17 @@ class RowWindow {
  public:
   /// How many batches can be announced and not planned yet.
   static constexpr std::uint64_t kMostBatches = 63;
+  /// What the books need for each slot: its row, and its place in a list.
+  static constexpr std::size_t kBytesPerSlot = sizeof(std::uint64_t) + SlotLists::bytes_per_slot();
 
-  RowWindow(std::size_t num_slots, std::uint64_t num_rows, RowBlocks blocks);
+  /// For rows [0, num_rows), with room in the books for `num_known`, those in slots included.
+  RowWindow(std::size_t num_slots, std::uint64_t num_rows, RowBlocks blocks, std::size_t num_known);
 
   std::size_t num_slots() const { return row_in_slot_.size(); }
 
-  /// Says which rows the next batch will want, sorted and each once.
-  void announce(std::span<const std::uint64_t> rows);
+  /// Says which rows the next batch will want, sorted and each once. False if there is no room for
+  /// it in the books before another one is planned; there always is for the first.
+  bool announce(std::span<const std::uint64_t> rows);
 
   /// Plans the first batch that was announced and not planned yet; `rows` are the same.
   void plan(std::span<const std::uint64_t> rows, WindowPlan& plan);
@@ -89,12 +93,16 @@ class RowWindow {
   /// Memory of the bookkeeping itself.
   std::size_t bytes() const;
 
-  /// About how much memory that is, for so many slots, and rows that are announced at a time.
-  static std::size_t bytes_for(std::size_t num_slots, std::size_t num_announced,
-                               std::uint64_t num_rows);
+  /// How much memory that is. Nothing without slots, since nothing is kept then.
+  static std::size_t bytes_for(std::size_t num_slots, std::uint64_t num_rows,
+                               std::size_t num_known);
 
  private:
-  static constexpr std::uint32_t kNone = UINT32_MAX;
+  static constexpr std::uint32_t kNone = SlotLists::kNone;
+  static constexpr std::uint64_t kNoRow = UINT64_MAX;
+  // Slots whose rows no announced batch wants, the oldest first; those that became so in the plan
+  // that is being made; and from there on a list for each batch that is the next to want a row.
+  static constexpr std::size_t kIdle = 0, kJustIdle = 1, kFirstWanted = 2;
 
   struct Entry {
     std::uint64_t row;
@@ -106,6 +114,8 @@ class RowWindow {
   Entry* find(std::uint64_t row);
   Entry& find_or_add(std::uint64_t row);
   void erase(Entry& entry);
+  static std::size_t table_size(std::size_t num_known);
+  bool has_room_for(std::span<const std::uint64_t> rows);
   void rehash(std::size_t num_entries);
   std::size_t home_of(std::uint64_t row) const;
 
@@ -113,7 +123,7 @@ class RowWindow {
   unsigned next_use(const Entry& entry) const;
   std::uint32_t take_idle_slot();
   std::uint32_t take_slot_wanted_after(unsigned distance);
-  void tidy_idle_slots();
+  std::size_t wanted_list(std::uint64_t batch) const { return kFirstWanted + batch % 64; }
   void put_into(std::uint32_t slot, Entry& entry);
   void add_riders(std::uint64_t row, std::span<const std::uint64_t> batch,
                   std::vector<Rider>& riders);
@@ -124,11 +134,8 @@ class RowWindow {
   Buffer<std::uint64_t> missing_;  // a bit for each row that is announced and in no slot
   Buffer<Entry> entries_;
   std::size_t num_entries_ = 0;
-  std::vector<std::uint64_t> row_in_slot_;
-  std::vector<std::uint32_t> free_slots_;
-  std::deque<std::uint32_t> idle_slots_;  // whose rows no batch wants, the oldest first
-  std::vector<std::uint32_t> just_idle_;  // since this plan began
-  std::array<std::vector<std::uint32_t>, 64> slots_by_use_;  // by the batch that wants them next
+  std::vector<std::uint64_t> row_in_slot_;  // or kNoRow
+  SlotLists slots_;
   std::uint64_t next_announced_ = 0, next_planned_ = 0;
 };
 

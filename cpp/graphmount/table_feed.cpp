@@ -17,47 +17,57 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-}  // namespace
+constexpr std::uint64_t kBlockBytes = 4096;  // what a disk reads at least
 
-FeedBudget divide_memory(const FeatureMatrix& matrix, const FeedOptions& options) {
-  const std::uint64_t row_bytes = std::max<std::uint64_t>(matrix.row_bytes(), 1);
-  const std::uint64_t num_rows = matrix.num_rows();
-  if (num_rows * row_bytes <= options.memory) return {num_rows, 0};
-  const auto take = [](std::uint64_t memory, std::uint64_t bytes) {
-    return memory - std::min(memory, bytes);
-  };
-  // What is there whatever the division: the maps of hot rows, and of rows that are announced.
-  const std::uint64_t memory =
-      take(take(options.memory, options.hottest.empty() ? 0 : num_rows / 4),
-           RowWindow::bytes_for(0, options.num_announced, num_rows));
-  const double per_slot =
-      static_cast<double>(row_bytes) +
-      static_cast<double>(RowWindow::bytes_for(1 << 20, 0, 0)) / static_cast<double>(1 << 20);
-  const auto num_slots =
-      static_cast<std::size_t>(std::min(static_cast<double>(memory) * options.slot_share / per_slot,
-                                        static_cast<double>(UINT32_MAX / 2)));
-  const auto slot_bytes = static_cast<std::uint64_t>(static_cast<double>(num_slots) * per_slot);
-  std::uint64_t num_hot = take(memory, slot_bytes) / row_bytes;
-  if (!options.hottest.empty()) num_hot = std::min<std::uint64_t>(num_hot, options.hottest.size());
-  return {std::min(num_hot, num_rows), num_slots};
-}
+}  // namespace
 
 TableFeed::TableFeed(const FeatureMatrix& matrix, const FeedOptions& options)
     : matrix_(&matrix),
       row_bytes_(static_cast<std::size_t>(matrix.row_bytes())),
-      budget_(divide_memory(matrix, options)),
+      dtype_(options.dtype.value_or(matrix.matrix().dtype)),
+      scales_(matrix.scales() != nullptr && dtype_ != matrix.matrix().dtype ? matrix.read_scales()
+                                                                            : std::vector<float>()),
+      conversion_(matrix.matrix().dtype, dtype_, matrix.matrix().columns,
+                  scales_.empty() ? nullptr : scales_.data()),
+      budget_(divide(options)),
       slot_bytes_(budget_.num_slots * row_bytes_),
       window_(make_window()),
       reader_kind_(options.reader) {
   load_hot(options.hottest);
-  reader_ = std::make_unique<ReadThread>(make_row_reader(matrix, reader_kind_));
+  if (hot_.size() < matrix.num_rows())
+    reader_ = std::make_unique<ReadThread>(
+        make_row_reader(matrix, reader_kind_, {.direct = {}, .depth = budget_.depth}));
+}
+
+FeedBudget TableFeed::divide(const FeedOptions& options) const {
+  FeedNeeds needs{.memory = options.memory,
+                  .num_rows = matrix_->num_rows(),
+                  .row_bytes = row_bytes_,
+                  .hot_is_prefix = options.hottest.empty(),
+                  .slot_share = options.slot_share,
+                  .window = options.window,
+                  .read_bytes = limits_for(kBlockBytes).most_bytes,
+                  .ranks = {}};
+  if (options.hottest.empty()) {
+    needs.ranks.assign(options.trial.begin(), options.trial.end());
+  } else {
+    needs.most_hot = options.hottest.size();
+    std::vector<std::int64_t> rows = options.trial;
+    std::sort(rows.begin(), rows.end());
+    needs.ranks.assign(rows.size(), UINT64_MAX);
+    for (std::size_t rank = 0; rank < options.hottest.size(); ++rank) {
+      const auto [begin, end] = std::equal_range(rows.begin(), rows.end(), options.hottest[rank]);
+      std::fill(needs.ranks.begin() + (begin - rows.begin()),
+                needs.ranks.begin() + (end - rows.begin()), rank);
+    }
+  }
+  std::sort(needs.ranks.begin(), needs.ranks.end());
+  return divide_memory(needs);
 }
 
 RowWindow TableFeed::make_window() const {
-  constexpr std::uint64_t kBlockBytes = 4096;  // what a disk reads at least
-  // Without slots and cold rows there is nothing to keep books of.
-  const std::uint64_t num_rows = budget_.num_hot == matrix_->num_rows() ? 0 : matrix_->num_rows();
-  return {budget_.num_slots, num_rows, RowBlocks(row_bytes_, kBlockBytes)};
+  return {budget_.num_slots, matrix_->num_rows(), RowBlocks(row_bytes_, kBlockBytes),
+          budget_.num_known};
 }
 
 void TableFeed::load_hot(std::vector<std::int64_t> hottest) {
@@ -74,7 +84,8 @@ void TableFeed::load_hot(std::vector<std::int64_t> hottest) {
   }
   hot_bytes_.resize(static_cast<std::size_t>(hot_.size()) * row_bytes_);
   if (hot_.size() == 0 || row_bytes_ == 0) return;
-  const auto reader = make_row_reader(*matrix_, reader_kind_);
+  const auto reader =
+      make_row_reader(*matrix_, reader_kind_, {.direct = {}, .depth = budget_.depth});
   constexpr std::size_t kRowsAtOnce = 1 << 16;
   std::vector<RowRead> reads;
   for (std::size_t first = 0; first < hot_.size(); first += kRowsAtOnce) {
@@ -111,9 +122,20 @@ void TableFeed::copy_hot(std::span<const std::int64_t> ids, std::byte* out) cons
   });
 }
 
+void TableFeed::convert(const std::byte* rows, std::byte* out, std::size_t count) const {
+  const auto num_rows = static_cast<std::int64_t>(count);
+  parallel_for(num_rows, balanced_grain(num_rows, 512), [&](std::int64_t begin, std::int64_t end) {
+    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i)
+      conversion_.convert(rows + i * row_bytes_, out + i * out_row_bytes());
+  });
+}
+
 void TableFeed::fill(std::span<const std::int64_t> ids, const ColdRows& cold, std::byte* out) {
   try {
-    fill_planned(ids, cold, out);
+    if (conversion_.is_copy()) return fill_planned(ids, cold, out);
+    stored_rows_.resize(ids.size() * row_bytes_);
+    fill_planned(ids, cold, stored_rows_.data());
+    convert(stored_rows_.data(), out, ids.size());
   } catch (...) {
     // Slots that were to be filled have not been.
     window_ = make_window();
@@ -138,19 +160,19 @@ void TableFeed::fill_planned(std::span<const std::int64_t> ids, const ColdRows& 
     reads_.push_back({rider.row, slot_bytes_.data() + rider.slot * row_bytes_});
   std::sort(reads_.begin(), reads_.end(),
             [](const RowRead& one, const RowRead& other) { return one.row < other.row; });
-  reader_->start(reads_);
+  if (reader_) reader_->start(reads_);
 
   start = Clock::now();
   try {
     copy_hot(ids, out);
   } catch (...) {
-    reader_->wait();
+    if (reader_) reader_->wait();
     throw;
   }
   stats_.copy_seconds += seconds_since(start);
 
   const auto waited = Clock::now();
-  reader_->wait();
+  if (reader_) reader_->wait();
   stats_.wait_seconds += seconds_since(waited);
   for (const SlotMove& keep : plan_.keeps)
     std::memcpy(slot_bytes_.data() + keep.slot * row_bytes_, place_at(cold.first_place(keep.place)),
@@ -170,12 +192,13 @@ void TableFeed::fill_planned(std::span<const std::int64_t> ids, const ColdRows& 
 
 FeedStats TableFeed::stats() const {
   FeedStats stats = stats_;
-  stats.reads = reader_->stats();
+  if (reader_) stats.reads = reader_->stats();
   return stats;
 }
 
 std::size_t TableFeed::bytes() const {
-  return hot_bytes_.bytes() + hot_.bytes() + slot_bytes_.bytes() + window_.bytes();
+  return hot_bytes_.bytes() + hot_.bytes() + slot_bytes_.bytes() + window_.bytes() +
+         (reader_ ? reader_->bytes() : 0);
 }
 
 }  // namespace graphmount

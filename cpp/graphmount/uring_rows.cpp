@@ -20,20 +20,19 @@
 namespace graphmount {
 namespace {
 
-// In two trials on a busy machine, half as many were 7 % slower, and twice as many no faster.
-constexpr unsigned kDepth = 256;
 // Completions are worth waiting for in numbers: each wait is a system call and a switch.
 constexpr unsigned kWaitFor = 16;
 
 class UringRows final : public RowReader {
  public:
-  UringRows(const FeatureMatrix& matrix, bool direct)
+  UringRows(const FeatureMatrix& matrix, bool direct, unsigned depth)
       : file_(matrix.mount().file(), direct),
         places_(row_places(matrix)),
         limits_(limits_for(file_.block_bytes())),
-        memory_(kDepth * limits_.most_bytes),
-        slots_(kDepth) {
-    free_.reserve(kDepth);
+        depth_(std::max(depth, 1U)),
+        memory_(depth_ * limits_.most_bytes),
+        slots_(depth_) {
+    free_.reserve(depth_);
     start();
   }
 
@@ -44,12 +43,12 @@ class UringRows final : public RowReader {
     std::exception_ptr failure;
     bool has_more = plan.next(request);
     try {
-      while (has_more || free_.size() < kDepth) {
+      while (has_more || free_.size() < depth_) {
         for (; has_more && !free_.empty(); has_more = plan.next(request)) {
           queue(request);
           stats_.add(request);
         }
-        ring_->submit_and_wait(std::min(kWaitFor, kDepth - static_cast<unsigned>(free_.size())));
+        ring_->submit_and_wait(std::min(kWaitFor, depth_ - static_cast<unsigned>(free_.size())));
         for (Uring::Completion completion{}; ring_->take(completion);) {
           const auto slot = static_cast<std::uint32_t>(completion.tag);
           free_.push_back(slot);
@@ -73,12 +72,14 @@ class UringRows final : public RowReader {
     stats_.rows += reads.size();
   }
 
+  std::size_t bytes() const override { return memory_.bytes(); }
+
  private:
   // Also in a child of fork, whose copy of the ring is its parent's: this only lets go of it.
   void start() {
     ring_.reset();
     try {
-      ring_.emplace(kDepth, file_.descriptor(), memory_.span());
+      ring_.emplace(depth_, file_.descriptor(), memory_.span());
     } catch (const std::system_error& error) {
       throw IoError(file_.mapping().path(),
                     "cannot be read by io_uring, which this system does not allow; use another "
@@ -87,7 +88,7 @@ class UringRows final : public RowReader {
     }
     owner_ = getpid();
     free_.clear();
-    for (std::uint32_t slot = kDepth; slot > 0; --slot) free_.push_back(slot - 1);
+    for (std::uint32_t slot = depth_; slot > 0; --slot) free_.push_back(slot - 1);
   }
 
   std::byte* memory_of(std::uint32_t slot) { return memory_.data() + slot * limits_.most_bytes; }
@@ -113,6 +114,7 @@ class UringRows final : public RowReader {
   BlockFile file_;
   RowPlaces places_;
   RequestLimits limits_;
+  unsigned depth_;
   Buffer<std::byte> memory_;  // a slot for each read in flight; only the kernel writes to it
   std::vector<ReadRequest> slots_;
   std::vector<std::uint32_t> free_;
@@ -122,8 +124,9 @@ class UringRows final : public RowReader {
 
 }  // namespace
 
-std::unique_ptr<RowReader> make_uring_rows(const FeatureMatrix& matrix, bool direct) {
-  return std::make_unique<UringRows>(matrix, direct);
+std::unique_ptr<RowReader> make_uring_rows(const FeatureMatrix& matrix, bool direct,
+                                           unsigned depth) {
+  return std::make_unique<UringRows>(matrix, direct, depth);
 }
 
 }  // namespace graphmount
@@ -132,7 +135,7 @@ std::unique_ptr<RowReader> make_uring_rows(const FeatureMatrix& matrix, bool dir
 
 namespace graphmount {
 
-std::unique_ptr<RowReader> make_uring_rows(const FeatureMatrix& matrix, bool) {
+std::unique_ptr<RowReader> make_uring_rows(const FeatureMatrix& matrix, bool, unsigned) {
   throw IoError(matrix.mount().file().path(),
                 "cannot be read by io_uring, which only Linux has; use another reader", ENOSYS);
 }

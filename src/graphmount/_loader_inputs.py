@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +17,9 @@ from graphmount.graph import Graph
 from graphmount.order import check_order
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from numpy.typing import ArrayLike, NDArray
-
-    from graphmount.direction import Direction
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,16 +41,22 @@ class LoaderData:
 def open_data(
     data: Any,  # noqa: ANN401
     features: Iterable[str] | None,
-    edge_features: Iterable[str],
+    edge_features: Iterable[str] | Mapping[str, FeatureStore],
 ) -> LoaderData:
     """The data that users give: a dataset, a graph, or a graph and its tables."""
+    edge_tables = dict(edge_features) if isinstance(edge_features, Mapping) else {}
     if isinstance(data, Dataset):
-        return LoaderData(
-            graph=data.graph,
-            features=_chosen(data.features, features, "features"),
-            edge_features=_chosen(data.edge_features, edge_features, "edge_features"),
-            labels=data.labels,
-            dataset=data,
+        _require_rows(edge_tables, data.graph.num_edges, "edges")
+        if not edge_tables:
+            edge_tables = _chosen(data.edge_features, edge_features, "edge_features")
+        return _named_apart(
+            LoaderData(
+                graph=data.graph,
+                features=_chosen(data.features, features, "features"),
+                edge_features=edge_tables,
+                labels=data.labels,
+                dataset=data,
+            )
         )
     graph, tables = data if isinstance(data, tuple) and len(data) == 2 else (data, {})
     if isinstance(tables, FeatureStore):
@@ -61,15 +66,38 @@ def open_data(
             "data must be a Dataset, a Graph, or (Graph, FeatureStore or dict of them), not "
             f"{data!r}"
         )
-    if list(edge_features):
-        raise ValueError("features of edges need a Dataset, which knows which they are")
-    for name, store in tables.items():
-        if len(store) != graph.num_nodes:
-            raise ValueError(
-                f"{store.path}: table {name!r} has {len(store)} rows for {graph.num_nodes} nodes"
-            )
+    if list(edge_features) and not edge_tables:
+        raise ValueError(
+            "edge_features: only a Dataset knows tables by their names; give "
+            "{name: FeatureStore(...)} with a row for each edge id"
+        )
+    _require_rows(tables, graph.num_nodes, "nodes")
+    _require_rows(edge_tables, graph.num_edges, "edges")
     check_order(graph, *tables.values())
-    return LoaderData(graph=graph, features=_chosen(tables, features, "features"))
+    return _named_apart(
+        LoaderData(
+            graph=graph,
+            features=_chosen(tables, features, "features"),
+            edge_features=edge_tables,
+        )
+    )
+
+
+def _named_apart(data: LoaderData) -> LoaderData:
+    for name in data.features:
+        if name in data.edge_features:
+            raise ValueError(
+                f"{name!r} is a table of nodes and of edges; leave one of them out, or rename it"
+            )
+    return data
+
+
+def _require_rows(tables: Mapping[str, FeatureStore], count: int, what: str) -> None:
+    for name, store in tables.items():
+        if len(store) != count:
+            raise ValueError(
+                f"{store.path}: table {name!r} has {len(store)} rows for {count} {what}"
+            )
 
 
 def _chosen(
@@ -141,29 +169,3 @@ def share_of(
         return order
     per_rank = share_size(len(order), world_size, drop_last=drop_last)
     return np.resize(order, per_rank * world_size)[rank::world_size]
-
-
-def hottest_rows(data: LoaderData, direction: Direction, most: int) -> NDArray[np.int64]:
-    """The nodes that sampling will meet most often, the first ones first; empty: as they lie.
-
-    A node is drawn in proportion to how many lists it is in, which are the lists of the other
-    direction. A file without that direction is counted through.
-    """
-    if data.is_hot_first or most >= data.graph.num_nodes:
-        return np.empty(0, np.int64)
-    other: Direction = "out" if direction == "in" else "in"
-    if other in data.graph.directions:
-        counts = data.graph.degree(direction=other)
-    else:
-        indices = data.graph.neighbor_lists(direction).indices
-        counts = np.bincount(indices, minlength=data.graph.num_nodes)
-    most = max(1, most)
-    best = np.argpartition(counts, -most)[-most:]
-    return best[np.argsort(-counts[best], kind="stable")].astype(np.int64)
-
-
-def count_cold(ids: NDArray[np.int64], num_hot: int, hottest: NDArray[np.int64]) -> int:
-    """About how many of these rows will not be in a cache of so many hot rows."""
-    if len(hottest):
-        return int(len(ids) - np.isin(ids, hottest[:num_hot]).sum())
-    return int((ids >= num_hot).sum())

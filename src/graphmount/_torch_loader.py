@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
+from torch.profiler import record_function
 
+from graphmount._host_pinning import as_pin_memory
 from graphmount.loader import NeighborLoader as ArrayLoader
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from graphmount import _core
     from graphmount.batch import Batch
+    from graphmount.dataset import Dataset
+    from graphmount.features import FeatureStore
+    from graphmount.graph import Graph
 
 __all__ = ["NeighborLoader", "TensorBatch"]
 
@@ -66,9 +72,40 @@ class TensorBatch:
         """How many of the nodes, at the front, are seeds."""
         return self.num_sampled_nodes[0]
 
+    def to(self, device: torch.device | str | int) -> TensorBatch:
+        """This batch with its tensors on a device. From pinned memory that does not wait.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> import graphmount.torch
+            >>> _ = gm.compile_graph(([1, 2], [0, 0]), "g.gl")
+            >>> batch = next(iter(gm.torch.NeighborLoader(gm.Graph("g.gl"), [-1])))
+            >>> batch.to("meta").nodes.device
+            device(type='meta', index=0)
+        """
+
+        def move(value: Any) -> Any:  # noqa: ANN401
+            if isinstance(value, dict):
+                return {name: move(item) for name, item in value.items()}
+            if isinstance(value, torch.Tensor):
+                return value.to(device, non_blocking=True)
+            return value
+
+        return replace(self, **{name: move(value) for name, value in vars(self).items()})
+
 
 class NeighborLoader(ArrayLoader):
     """`graphmount.NeighborLoader` with tensors: same arguments, same batches.
+
+    Waiting for a batch and making tensors of it are ranges of `torch.profiler`, by the names
+    "graphmount.wait" and "graphmount.tensors".
+
+    Args:
+        data: See there.
+        num_neighbors: See there.
+        pin_memory: Whether the rows of batches lie in memory that a GPU may read by itself, so that
+            `batch.to("cuda")` does not wait. If None, they do where torch finds CUDA.
+        options: All other arguments are those of `graphmount.NeighborLoader`.
 
     Examples:
         >>> import numpy as np
@@ -81,16 +118,34 @@ class NeighborLoader(ArrayLoader):
         torch.float32
     """
 
+    def __init__(
+        self,
+        data: Dataset | Graph | tuple[Graph, FeatureStore | Mapping[str, FeatureStore]],
+        num_neighbors: Sequence[int],
+        *,
+        pin_memory: bool | None = None,
+        **options: Any,  # noqa: ANN401
+    ) -> None:
+        super().__init__(data, num_neighbors, **options)
+        self._pins_memory = as_pin_memory(pin_memory)
+
     def __iter__(self) -> Iterator[TensorBatch]:  # type: ignore[override]
         return map(self._to_tensors, super().__iter__())
 
-    def _rows(self, rows: NDArray[Any], name: str, tables: Mapping[str, Any]) -> torch.Tensor:
-        if tables[name].dtype == "bfloat16":
+    def _next(self, pipeline: _core.BatchPipeline) -> _core.LoadedBatch | None:
+        with record_function("graphmount.wait"):
+            return super()._next(pipeline)
+
+    def _rows(self, rows: NDArray[Any], name: str) -> torch.Tensor:
+        if self._dtypes[name] == "bfloat16":
             return torch.from_numpy(rows.view(np.int16)).view(torch.bfloat16)
         return torch.from_numpy(rows)
 
     def _to_tensors(self, batch: Batch) -> TensorBatch:
-        data = self._data
+        with record_function("graphmount.tensors"):
+            return self._make_tensors(batch)
+
+    def _make_tensors(self, batch: Batch) -> TensorBatch:
         return TensorBatch(
             nodes=torch.from_numpy(batch.nodes),
             edge_index=torch.stack([torch.from_numpy(batch.row), torch.from_numpy(batch.col)]),
@@ -98,12 +153,9 @@ class NeighborLoader(ArrayLoader):
             batch=None if batch.batch is None else torch.from_numpy(batch.batch),
             num_sampled_nodes=batch.num_sampled_nodes,
             num_sampled_edges=batch.num_sampled_edges,
-            features={
-                name: self._rows(rows, name, data.features) for name, rows in batch.features.items()
-            },
+            features={name: self._rows(rows, name) for name, rows in batch.features.items()},
             edge_features={
-                name: self._rows(rows, name, data.edge_features)
-                for name, rows in batch.edge_features.items()
+                name: self._rows(rows, name) for name, rows in batch.edge_features.items()
             },
             labels=None if batch.labels is None else torch.from_numpy(np.asarray(batch.labels)),
             input_ids=torch.from_numpy(np.ascontiguousarray(batch.input_ids)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import time as clock
+import warnings
 import weakref
 from typing import TYPE_CHECKING, Any
 
@@ -14,14 +15,13 @@ from graphmount._arguments import as_count, as_ids, as_native, require_choice
 from graphmount._loader_inputs import (
     as_input_nodes,
     as_rank,
-    count_cold,
-    hottest_rows,
     open_data,
     share_of,
     share_size,
 )
+from graphmount._row_feeds import RowFeeds, as_dtypes, make_feeds
 from graphmount._seeds import Seed, as_key
-from graphmount._sizes import parse_bytes
+from graphmount._sizes import format_bytes, parse_bytes
 from graphmount.batch import Batch
 from graphmount.direction import Direction, require_direction
 from graphmount.loader_stats import LoaderStats, table_stats
@@ -31,7 +31,7 @@ from graphmount.neighbor_sample import make_bidirectional
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike, DTypeLike, NDArray
 
     from graphmount.dataset import Dataset
     from graphmount.features import FeatureStore, Reader
@@ -42,7 +42,9 @@ if TYPE_CHECKING:
 __all__ = ["NeighborLoader"]
 
 _MOST_AHEAD = 63
-_SLOT_SHARE = 0.3
+# More batches than these, and more bytes, look as if they were kept by mistake.
+_MANY_BATCHES = 8
+_MANY_BYTES = 256 << 20
 
 # Threads of the core must not run when the interpreter is gone.
 _running: weakref.WeakSet[_core.BatchPipeline] = weakref.WeakSet()
@@ -75,8 +77,12 @@ class NeighborLoader:
         subgraph_type: See there.
         direction: See there.
         features: Names of the tables whose rows to fetch; all if None.
-        edge_features: Names of the tables of edges to fetch.
-        memory: What caches of rows may take. Batches that are under way or handed out come on top.
+        edge_features: Names of the tables of edges to fetch; or, without a dataset, tables by name.
+        dtype: What rows are converted to on their way: one dtype for all tables of nodes, or a dict
+            with one for some tables, as for `FeatureStore.gather`. As stored if None.
+        memory: What caches of rows may take, with all that belongs to them: their bookkeeping, and
+            reads in flight, which have 2 MiB for each table even if this is less. Batches that are
+            under way or handed out come on top.
         prefetch: Finished batches that may wait to be taken.
         window: Batches to sample ahead. Rows that several of them want are read once.
         reader: How rows come from the disk: "uring", "pread", "mapped", or "auto", which takes what
@@ -117,7 +123,8 @@ class NeighborLoader:
         subgraph_type: SubgraphType = "directional",
         direction: Direction = "in",
         features: Iterable[str] | None = None,
-        edge_features: Iterable[str] = (),
+        edge_features: Iterable[str] | Mapping[str, FeatureStore] = (),
+        dtype: DTypeLike | Mapping[str, DTypeLike] | None = None,
         memory: int | str = "4GiB",
         prefetch: int = 2,
         window: int = 16,
@@ -135,6 +142,7 @@ class NeighborLoader:
         require_choice("subgraph_type", subgraph_type, ("directional", "bidirectional", "induced"))
         require_choice("reader", reader, ("auto", "mapped", "pread", "uring"))
         self._data = open_data(data, features, edge_features)
+        self._dtypes = as_dtypes(dtype, self._data)
         self._inputs = as_input_nodes(input_nodes, self._data)
         self._times = None if input_time is None else as_ids(input_time, "input_time")
         if self._times is not None and len(self._times) != len(self._inputs):
@@ -163,11 +171,12 @@ class NeighborLoader:
         self._rank, self._world_size = as_rank(rank, world_size)
         self._memory = parse_bytes(memory, "memory")
         self._reader: Reader = reader
-        self._feeds: dict[str, _core.TableFeed] = {}
-        self._edge_feeds: dict[str, _core.TableFeed] = {}
+        self._pins_memory = False
+        self._feeds: RowFeeds | None = None
         self._pipeline: _core.BatchPipeline | None = None
-        self._last: tuple[_core.BatchPipeline, dict[str, _core.TableFeed]] | None = None
-        # The epoch and how many of its batches are handed out; whether a loop left it in the middle.
+        self._last: tuple[_core.BatchPipeline, RowFeeds] | None = None
+        self._has_warned = False
+        # The epoch, how many of its batches are handed out, and if a loop left it in the middle.
         self._epoch = self._handed_out = 0
         self._resumes = self._was_left = False
         self._begun = clock.monotonic()
@@ -184,44 +193,29 @@ class NeighborLoader:
             f"{self._batch_size:,}, num_neighbors={self._fanouts}>"
         )
 
-    def _make_feeds(self) -> None:
-        """Fills the caches, each table with its part of the memory, by its size."""
-        if self._feeds or self._edge_feeds:
-            return
-        tables = {**self._data.features, **self._data.edge_features}
-        trial = self._try_sampling()
-        total = sum(max(1, store.file_bytes) for store in tables.values())
-        for stores, feeds in (
-            (self._data.features, self._feeds),
-            (self._data.edge_features, self._edge_feeds),
-        ):
-            for name, store in stores.items():
-                share = self._memory * store.file_bytes // total
-                row_bytes = max(1, store.file_bytes // max(1, len(store)))
-                hottest = np.empty(0, np.int64)
-                if stores is self._data.features:
-                    hottest = hottest_rows(self._data, self._direction, share // row_bytes)
-                ids = trial.edge_ids if stores is self._data.edge_features else trial.nodes
-                num_cold = count_cold(ids, share // row_bytes, hottest)
-                feeds[name] = _core.TableFeed(
-                    store._open(),  # noqa: SLF001
-                    share,
-                    _SLOT_SHARE,
-                    num_cold * self._window,
-                    hottest,
-                    self._reader,
-                )
+    def _make_feeds(self) -> RowFeeds:
+        return make_feeds(
+            self._data,
+            self._try_sampling,
+            direction=self._direction,
+            memory=self._memory,
+            window=self._window,
+            dtypes=self._dtypes,
+            reader=self._reader,
+        )
 
-    def _try_sampling(self) -> NeighborSample:
-        """A sample like those of the batches, to see how large they are."""
-        seeds = self._inputs[self._epoch_order(0)[: self._batch_size]]
+    def _try_sampling(self, number: int) -> NeighborSample:
+        """A sample like those of the batches, to see what they want."""
+        order = np.roll(self._epoch_order(0), -number * self._batch_size)
+        seeds = self._inputs[order[: self._batch_size]]
         return self._data.graph.sample_neighbors(
             seeds,
             self._fanouts,
             replace=self._rule["replace"],
+            weighted=self._rule["weighted"],
             disjoint=self._disjoint,
             direction=self._direction,
-            seed=0,
+            seed=(self._key, number),
         )
 
     def _epoch_order(self, epoch: int) -> NDArray[np.int64]:
@@ -234,7 +228,8 @@ class NeighborLoader:
 
     def __iter__(self) -> Iterator[Batch]:
         self._stop()
-        self._make_feeds()
+        if self._feeds is None:
+            self._feeds = self._make_feeds()
         if self._was_left:
             self._epoch += 1
         first = self._handed_out if self._resumes else 0
@@ -243,8 +238,8 @@ class NeighborLoader:
         order = self._epoch_order(self._epoch)
         pipeline = _core.BatchPipeline(
             graph=self._data.graph._open(),  # noqa: SLF001
-            node_feeds=list(self._feeds.values()),
-            edge_feeds=list(self._edge_feeds.values()),
+            node_feeds=list(self._feeds.nodes.values()),
+            edge_feeds=list(self._feeds.edges.values()),
             seeds=np.ascontiguousarray(self._inputs[order]),
             times=np.empty(0, np.int64) if self._times is None else self._times[order],
             sample=_core.SampleOptions(
@@ -258,30 +253,55 @@ class NeighborLoader:
             num_batches=len(self),
             window=self._window,
             prefetch=self._prefetch,
+            pin_memory=self._pins_memory,
         )
         _running.add(pipeline)
         self._pipeline = pipeline
-        self._last = pipeline, {**self._feeds, **self._edge_feeds}
+        self._last = pipeline, self._feeds
         self._begun = clock.monotonic()
-        return self._batches(pipeline, order, self._epoch)
+        return self._batches(pipeline, self._feeds, order, self._epoch)
 
     def _batches(
-        self, pipeline: _core.BatchPipeline, order: NDArray[np.int64], epoch: int
+        self, pipeline: _core.BatchPipeline, feeds: RowFeeds, order: NDArray[np.int64], epoch: int
     ) -> Iterator[Batch]:
         try:
-            while (loaded := pipeline.next()) is not None:
+            while (loaded := self._next(pipeline)) is not None:
                 self._handed_out = loaded.number + 1
-                yield self._make_batch(loaded, order, epoch)
+                yield self._make_batch(loaded, feeds, order, epoch)
             self._epoch, self._handed_out, self._was_left = epoch + 1, 0, False
         finally:
             pipeline.stop()
 
-    def _make_batch(self, loaded: _core.LoadedBatch, order: NDArray[np.int64], epoch: int) -> Batch:
-        names = [*self._feeds, *self._edge_feeds]
-        stores = [*self._data.features.values(), *self._data.edge_features.values()]
+    def _next(self, pipeline: _core.BatchPipeline) -> _core.LoadedBatch | None:
+        """Waits for the next batch. Apart, so that a subclass can put it on a profile."""
+        loaded = pipeline.next()
+        if not self._has_warned:
+            self._warn_of_kept_batches(pipeline.stats())
+        return loaded
+
+    def _warn_of_kept_batches(self, stats: _core.PipelineStats) -> None:
+        kept = stats.held_batches - self._prefetch
+        if kept <= _MANY_BATCHES or stats.held_bytes <= max(self._memory, _MANY_BYTES):
+            return
+        self._has_warned = True
+        warnings.warn(
+            f"{kept} batches of this loader are still in use, and their rows take "
+            f"{format_bytes(stats.held_bytes)}; its caches have memory={format_bytes(self._memory)}"
+            ". Copy what you need of batches, or let them go",
+            UserWarning,
+            stacklevel=4,
+        )
+
+    def _make_batch(
+        self,
+        loaded: _core.LoadedBatch,
+        feeds: RowFeeds,
+        order: NDArray[np.int64],
+        epoch: int,
+    ) -> Batch:
         rows = {
-            name: as_native(loaded.take_rows(i, store._open()))  # noqa: SLF001
-            for i, (name, store) in enumerate(zip(names, stores, strict=True))
+            name: as_native(loaded.take_rows(i, feed))
+            for i, (name, feed) in enumerate(feeds.by_name.items())
         }
         sample = loaded.take_sample()
         nodes, neighbors, targets, edge_ids, tree = map(as_native, sample.take_arrays())
@@ -301,8 +321,8 @@ class NeighborLoader:
             num_sampled_edges=(
                 tuple(sample.num_sampled_edges) if self._subgraph_type == "directional" else None
             ),
-            features={name: rows[name] for name in self._feeds},
-            edge_features={name: rows[name] for name in self._edge_feeds},
+            features={name: rows[name] for name in feeds.nodes},
+            edge_features={name: rows[name] for name in feeds.edges},
             labels=None if labels is None else labels[nodes[:num_seeds]],
             input_ids=order[first : first + num_seeds],
             number=loaded.number,
@@ -327,8 +347,7 @@ class NeighborLoader:
             2
         """
         self._stop()
-        self._feeds, self._edge_feeds = {}, {}
-        self._last = None
+        self._feeds = self._last = None
 
     def state_dict(self) -> dict[str, Any]:
         """Where the loader is: the epoch, and how many of its batches have been handed out.
@@ -390,9 +409,11 @@ class NeighborLoader:
             sampling_waited_for=stats.feed_wait_seconds,
             taker_waited_for=stats.ready_wait_seconds,
             waited_for_batches=stats.taker_wait_seconds,
+            held_batches=stats.held_batches,
+            held_bytes=stats.held_bytes,
             tables={
                 name: table_stats(feed_stats, feed.bytes)
-                for (name, feed), feed_stats in zip(feeds.items(), stats.feeds, strict=True)
+                for (name, feed), feed_stats in zip(feeds.by_name.items(), stats.feeds, strict=True)
             },
             memory=report,
         )

@@ -69,6 +69,8 @@ class LoaderStats:
         sampling_waited_for: Time that rows could not be got because sampling was not done.
         taker_waited_for: Time that finished batches waited for the one who takes them.
         waited_for_batches: Time that the one who takes them waited.
+        held_batches: Batches whose rows are in memory now, waiting or handed out and kept.
+        held_bytes: The memory of these rows, which comes on top of the caches.
         tables: For each table, where its rows came from.
         memory: Process memory, page cache and disk reads.
 
@@ -87,6 +89,8 @@ class LoaderStats:
     sampling_waited_for: float = 0.0
     taker_waited_for: float = 0.0
     waited_for_batches: float = 0.0
+    held_batches: int = 0
+    held_bytes: int = 0
     tables: dict[str, TableStats] = field(default_factory=dict)
     memory: MemoryReport | None = None
 
@@ -121,8 +125,18 @@ class LoaderStats:
         requests = sum(table.requests for table in self.tables.values())
         return (
             f"{self.batches:,} batches in {self.seconds:.1f} s ({self.batches_per_second:.1f}/s), "
-            f"{hits}{format_bytes(size)} read in {requests:,} requests; "
+            f"{hits}{format_bytes(size)} read in {requests:,} requests; {self._memory_used()}"
             f"most time goes to: {self.bottleneck}"
+        )
+
+    def _memory_used(self) -> str:
+        if self.memory is None or self.memory.anonymous_bytes is None:
+            return ""
+        known = [file.resident_bytes for file in self.memory.files]
+        cached = sum(size for size in known if size is not None)
+        return (
+            f"{format_bytes(self.memory.anonymous_bytes)} of memory, "
+            f"{format_bytes(cached)} of page cache; "
         )
 
 

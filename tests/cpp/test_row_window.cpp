@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <set>
 #include <vector>
 
@@ -14,7 +15,7 @@ using namespace graphmount;
 
 namespace {
 
-constexpr std::uint64_t kMostRows = 2000;
+constexpr std::size_t kMostRows = 2000;
 
 using Batches = std::vector<std::vector<std::uint64_t>>;
 
@@ -37,14 +38,15 @@ Batches random_batches(std::uint64_t seed, std::size_t count, std::uint64_t num_
 /// Runs the batches with slots that really hold rows, checks what each batch gets, and returns how
 /// many rows were read.
 std::size_t run(const Batches& batches, std::size_t num_slots, std::size_t ahead,
-                std::uint64_t block_rows = 1) {
-  RowWindow window(num_slots, kMostRows, RowBlocks(512, 512 * block_rows));
+                std::uint64_t block_rows = 1, std::size_t num_known = kMostRows) {
+  RowWindow window(num_slots, kMostRows, RowBlocks(512, 512 * block_rows), num_known);
   std::vector<std::uint64_t> slots(num_slots, UINT64_MAX);
   WindowPlan plan;
   std::size_t announced = 0, reads = 0;
   for (std::size_t b = 0; b < batches.size(); ++b) {
-    for (; announced < std::min(b + ahead, batches.size()); ++announced)
-      window.announce(batches[announced]);
+    while (announced < std::min(b + ahead, batches.size()) && window.announce(batches[announced]))
+      ++announced;
+    CHECK(announced > b);
     CHECK_EQUAL(window.num_announced(), static_cast<std::uint64_t>(announced - b));
     window.plan(batches[b], plan);
     std::vector<std::uint64_t> got(batches[b].size(), UINT64_MAX);
@@ -112,7 +114,8 @@ TEST(batches_get_their_rows) {
     for (const std::size_t num_slots : {0, 1, 2, 10, 50, 150, 1000})
       for (const std::size_t ahead : {1, 2, 8, 63})
         for (const std::uint64_t block_rows : {1, 8, 64})
-          run(batches, num_slots, ahead, block_rows);
+          for (const std::size_t num_known : {std::size_t{0}, std::size_t{150}, kMostRows})
+            run(batches, num_slots, ahead, block_rows, num_known);
   }
 }
 
@@ -153,19 +156,21 @@ TEST(a_longer_look_ahead_reads_less) {
 }
 
 TEST(misuse_is_refused) {
-  RowWindow window(4, 10, RowBlocks(1, 1));
+  RowWindow window(4, 10, RowBlocks(1, 1), 10);
   WindowPlan plan;
   const std::vector<std::uint64_t> rows = {1, 2};
   CHECK_THROWS(window.plan(rows, plan), std::logic_error);
-  for (std::uint64_t i = 0; i < RowWindow::kMostBatches; ++i) window.announce(rows);
-  CHECK_THROWS(window.announce(rows), std::logic_error);
+  for (std::uint64_t i = 0; i < RowWindow::kMostBatches; ++i) CHECK(window.announce(rows));
+  CHECK(!window.announce(rows));
+  const std::vector<std::uint64_t> others = {3};
+  CHECK_THROWS(window.plan(others, plan), std::logic_error);
 }
 
 TEST(rows_of_a_block_come_along) {
   const Batches batches = random_batches(6, 200, 2000, 150);
   CHECK(run(batches, 400, 32, 8) < run(batches, 400, 32, 1));
   // All that the window wants of a block comes with the first of them.
-  RowWindow window(8, 100, RowBlocks(512, 4096));
+  RowWindow window(8, 100, RowBlocks(512, 4096), 100);
   const Batches two = {{1, 17}, {2, 7, 8, 19}};
   for (const auto& batch : two) window.announce(batch);
   WindowPlan plan;
@@ -189,17 +194,35 @@ TEST(blocks_and_rows_that_do_not_divide) {
   CHECK(around(5000, 3) == std::pair(std::uint64_t{3}, std::uint64_t{4}));
 }
 
-TEST(books_do_not_grow) {
-  const Batches batches = random_batches(7, 50, 300, 100);
-  RowWindow window(400, kMostRows, RowBlocks(512, 4096));
-  WindowPlan plan;
-  std::size_t bytes = 0;
-  for (int epoch = 0; epoch < 200; ++epoch) {
-    for (const auto& batch : batches) {
-      window.announce(batch);
-      window.plan(batch, plan);
+TEST(books_take_what_was_said) {
+  for (const std::size_t num_slots : {0, 1, 50, 400})
+    for (const std::size_t num_known : {150, 500, 2000}) {
+      const Batches batches = random_batches(7, 50, 2000, 100);
+      RowWindow window(num_slots, kMostRows, RowBlocks(512, 4096), num_known);
+      const std::size_t bytes = RowWindow::bytes_for(num_slots, kMostRows, num_known);
+      WindowPlan plan;
+      for (int epoch = 0; epoch < 10; ++epoch) {
+        std::size_t announced = 0;
+        for (std::size_t b = 0; b < batches.size(); ++b) {
+          while (announced < batches.size() && window.announce(batches[announced])) ++announced;
+          window.plan(batches[b], plan);
+          CHECK(window.bytes() <= bytes);
+        }
+      }
     }
-    if (epoch == 20) bytes = window.bytes();
-  }
-  CHECK(window.bytes() <= bytes + 16384);
+}
+
+TEST(a_batch_waits_until_there_is_room) {
+  RowWindow window(2, 1000, RowBlocks(512, 512), 40);  // a table of 64, a quarter of it empty
+  std::vector<std::uint64_t> first(30), second(30);
+  std::iota(first.begin(), first.end(), std::uint64_t{0});
+  std::iota(second.begin(), second.end(), std::uint64_t{100});
+  WindowPlan plan;
+  CHECK(window.announce(first));
+  CHECK(!window.announce(second));
+  CHECK(window.announce(first));  // it knows all of them
+  window.plan(first, plan);
+  CHECK(!window.announce(second));
+  window.plan(first, plan);
+  CHECK(window.announce(second));
 }

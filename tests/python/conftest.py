@@ -7,6 +7,7 @@ import os
 import hypothesis
 import numpy as np
 import pytest
+from loader_data import make_datasets
 from source_samples import DST, SIDES, SRC
 
 import graphmount as gm
@@ -103,3 +104,17 @@ def walk_graphs(tmp_path_factory):
         gm.compile_graph((src, dst), path, num_nodes=17, **options)
         found[name] = gm.Graph(path)
     return found
+
+
+@pytest.fixture(scope="session")
+def loader_folder(tmp_path_factory):
+    """The datasets "hot" and "given" of loader_data."""
+    folder = tmp_path_factory.mktemp("datasets")
+    make_datasets(folder)
+    return folder
+
+
+@pytest.fixture(params=["hot", "given"])
+def dataset(loader_folder, request):
+    """Each of them, mounted."""
+    return gm.Dataset(loader_folder / request.param)

@@ -1,70 +1,15 @@
-"""Loaders: batches against calls made by hand, order, resuming, leaving early, errors, memory."""
+"""Loaders: batches against calls made by hand, order, resuming, ranks, refusals."""
 
 from __future__ import annotations
-
-import gc
-import os
-import subprocess
-import sys
-import threading
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from loader_data import NUM_NODES, check_batch, rows_of, same
 
 import graphmount as gm
 from graphmount import errors
-
-NUM_NODES = 3000
-COLUMNS = 16
-
-
-def rows_of(ids):
-    """The features of the nodes of the source: a function of their ids."""
-    return (np.asarray(ids)[:, None] * 7 + np.arange(COLUMNS)).astype(np.float32)
-
-
-def edge_rows_of(rows):
-    return (np.asarray(rows)[:, None] * 3 + np.arange(2)).astype(np.int32)
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    generator = np.random.default_rng(1)
-    edges = (NUM_NODES * generator.random((2, 40_000)) ** 3).astype(np.int64)
-    path = tmp_path_factory.mktemp("datasets")
-    for order in ("hot", "given"):
-        gm.compile_dataset(
-            path / order,
-            edges=gm.EdgeTable(
-                source=edges,
-                weights=generator.random(40_000),
-                timestamps=generator.integers(0, 100, 40_000),
-            ),
-            num_nodes=NUM_NODES,
-            features={"x": rows_of(np.arange(NUM_NODES)), "year": np.arange(NUM_NODES)},
-            edge_features={"w": edge_rows_of(np.arange(40_000))},
-            labels=np.arange(NUM_NODES) % 5,
-            splits={"train": np.arange(0, NUM_NODES, 3)},
-            order=order,
-        )
-    return path
-
-
-@pytest.fixture(params=["hot", "given"])
-def dataset(folder, request):
-    return gm.Dataset(folder / request.param)
-
-
-def check_batch(batch, dataset):
-    external = np.asarray(dataset.to_external(batch.nodes))
-    np.testing.assert_array_equal(batch.features["x"], rows_of(external))
-    np.testing.assert_array_equal(batch.features["year"], external)
-    np.testing.assert_array_equal(batch.labels, external[: batch.batch_size] % 5)
-    if "w" in batch.edge_features:
-        rows = dataset.graph.neighbor_lists().source_rows[batch.edge_ids]
-        np.testing.assert_array_equal(batch.edge_features["w"], edge_rows_of(rows))
 
 
 @pytest.mark.parametrize("memory", [0, 1000, "20KiB", "100KiB", "1GiB"])
@@ -90,14 +35,6 @@ def test_batches_have_the_right_rows(dataset, memory, window):
         seeds.append(np.concatenate([batch.nodes[: batch.batch_size] for batch in batches]))
     assert sorted(seeds[0]) == sorted(seeds[1]) == sorted(dataset.splits["train"])
     assert seeds[0].tolist() != seeds[1].tolist()
-
-
-def arrays(batch):
-    return [batch.nodes, batch.row, batch.col, batch.edge_ids, batch.features["x"]]
-
-
-def same(one, other):
-    return all(np.array_equal(a, b) for a, b in zip(arrays(one), arrays(other), strict=True))
 
 
 @pytest.mark.parametrize("reader", ["auto", "mapped", "pread", "uring"])
@@ -173,45 +110,6 @@ def test_resuming_in_the_middle(dataset):
     assert all(map(same, other, expected[2]))
 
 
-def test_leaving_early_and_beginning_again(dataset):
-    loader = gm.NeighborLoader(
-        dataset, [5, 5], input_nodes="train", batch_size=10, memory="50KiB", seed=1
-    )
-    threads = threading.active_count()
-    kept = []
-    for stop in (0, 1, 5, 20):
-        for batch in loader:
-            kept.append((batch, [array.copy() for array in arrays(batch)]))
-            check_batch(batch, dataset)
-            if batch.number >= stop:
-                break
-    for batch, copies in kept:
-        assert all(np.array_equal(a, b) for a, b in zip(arrays(batch), copies, strict=True))
-    assert threading.active_count() == threads
-    loader.close()
-    assert len(list(loader)) == len(loader)
-
-
-def test_a_second_loop_ends_the_first(dataset):
-    loader = gm.NeighborLoader(dataset, [2], batch_size=100, memory="20KiB")
-    first = iter(loader)
-    next(first)
-    second = iter(loader)
-    next(second)
-    with pytest.raises(RuntimeError, match="ended"):
-        list(first)
-    assert len(list(second)) == len(loader) - 1
-
-
-def test_several_loaders_at_once(dataset):
-    loaders = [
-        gm.NeighborLoader(dataset, [5], batch_size=100, memory="40KiB", seed=i) for i in range(3)
-    ]
-    for batches in zip(*loaders, strict=True):
-        for batch in batches:
-            check_batch(batch, dataset)
-
-
 def test_ranks_share_the_seeds_evenly(dataset):
     train = dataset.splits["train"]
     for drop_last in (False, True):
@@ -240,106 +138,10 @@ def test_ranks_share_the_seeds_evenly(dataset):
                 assert set(together) == set(train[:-3])
 
 
-def test_statistics(dataset):
-    loader = gm.NeighborLoader(dataset, [5, 5], batch_size=200, memory="60KiB", window=4, seed=1)
-    assert loader.stats().batches == 0
-    rows = sum(len(batch.nodes) for batch in loader)
-    stats = loader.stats()
-    assert stats.batches == len(loader)
-    assert stats.sampled_nodes == rows
-    for table in stats.tables.values():
-        assert table.rows == rows
-        assert table.hot_rows + table.window_rows + table.read_rows == rows
-        assert 0 <= table.hit_rate <= 1
-        assert table.cache_bytes > 0
-    assert stats.tables["x"].read_rows > 0
-    assert "batches in" in str(stats)
-    assert stats.bottleneck in ("model", "disk", "sampling", "memory")
-    assert stats.memory is not None
-
-
-def test_all_in_memory_reads_nothing(dataset):
-    loader = gm.NeighborLoader(dataset, [5], batch_size=500, memory="1GiB")
-    list(loader)
-    assert all(table.read_rows == 0 for table in loader.stats().tables.values())
-
-
-def test_an_error_comes_to_the_consumer(tmp_path):
-    generator = np.random.default_rng(1)
-    edges = generator.integers(0, 5000, (2, 50_000))
-    gm.compile_dataset(
-        tmp_path / "d",
-        edges=edges,
-        num_nodes=5000,
-        features={"x": generator.random((5000, 256), dtype=np.float32)},
-    )
-    dataset = gm.Dataset(tmp_path / "d")
-    loader = gm.NeighborLoader(dataset, [5], batch_size=50, memory=0, window=2, seed=1)
-    batches = iter(loader)
-    next(batches)
-    os.truncate(dataset.features["x"].path, 1 << 17)
-    with pytest.raises(errors.FileChangedError):
-        list(batches)
-    with pytest.raises(errors.FileChangedError):
-        list(loader)
-
-
-def test_exit_in_the_middle_of_a_loop(folder):
-    code = (
-        "import sys, graphmount as gm\n"
-        "loader = gm.NeighborLoader(gm.Dataset(sys.argv[1]), [5, 5], batch_size=10, memory=0)\n"
-        "batches = iter(loader)\n"
-        "next(batches)\n"
-        "print('fine')\n"
-    )
-    result = subprocess.run(
-        [sys.executable, "-c", code, folder / "hot"],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert (result.returncode, result.stdout, result.stderr) == (0, "fine\n", "")
-
-
-def test_a_loop_does_not_go_on_in_a_child(dataset):
-    loader = gm.NeighborLoader(dataset, [2], batch_size=100, memory="20KiB", seed=1)
-    batches = iter(loader)
-    next(batches)
-    child = os.fork()
-    if child == 0:
-        status = 1
-        try:
-            next(batches)
-        except RuntimeError:
-            again = gm.NeighborLoader(dataset, [2], batch_size=100, memory="20KiB", seed=1)
-            status = 0 if len(list(again)) == len(again) else 2
-        os._exit(status)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    assert len(list(batches)) == len(loader) - 1
-
-
-def test_memory_is_flat(dataset):
-    """Restarts, early exits and kept batches leave nothing behind."""
-    loader = gm.NeighborLoader(dataset, [5, 5], batch_size=100, memory="60KiB", shuffle=True)
-
-    def some(count):
-        for _ in range(count):
-            for batch in loader:
-                if batch.number == 7:
-                    break
-        gc.collect()
-        return gm.memory().anonymous_bytes
-
-    some(5)
-    before = some(5)
-    assert some(40) < before + (8 << 20)
-
-
 @given(st.data())
 @settings(max_examples=25)
-def test_any_options(folder, data):
-    dataset = gm.Dataset(folder / data.draw(st.sampled_from(["hot", "given"])))
+def test_any_options(loader_folder, data):
+    dataset = gm.Dataset(loader_folder / data.draw(st.sampled_from(["hot", "given"])))
     inputs = data.draw(
         st.one_of(
             st.none(),
@@ -391,13 +193,13 @@ def test_any_options(folder, data):
     ],
     ids=str,
 )
-def test_refusals(folder, options, error, message):
+def test_refusals(loader_folder, options, error, message):
     with pytest.raises(error, match=message):
-        gm.NeighborLoader(gm.Dataset(folder / "hot"), **({"num_neighbors": [2]} | options))
+        gm.NeighborLoader(gm.Dataset(loader_folder / "hot"), **({"num_neighbors": [2]} | options))
 
 
-def test_data_of_other_kinds(folder, tmp_path):
-    dataset = gm.Dataset(folder / "given")
+def test_data_of_other_kinds(loader_folder, tmp_path):
+    dataset = gm.Dataset(loader_folder / "given")
     for data in (
         dataset.graph,
         (dataset.graph, dataset.features["x"]),
@@ -409,37 +211,58 @@ def test_data_of_other_kinds(folder, tmp_path):
             with pytest.raises(ValueError, match="Dataset"):
                 _ = batch.external_ids
     with pytest.raises(TypeError, match="data must be"):
-        gm.NeighborLoader("folder", [2])
+        gm.NeighborLoader("loader_folder", [2])
     gm.compile_features(np.ones((5, 2)), tmp_path / "small.gd")
     with pytest.raises(ValueError, match="5 rows for 3000 nodes"):
         gm.NeighborLoader((dataset.graph, gm.FeatureStore(tmp_path / "small.gd")), [2])
 
 
-def test_tensors(folder):
-    torch = pytest.importorskip("torch")
-    import graphmount.torch
-
-    dataset = gm.Dataset(folder / "hot")
-    options = {"input_nodes": "train", "batch_size": 100, "seed": 3, "edge_features": ["w"]}
-    loader = graphmount.torch.NeighborLoader(dataset, [3, 2], **options)
-    arrays_loader = gm.NeighborLoader(dataset, [3, 2], **options)
-    assert len(loader) == len(arrays_loader)
-    for tensors, batch in zip(loader, arrays_loader, strict=True):
-        assert torch.equal(tensors.nodes, torch.from_numpy(batch.nodes))
-        assert tensors.edge_index.tolist() == [batch.row.tolist(), batch.col.tolist()]
-        assert np.array_equal(tensors.features["x"].numpy(), batch.features["x"])
-        assert np.array_equal(tensors.edge_features["w"].numpy(), batch.edge_features["w"])
-        assert tensors.labels.tolist() == batch.labels.tolist()
-        assert tensors.batch_size == batch.batch_size
+def test_edge_features_without_a_dataset(loader_folder):
+    dataset = gm.Dataset(loader_folder / "given")
+    table = dataset.edge_features["w"]
+    loader = gm.NeighborLoader(dataset.graph, [3], edge_features={"w": table}, batch_size=1000)
+    for batch in loader:
+        np.testing.assert_array_equal(batch.edge_features["w"], table.numpy()[batch.edge_ids])
+    with pytest.raises(ValueError, match="3000 rows for 40000 edges"):
+        gm.NeighborLoader(dataset.graph, [3], edge_features={"w": dataset.features["x"]})
+    with pytest.raises(ValueError, match="only a Dataset knows tables by their names"):
+        gm.NeighborLoader(dataset.graph, [3], edge_features=["w"])
+    with pytest.raises(ValueError, match="'x' is a table of nodes and of edges"):
+        gm.NeighborLoader(dataset, [3], edge_features={"x": table})
 
 
-def test_bfloat16_tensors(tmp_path):
-    torch = pytest.importorskip("torch")
-    import graphmount.torch
+@pytest.mark.parametrize("memory", [0, "30KiB", "1GiB"])
+def test_rows_are_converted(loader_folder, tmp_path, memory):
+    graph = gm.Dataset(loader_folder / "given").graph
+    rows = np.random.default_rng(3).standard_normal((NUM_NODES, 6)).astype(np.float32)
+    tables = {}
+    for name, options in {
+        "half": {"dtype": "float16"},
+        "brain": {"dtype": "bfloat16"},
+        "quantized": {"quantize": "column"},
+        "count": {},
+    }.items():
+        source = np.arange(NUM_NODES, dtype=np.int32) if name == "count" else rows
+        gm.compile_features(source, tmp_path / f"{name}.gd", **options)
+        tables[name] = gm.FeatureStore(tmp_path / f"{name}.gd")
+    dtypes = dict.fromkeys(("half", "brain", "quantized"), "float32") | {"count": np.int64}
+    loader = gm.NeighborLoader(
+        (graph, tables), [3], batch_size=500, dtype=dtypes, memory=memory, seed=2
+    )
+    for batch in loader:
+        for name, table in tables.items():
+            expected = table.gather(batch.nodes, dtype=dtypes[name])
+            assert batch.features[name].dtype == expected.dtype
+            np.testing.assert_array_equal(batch.features[name], expected)
+    everything = gm.NeighborLoader((graph, tables), [3], batch_size=500, dtype="float64")
+    assert {str(rows.dtype) for rows in next(iter(everything)).features.values()} == {"float64"}
 
-    gm.compile_graph(([1, 2], [0, 0]), tmp_path / "g.gl")
-    gm.compile_features([[1.0], [2.0], [3.0]], tmp_path / "x.gd", dtype="bfloat16")
-    data = (gm.Graph(tmp_path / "g.gl"), gm.FeatureStore(tmp_path / "x.gd"))
-    for batch in graphmount.torch.NeighborLoader(data, [-1], batch_size=3):
-        assert batch.features["x"].dtype == torch.bfloat16
-        assert batch.features["x"].flatten().tolist() == [1.0, 2.0, 3.0]
+
+def test_conversions_that_there_are_not(loader_folder):
+    dataset = gm.Dataset(loader_folder / "given")
+    with pytest.raises(ValueError, match="there is no table 'y'"):
+        gm.NeighborLoader(dataset, [3], dtype={"y": "float32"})
+    with pytest.raises(ValueError, match="float99"):
+        gm.NeighborLoader(dataset, [3], dtype="float99")
+    with pytest.raises(ValueError, match="float32"):
+        list(gm.NeighborLoader(dataset, [3], dtype={"x": "int8"}))

@@ -1,0 +1,37 @@
+// How the memory for the rows of one table is divided: rows that are kept for good, slots for rows
+// that come and go, the books of both, and reads in flight. The parts add up to no more than the
+// whole, except that there are always `kLeastDepth` reads in flight: a MiB, or two with threads.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace graphmount {
+
+/// What is known of a table and of the batches to come.
+struct FeedNeeds {
+  std::uint64_t memory = 0;
+  std::uint64_t num_rows = 0;
+  std::uint64_t row_bytes = 0;
+  bool hot_is_prefix = true;  // else a map says which rows are hot
+  std::uint64_t most_hot = UINT64_MAX;
+  double slot_share = 0;         // how much of it is for slots, if not everything fits
+  std::uint64_t window = 1;      // batches that are known at a time
+  std::uint64_t read_bytes = 0;  // that one read in flight needs
+  /// For each row of a batch like those to come, how many rows are hotter. Sorted.
+  std::vector<std::uint64_t> ranks;
+};
+
+struct FeedBudget {
+  std::uint64_t num_hot = 0;
+  std::size_t num_slots = 0;
+  std::size_t num_known = 0;  // rows that the books have room for
+  unsigned depth = 0;         // reads in flight
+};
+
+inline constexpr unsigned kLeastDepth = 32;
+
+FeedBudget divide_memory(const FeedNeeds& needs);
+
+}  // namespace graphmount

@@ -1,0 +1,93 @@
+// How memory is divided: the parts never exceed the whole, whatever the table and the batches.
+#include <algorithm>
+
+#include "check.hpp"
+#include "graphmount/feed_budget.hpp"
+#include "graphmount/hot_rows.hpp"
+#include "graphmount/random.hpp"
+#include "graphmount/row_window.hpp"
+
+using namespace graphmount;
+
+namespace {
+
+constexpr std::uint64_t kReadBytes = 32768;
+
+std::uint64_t bytes_of(const FeedNeeds& needs, const FeedBudget& budget) {
+  if (budget.num_hot == needs.num_rows) return budget.num_hot * needs.row_bytes;
+  const bool has_map = !needs.hot_is_prefix && budget.num_hot > 0;
+  return budget.num_hot * needs.row_bytes + budget.num_slots * needs.row_bytes +
+         RowWindow::bytes_for(budget.num_slots, needs.num_rows, budget.num_known) +
+         (has_map ? HotRows::bytes_for(needs.num_rows) : 0) + budget.depth * kReadBytes;
+}
+
+FeedNeeds random_needs(std::uint64_t seed) {
+  Draws draws{RandomKey(mix_bits(seed))};
+  const auto up_to = [&](double most) { return static_cast<std::uint64_t>(draws.unit() * most); };
+  FeedNeeds needs;
+  needs.num_rows = up_to(1e6);
+  needs.row_bytes = 1 + up_to(draws.unit() * 4096);
+  const auto size = static_cast<double>(needs.num_rows * needs.row_bytes);
+  needs.memory = up_to(draws.unit() * draws.unit() * 1.2 * size);
+  needs.hot_is_prefix = draws.unit() < 0.5;
+  needs.most_hot = draws.unit() < 0.5 ? UINT64_MAX : up_to(1e6);
+  needs.slot_share = draws.unit();
+  needs.window = 1 + up_to(62);
+  needs.read_bytes = kReadBytes;
+  needs.ranks.resize(up_to(1e5));
+  for (std::uint64_t& rank : needs.ranks) rank = up_to(static_cast<double>(needs.num_rows));
+  std::sort(needs.ranks.begin(), needs.ranks.end());
+  return needs;
+}
+
+}  // namespace
+
+TEST(the_parts_are_no_more_than_the_whole) {
+  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+    const FeedNeeds needs = random_needs(seed);
+    const FeedBudget budget = divide_memory(needs);
+    CHECK(budget.num_hot <= std::min(needs.num_rows, std::max(needs.most_hot, budget.num_hot)));
+    CHECK(budget.num_known >= budget.num_slots);
+    CHECK(budget.depth >= kLeastDepth);
+    const std::uint64_t least_reads = kLeastDepth * kReadBytes;
+    const std::uint64_t over = needs.memory / 16 < least_reads ? least_reads : 0;
+    CHECK(bytes_of(needs, budget) <= needs.memory + over);
+  }
+}
+
+TEST(everything_is_hot_if_it_fits) {
+  FeedNeeds needs{.memory = 51200, .num_rows = 100, .row_bytes = 512, .ranks = {}};
+  CHECK_EQUAL(divide_memory(needs).num_hot, std::uint64_t{100});
+  needs.memory = 51199;
+  CHECK(divide_memory(needs).num_hot < 100);
+}
+
+TEST(memory_is_used) {
+  FeedNeeds needs{.memory = std::uint64_t{200} << 20,
+                  .num_rows = 1 << 22,
+                  .row_bytes = 512,
+                  .slot_share = 0.3,
+                  .window = 16,
+                  .read_bytes = kReadBytes,
+                  .ranks = {}};
+  for (std::uint64_t i = 0; i < 20000; ++i) needs.ranks.push_back((1 << 19) + i);
+  const FeedBudget budget = divide_memory(needs);
+  CHECK(budget.num_slots > 0);
+  CHECK_EQUAL(budget.depth, 256U);
+  CHECK(budget.num_known >= budget.num_slots + 16 * 20000);
+  CHECK(bytes_of(needs, budget) > needs.memory - (64 << 10));
+}
+
+TEST(slots_without_hot_rows_get_it_all) {
+  FeedNeeds needs{.memory = std::uint64_t{20} << 20,
+                  .num_rows = 1 << 20,
+                  .row_bytes = 512,
+                  .most_hot = 100,
+                  .slot_share = 0.3,
+                  .window = 4,
+                  .read_bytes = kReadBytes,
+                  .ranks = {500, 600, 700}};
+  const FeedBudget budget = divide_memory(needs);
+  CHECK_EQUAL(budget.num_hot, std::uint64_t{100});
+  CHECK(bytes_of(needs, budget) > needs.memory / 10 * 9);
+}

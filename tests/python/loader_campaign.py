@@ -63,6 +63,7 @@ class Campaign:
         for thread in threads:
             thread.join()
         gc.collect()
+        ctypes.CDLL(None).malloc_trim(0)  # what the allocator keeps is not what is in use
         self.memory.append(gm.memory().anonymous_bytes)
 
     def work(self, number):

@@ -10,7 +10,8 @@ import json
 import sys
 
 import graphmount as gm
-from benchmarks.memcap import UnavailableError, run_capped
+from benchmarks.cold_runs import run_cold
+from benchmarks.memcap import UnavailableError
 from benchmarks.patterns import ROW_BYTES, matrix
 from benchmarks.report import (
     Cell,
@@ -43,7 +44,7 @@ def bench_advice(report: Report, path: str, cap: int, rounds: int, limit_seconds
             for advice in ("normal", "random", "sequential"):
                 command = _command(path, pattern, advice, limit_seconds, seed)
                 try:
-                    run = run_capped(command, cap, keep_stdout=True)
+                    run = run_cold(command, cap, path)
                 except UnavailableError as error:
                     return report.skip("advice", str(error))
                 fine = run.status == 0 and run.oom_kills == 0

@@ -14,7 +14,9 @@ import sys
 from typing import TYPE_CHECKING
 
 import graphmount as gm
-from benchmarks.memcap import UnavailableError, drop_caches, run_capped
+from benchmarks.cold_runs import run_cold
+from benchmarks.memcap import UnavailableError
+from benchmarks.page_cache import evict
 from benchmarks.patterns import ROW_BYTES, matrix
 from benchmarks.report import (
     Cell,
@@ -67,7 +69,7 @@ def _command(path: str, way: Way, row_bytes: int, seconds: float) -> list[str]:
 
 def _fio_reads(path: str, seconds: float) -> float:
     """Random 4 KiB reads a second by fio, 128 in flight."""
-    drop_caches()
+    evict(path)
     command = ["fio", "--name=random", f"--filename={path}", "--readonly", "--rw=randread"]
     command += ["--bs=4k", "--iodepth=128", "--ioengine=io_uring", "--direct=1", "--time_based"]
     command += ["--registerfiles", "--fixedbufs", f"--runtime={seconds}", "--output-format=json"]
@@ -136,7 +138,7 @@ def bench_cold(
                 continue
             command = _command(path, way, row_bytes, seconds)
             try:
-                run = run_capped(command, cap, keep_stdout=True)
+                run = run_cold(command, cap, path)
             except UnavailableError as error:
                 return report.skip("cold rows", str(error))
             what = f"{name}, rows of {row_bytes} bytes, run {place + 1}"

@@ -20,7 +20,8 @@ import numpy as np
 import torch
 
 import graphmount as gm
-from benchmarks.memcap import UnavailableError, run_capped
+from benchmarks.cold_runs import run_cold
+from benchmarks.memcap import UnavailableError
 from benchmarks.page_cache import evict, resident_bytes
 from benchmarks.patterns import compile_rich_graph, matrix, write_npy
 from benchmarks.report import (
@@ -176,7 +177,7 @@ def bench_capped(report: Report, folder: str, cap: int, num_rows: int, rounds: i
             command += ["--reader", reader, "--advice", advice]
             command += ["--rows", str(num_rows), "--seed", str(seed)]
             try:
-                run = run_capped(command, cap, keep_stdout=True)
+                run = run_cold(command, cap, f"{folder}/large.{kind}")
             except UnavailableError as error:
                 return report.skip(what, str(error))
             fine = run.status == 0 and run.oom_kills == 0

@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import graphmount as gm
+from benchmarks.cold_runs import run_cold
 from benchmarks.edge_streams import node_count, rmat_blocks, skewed_blocks, write_edges_csv
-from benchmarks.memcap import UnavailableError, run_capped
+from benchmarks.memcap import UnavailableError
 from benchmarks.page_cache import warm_up
 from benchmarks.report import (
     Cell,
@@ -183,7 +184,7 @@ def bench_disk(report: Report, folder: str, options: argparse.Namespace) -> None
                 command += ["--reads", reads, "--seed", str(seed)]
                 command += ["--seconds", str(options.disk_seconds)]
                 try:
-                    run = run_capped(command, cap, keep_stdout=True)
+                    run = run_cold(command, cap, path)
                 except UnavailableError as error:
                     return report.skip("sampling from disk", str(error))
                 fine = run.status == 0 and run.oom_kills == 0

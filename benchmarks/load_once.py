@@ -1,7 +1,8 @@
 """The process that takes batches with little memory for some time, and prints JSON.
 
 Features are a function of the node of the source, so every row of every batch can be checked; that
-is done for some of them, between timed batches.
+is done for some of them, between timed batches. With `--train` a model trains on each batch, and
+its time counts.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import argparse
 import json
 import sys
 import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +28,8 @@ FANOUTS = (15, 10, 5)
 BATCH_SIZE = 1024
 COLUMNS = 128
 WAYS = ("loader", "mapped tensor", "mapped array")
+_CHECKED_SHARE = 0.05
+_CHECKED_ROWS = 2000
 
 
 def features_of(nodes: NDArray[np.int64]) -> NDArray[np.float32]:
@@ -34,8 +38,8 @@ def features_of(nodes: NDArray[np.int64]) -> NDArray[np.float32]:
     return start + np.arange(COLUMNS).astype(np.float32) * np.float32(1 / 256)
 
 
-def loader_batches(ds: gm.Dataset, options: argparse.Namespace) -> Iterator[tuple[Any, Any]]:
-    loader = gm.NeighborLoader(
+def make_loader(ds: gm.Dataset, options: argparse.Namespace) -> gm.NeighborLoader:
+    return gm.NeighborLoader(
         ds,
         FANOUTS,
         input_nodes="train",
@@ -47,34 +51,92 @@ def loader_batches(ds: gm.Dataset, options: argparse.Namespace) -> Iterator[tupl
         reader=options.reader,
         seed=options.seed,
     )
-    STATE["loader"] = loader
+
+
+def loader_batches(loader: gm.NeighborLoader) -> Iterator[tuple[Any, Any]]:
     while True:
         for batch in loader:
-            yield batch.nodes, batch.features["x"]
+            yield batch, batch.features["x"]
+
+
+def row_reader(store: gm.FeatureStore, way: str) -> Callable[[Any], Any]:
+    if way == "mapped array":
+        return store.numpy().__getitem__
+    import torch
+
+    matrix = store.tensor()
+    return lambda nodes: matrix[torch.from_numpy(nodes)].numpy()
 
 
 def mapped_batches(ds: gm.Dataset, options: argparse.Namespace) -> Iterator[tuple[Any, Any]]:
     """The loop that one writes by hand: sample, then index the mapped matrix."""
     train = np.random.default_rng(options.seed).permutation(ds.splits["train"])
-    store = gm.FeatureStore(ds.features["x"].path, advice="random")
-    rows: Callable[[Any], Any]
-    if options.way == "mapped tensor":
-        import torch
-
-        matrix = store.tensor()
-        rows = lambda nodes: matrix[torch.from_numpy(nodes)].numpy()  # noqa: E731
-    else:
-        rows = store.numpy().__getitem__
+    rows = row_reader(gm.FeatureStore(ds.features["x"].path, advice="random"), options.way)
     number = 0
     while True:
         for first in range(0, len(train), BATCH_SIZE):
             seeds = train[first : first + BATCH_SIZE]
             sample = ds.graph.sample_neighbors(seeds, FANOUTS, seed=(options.seed, number))
             number += 1
-            yield sample.nodes, rows(sample.nodes)
+            yield sample, rows(sample.nodes)
 
 
-STATE: dict[str, Any] = {}
+@dataclass
+class Taken:
+    """What was taken, and how long that took."""
+
+    batches: int = 0
+    rows: int = 0
+    edges: int = 0
+    wrong_rows: int = 0
+    seconds: float = 0.0
+    start_up_seconds: float = 0.0
+    read_before: int = 0
+
+
+def take(ds: gm.Dataset, batches: Iterator[tuple[Any, Any]], options: argparse.Namespace) -> Taken:
+    """Takes batches for some seconds, after some that do not count."""
+    train = None
+    if options.train:
+        from benchmarks.sage_training import make_step
+
+        train = make_step(COLUMNS)
+    taken = Taken()
+    generator = np.random.default_rng(1)
+    start = time.perf_counter()
+    for number, (batch, rows) in enumerate(batches):
+        if train is not None:
+            train(batch, rows)
+        now = time.perf_counter()
+        if number < options.warm_up:
+            taken.start_up_seconds += now - start
+            taken.read_before = disk_read_bytes()
+        else:
+            taken.seconds += now - start
+            taken.batches += 1
+            taken.rows += len(batch.nodes)
+            taken.edges += len(batch.row)
+        if generator.random() < _CHECKED_SHARE or number == 0:
+            some = generator.integers(0, len(batch.nodes), _CHECKED_ROWS)
+            expected = features_of(np.asarray(ds.to_external(batch.nodes[some])))
+            taken.wrong_rows += int((rows[some] != expected).any(axis=1).sum())
+        if taken.batches and taken.seconds >= options.seconds:
+            break
+        start = time.perf_counter()
+    return taken
+
+
+def loader_result(loader: gm.NeighborLoader) -> dict[str, object]:
+    stats = loader.stats()
+    table = stats.tables["x"]
+    return {
+        "cache_bytes": table.cache_bytes,
+        "read_share": table.read_rows / max(1, table.rows),
+        "hot_share": table.hot_rows / max(1, table.rows),
+        "window_share": table.window_rows / max(1, table.rows),
+        "bottleneck": stats.bottleneck,
+        "summary": str(stats),
+    }
 
 
 def main() -> int:
@@ -85,54 +147,30 @@ def main() -> int:
     parser.add_argument("--window", type=int, default=16)
     parser.add_argument("--prefetch", type=int, default=2)
     parser.add_argument("--reader", default="auto")
+    parser.add_argument("--train", action="store_true")
     parser.add_argument("--seconds", type=float, default=10)
     parser.add_argument("--warm-up", type=int, default=5, help="batches that are not timed")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     ds = gm.Dataset(options.folder)
     ds.graph.advise("populate")
-    make = loader_batches if options.way == "loader" else mapped_batches
-    start = time.perf_counter()
-    batches = make(ds, options)
-    spent = rows = taken = wrong = 0.0
-    generator = np.random.default_rng(1)
-    read_before = disk_read_bytes()
-    while spent < options.seconds or taken == 0:
-        begin = time.perf_counter()
-        nodes, features = next(batches)
-        elapsed = time.perf_counter() - begin
-        if options.warm_up > 0:
-            options.warm_up -= 1
-            read_before = disk_read_bytes()
-            start_up = time.perf_counter() - start
-        else:
-            spent += elapsed
-            taken += 1
-            rows += len(nodes)
-        if generator.random() < 0.05 or taken == 1:
-            some = generator.integers(0, len(nodes), 2000)
-            expected = features_of(np.asarray(ds.to_external(nodes[some])))
-            wrong += int((features[some] != expected).any(axis=1).sum())
-            del expected
-    result: dict[str, object] = {
-        "batches_per_second": taken / spent,
-        "rows_per_batch": rows / taken,
-        "read_per_batch": (disk_read_bytes() - read_before) / taken,
-        "wrong_rows": wrong,
-        "start_up_seconds": start_up,
-        "anonymous": process_memory()["anonymous"],
+    before = process_memory()["anonymous"]
+    if options.way == "loader":
+        loader = make_loader(ds, options)
+        taken = take(ds, loader_batches(loader), options)
+        result = loader_result(loader)
+    else:
+        taken = take(ds, mapped_batches(ds, options), options)
+        result = {}
+    result |= {
+        "batches_per_second": taken.batches / taken.seconds,
+        "rows_per_batch": taken.rows / taken.batches,
+        "edges_per_batch": taken.edges / taken.batches,
+        "read_per_batch": (disk_read_bytes() - taken.read_before) / taken.batches,
+        "wrong_rows": taken.wrong_rows,
+        "start_up_seconds": taken.start_up_seconds,
+        "anonymous_before": before,
     }
-    if "loader" in STATE:
-        stats = STATE["loader"].stats()
-        table = stats.tables["x"]
-        result |= {
-            "cache_bytes": table.cache_bytes,
-            "read_rows": table.read_rows / max(1, stats.batches),
-            "hot_share": table.hot_rows / max(1, table.rows),
-            "window_share": table.window_rows / max(1, table.rows),
-            "bottleneck": stats.bottleneck,
-            "summary": str(stats),
-        }
     print(json.dumps(result))
     return 0
 

@@ -247,7 +247,9 @@ def test_loader(tmp_path: Path) -> None:
     results = run_benchmark("bench_loader", tmp_path, *options)
     passed_checks(results)
     for table in results["tables"].values():
-        assert [row["way"] for row in table][:2] == ["mapped tensor, 10 %", "loader, 5 %"]
+        ways = [row["way"] for row in table]
+        assert ways[:2] == ["mapped tensor, 10 %", "loader, 5 %"]
+        assert ways[-1] == "trained on, 100 %"
         assert all(is_spread(row["batches/s"]) for row in table)
 
 
@@ -269,13 +271,13 @@ def test_advice(tmp_path: Path) -> None:
 def test_gather(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     options = ("--size", "8M", "--cap", "512M", "--warm-size", "4M", "--rounds", "1")
-    options += ("--seconds", "1", "--row-bytes", "512", "4096")
+    options += ("--seconds", "1", "--row-bytes", "512")
     results = run_benchmark("bench_gather", tmp_path, *options)
     results["skipped"] = [skip for skip in results["skipped"] if skip["what"] == "cold rows"]
     require_capped(results)
-    assert len(passed_checks(results)) >= 6 + 2 + 5 + 5 - 2
+    assert len(passed_checks(results)) >= 6 + 5 - 2
     titles = [title for title in results["tables"] if "rows of" in title]
-    assert [title[:4] for title in titles] == ["cold", "cold", "warm", "warm"]
+    assert [title[:4] for title in titles] == ["cold", "warm"]
     for title in titles:
         assert all(is_spread(row["rows/s"]) for row in results["tables"][title])
 

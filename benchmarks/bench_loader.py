@@ -122,7 +122,7 @@ def run_ways(
     """Each way in turn, cold; what of it is wrong fails the report."""
     with gm.Dataset(path).graph as graph:
         topology = graph.file_bytes
-    files = [str(file) for file in Path(path).iterdir() if file.suffix in (".gl", ".gd")]
+    files = [str(file) for file in Path(path).rglob("*") if file.suffix in (".gl", ".gd")]
     runs: dict[str, list[dict[str, float]]] = {name: [] for name in ways}
     for seed in range(options.rounds):
         for name, way in ways.items():

@@ -81,7 +81,7 @@ class TensorBatch:
             >>> _ = gm.compile_graph(([1, 2], [0, 0]), "g.gl")
             >>> batch = next(iter(gm.torch.NeighborLoader(gm.Graph("g.gl"), [-1])))
             >>> batch.to("meta").nodes.device
-            device(type='meta', index=0)
+            device(type='meta')
         """
 
         def move(value: Any) -> Any:  # noqa: ANN401

@@ -115,6 +115,8 @@ def test_api_page_has_every_public_name() -> None:
     expected = {f"graphmount.{name}" for name in graphmount.__all__ if name != "errors"}
     expected |= {f"graphmount.errors.{name}" for name in graphmount.errors.__all__}
     assert expected <= shown
+    module = importlib.import_module("graphmount.graphzero")
+    assert {f"graphmount.graphzero.{name}" for name in module.__all__} <= shown
     require_torch()
     module = importlib.import_module("graphmount.torch")
     assert {f"graphmount.torch.{name}" for name in module.__all__} <= shown
@@ -148,7 +150,7 @@ def test_doctests(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def public_modules() -> list[ModuleType]:
-    names = ["graphmount", "graphmount.errors", "graphmount.cli"]
+    names = ["graphmount", "graphmount.errors", "graphmount.cli", "graphmount.graphzero"]
     return [importlib.import_module(name) for name in names + ["graphmount.torch"] * HAS_TORCH]
 
 

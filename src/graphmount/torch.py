@@ -1,4 +1,4 @@
-"""graphmount for PyTorch. Only this module (and `graphmount.pyg`, when it exists) imports torch."""
+"""graphmount for PyTorch. Only this module and `graphmount.pyg` import torch."""
 
 from __future__ import annotations
 

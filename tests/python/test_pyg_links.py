@@ -114,3 +114,27 @@ def test_links_in_time(datasets):
         tree = batch.batch[batch.edge_index[1]]
         latest = batch.edge_label_time[:count][tree]
         assert (graph.neighbor_lists().timestamps[batch.e_id] <= latest.numpy()).all()
+
+
+def test_lightning(dataset, links, monkeypatch):
+    from torch_geometric.data.lightning import LightningLinkData, datamodule
+
+    # PyG's module is but an object with loaders where Lightning is not installed: that is all
+    # that matters here.
+    if not datamodule._pl_is_available:
+        monkeypatch.setattr(datamodule, "_pl_is_available", True)
+    module = LightningLinkData(
+        dataset.to_pyg(),
+        input_train_edges=(None, links),
+        link_sampler=NeighborSampler(dataset, [2, 2]),
+        neg_sampling=NegativeSampling("binary"),
+        batch_size=50,
+        num_workers=2,
+        pin_memory=False,
+    )
+    batches = list(module.train_dataloader())
+    assert sorted(torch.cat([batch.input_id for batch in batches]).tolist()) == list(range(200))
+    for batch in batches:
+        check_rows(batch)
+        check_edges(batch, dataset.graph)
+        assert len(batch.edge_label) == 2 * len(batch.input_id)

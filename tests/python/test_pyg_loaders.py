@@ -12,7 +12,7 @@ from graphmount.errors import MissingDataError
 torch = pytest.importorskip("torch", reason="torch is not installed")
 pytest.importorskip("torch_geometric", reason="torch_geometric is not installed")
 from torch_geometric.data import Data  # noqa: E402
-from torch_geometric.loader import NodeLoader  # noqa: E402
+from torch_geometric.loader import NeighborLoader, NodeLoader  # noqa: E402
 from torch_geometric.testing import MyFeatureStore  # noqa: E402
 
 from graphmount.pyg import EdgeFeatures, NeighborSampler  # noqa: E402
@@ -198,6 +198,20 @@ def test_trimmed_layers_give_the_same_outputs(dataset):
             x = layer(x, edge_index)
         seeds = slice(batch.batch_size)
         assert torch.allclose(x[seeds], whole[seeds], atol=1e-5)
+
+
+def test_neighbor_loader_with_our_sampler(dataset):
+    loader = NeighborLoader(
+        dataset.to_pyg(),
+        num_neighbors=[],
+        input_nodes=torch.arange(NUM_NODES),
+        neighbor_sampler=NeighborSampler(dataset, [3, 3]),
+        batch_size=11,
+    )
+    for batch in loader:
+        check_rows(batch)
+        check_edges(batch, dataset.graph)
+        assert len(batch.num_sampled_edges) == 2
 
 
 def test_custom_stores_and_classes(dataset):

@@ -111,9 +111,10 @@ def test_same_names():
     theirs = ask_graphzero(
         "import inspect\n"
         "def names(owner): return sorted(name for name in dir(owner) if name[0] != '_')\n"
-        "answer = {'module': sorted(gz.__all__), 'dtypes': {d.name: d.value for d in gz.DataType},"
+        "answer = {'version': gz.__version__, 'module': sorted(gz.__all__), 'dtypes': {d.name: d.value for d in gz.DataType},"
         "'classes': {c.__name__: names(c) for c in (gz.Graph, gz.FeatureStore)}}"
     )
+    assert gz.__version__ == theirs["version"]
     assert sorted(gz.__all__) == theirs["module"]
     assert {dtype.name: dtype.value for dtype in gz.DataType} == theirs["dtypes"]
     for kind in (gz.Graph, gz.FeatureStore):

@@ -19,3 +19,6 @@ from graphmount.graphzero.features import FeatureStore
 from graphmount.graphzero.graph import Graph
 
 __all__ = ["DataType", "FeatureStore", "Graph", "convert_csv_to_gd", "convert_csv_to_gl"]
+
+#: Of the interface, for scripts that ask: that of the graphzero it is taken from.
+__version__ = "0.2.0"

@@ -109,9 +109,9 @@ def weighted_lists(graph):
 
 def test_same_names():
     theirs = ask_graphzero(
-        "import inspect\n"
         "def names(owner): return sorted(name for name in dir(owner) if name[0] != '_')\n"
-        "answer = {'version': gz.__version__, 'module': sorted(gz.__all__), 'dtypes': {d.name: d.value for d in gz.DataType},"
+        "answer = {'version': gz.__version__, 'module': sorted(gz.__all__),"
+        "'dtypes': {d.name: d.value for d in gz.DataType},"
         "'classes': {c.__name__: names(c) for c in (gz.Graph, gz.FeatureStore)}}"
     )
     assert gz.__version__ == theirs["version"]

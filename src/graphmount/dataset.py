@@ -17,10 +17,12 @@ from graphmount.graph import Graph
 from graphmount.order import check_order
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
+    import torch
     from numpy.typing import ArrayLike, NDArray
 
+    from graphmount import pyg
     from graphmount._handle import Advice
 
 __all__ = ["DESCRIPTION", "VERSION", "Dataset"]
@@ -127,13 +129,19 @@ class Dataset:
 
         A vector, if there is one label for each node, however the source has them.
         """
+        store = self._label_store()
+        if store is None:
+            return None
+        labels = as_native(store.numpy())
+        return labels.reshape(-1) if labels.ndim == 2 and labels.shape[1] == 1 else labels
+
+    def _label_store(self) -> FeatureStore | None:
         file = self.description["labels"]
         if file is None:
             return None
         store = self._table(file)
         check_order(self.graph, store)
-        labels = as_native(store.numpy())
-        return labels.reshape(-1) if labels.ndim == 2 and labels.shape[1] == 1 else labels
+        return store
 
     @cached_property
     def splits(self) -> Mapping[str, NDArray[np.int64]]:
@@ -189,6 +197,41 @@ class Dataset:
         if self.graph.node_id_type is not None:
             return self.graph.to_internal(keys)
         return self._same(keys, "keys")
+
+    def to_pyg(
+        self, *, attributes: Iterable[str] | None = None, dtype: torch.dtype | None = None
+    ) -> tuple[pyg.FeatureStore, pyg.GraphStore]:
+        """The dataset as PyG's loaders take it: a feature store and a graph store.
+
+        Args:
+            attributes: What batches have: names of tables, `y` for the labels, `train_mask` for the
+                split `train`. All tables and the labels if None.
+            dtype: What tables of floats, and quantized ones, are converted to.
+
+        Returns:
+            `graphmount.pyg.FeatureStore` and `graphmount.pyg.GraphStore`, which pickle by path.
+
+        Raises:
+            ImportError: PyG is not installed.
+            KeyError: There is no such attribute.
+
+        Examples:
+            >>> import torch
+            >>> from torch_geometric.loader import NodeLoader
+            >>> import graphmount as gm
+            >>> import graphmount.pyg
+            >>> x = [[0.0], [1.0], [2.0], [3.0]]
+            >>> _ = gm.compile_dataset("four", edges=([3, 3, 1], [0, 1, 2]), features={"x": x})
+            >>> ds = gm.Dataset("four")
+            >>> loader = NodeLoader(
+            ...     ds.to_pyg(), gm.pyg.NeighborSampler(ds, [2]), torch.arange(4), batch_size=4
+            ... )
+            >>> next(iter(loader)).x.shape
+            torch.Size([4, 1])
+        """
+        from graphmount import pyg  # the base package needs no torch
+
+        return pyg.FeatureStore(self, attributes=attributes, dtype=dtype), pyg.GraphStore(self)
 
     def _same(self, ids: Any, name: str) -> NDArray[np.int64]:  # noqa: ANN401
         array = as_ids(ids, name)

@@ -1,4 +1,4 @@
-"""graphmount for PyTorch. Only this module (and `graphmount.pyg`, when it exists) imports torch."""
+"""graphmount for PyTorch. Only this module and `graphmount.pyg` import torch."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ except ImportError as error:
         "this needs PyTorch; install it with: pip install 'graphmount[torch]'"
     ) from error
 
+from graphmount._layer_blocks import LayerBlock
+from graphmount._layerwise_inference import layerwise_inference
 from graphmount._torch_loader import NeighborLoader, TensorBatch
 
 if TYPE_CHECKING:
@@ -21,7 +23,15 @@ if TYPE_CHECKING:
 
     from graphmount.features import FeatureStore, Reader
 
-__all__ = ["NeighborLoader", "TensorBatch", "as_tensor", "gather", "to_numpy"]
+__all__ = [
+    "LayerBlock",
+    "NeighborLoader",
+    "TensorBatch",
+    "as_tensor",
+    "gather",
+    "layerwise_inference",
+    "to_numpy",
+]
 
 
 def as_tensor(store: FeatureStore) -> torch.Tensor:

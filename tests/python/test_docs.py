@@ -9,7 +9,6 @@ import importlib.util
 import inspect
 import io
 import os
-import pkgutil
 import re
 import subprocess
 import sys
@@ -24,10 +23,13 @@ import graphmount
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 HAS_TORCH = importlib.util.find_spec("torch") is not None
+HAS_PYG = importlib.util.find_spec("torch_geometric") is not None
+# By their files: walking through packages would import PyG.
+PACKAGE = Path(graphmount.__file__).parent
 MODULES = sorted(
-    module.name
-    for module in pkgutil.walk_packages(graphmount.__path__, "graphmount.")
-    if module.name not in ("graphmount._core", "graphmount.__main__")
+    ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
+    for path in PACKAGE.rglob("*.py")
+    if path.name != "__main__.py" and path.parent.name != "__pycache__"
 )
 # What makes a browser fetch something from another machine; links may lead wherever they like.
 FOREIGN = re.compile(
@@ -60,6 +62,11 @@ def require_torch() -> None:
         pytest.skip("torch is not installed")
 
 
+def require_pyg() -> None:
+    if not HAS_PYG:
+        pytest.skip("torch_geometric is not installed")
+
+
 @pytest.mark.parametrize(
     "page", [page for page in PAGES if code_blocks(page)], ids=lambda page: page.name
 )
@@ -69,6 +76,8 @@ def test_code_of_page_runs_and_prints_what_it_says(
     blocks = code_blocks(page)
     if any("torch" in block.code or ".tensor()" in block.code for block in blocks):
         require_torch()
+    if any("torch_geometric" in block.code for block in blocks):
+        require_pyg()
     monkeypatch.chdir(tmp_path)
     namespace: dict[str, object] = {"__name__": "__main__"}
     for block in blocks:
@@ -115,9 +124,14 @@ def test_api_page_has_every_public_name() -> None:
     expected = {f"graphmount.{name}" for name in graphmount.__all__ if name != "errors"}
     expected |= {f"graphmount.errors.{name}" for name in graphmount.errors.__all__}
     assert expected <= shown
+    module = importlib.import_module("graphmount.graphzero")
+    assert {f"graphmount.graphzero.{name}" for name in module.__all__} <= shown
     require_torch()
     module = importlib.import_module("graphmount.torch")
     assert {f"graphmount.torch.{name}" for name in module.__all__} <= shown
+    require_pyg()
+    module = importlib.import_module("graphmount.pyg")
+    assert {f"graphmount.pyg.{name}" for name in module.__all__} <= shown
 
 
 def test_errors_page_draws_the_tree() -> None:
@@ -132,10 +146,12 @@ def test_errors_page_draws_the_tree() -> None:
             assert re.search(rf"─ {name} +\({builtin.__name__}\) ", text), name
 
 
-@pytest.mark.parametrize("name", ["graphmount", *MODULES])
+@pytest.mark.parametrize("name", MODULES)
 def test_doctests(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    if name == "graphmount.torch":
+    if name.removeprefix("graphmount.").startswith(("torch", "_torch", "_layer")):
         require_torch()
+    if name.startswith("graphmount.pyg"):
+        require_pyg()
     module = importlib.import_module(name)
     finder = doctest.DocTestFinder(exclude_empty=True)
     monkeypatch.chdir(tmp_path)
@@ -143,13 +159,16 @@ def test_doctests(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     for test in finder.find(module, name):
         if any("tensor()" in example.source for example in test.examples):
             require_torch()
+        if any("torch_geometric" in example.source for example in test.examples):
+            require_pyg()
         failures += doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test).failed
     assert failures == 0
 
 
 def public_modules() -> list[ModuleType]:
-    names = ["graphmount", "graphmount.errors", "graphmount.cli"]
-    return [importlib.import_module(name) for name in names + ["graphmount.torch"] * HAS_TORCH]
+    names = ["graphmount", "graphmount.errors", "graphmount.cli", "graphmount.graphzero"]
+    names += ["graphmount.torch"] * HAS_TORCH + ["graphmount.pyg"] * HAS_PYG
+    return [importlib.import_module(name) for name in names]
 
 
 def public_members() -> dict[str, object]:

@@ -20,8 +20,29 @@ def run(code):
 
 def test_import_is_light():
     loaded = run("import sys, graphmount; print(*sys.modules)").split()
-    for module in ("torch", "pyarrow", "rich", "pandas", "scipy", "graphmount.torch"):
+    others = ("torch", "torch_geometric", "pyarrow", "rich", "pandas", "scipy")
+    for module in (*others, "graphmount.torch", "graphmount.pyg", "graphmount.graphzero"):
         assert module not in loaded
+
+
+def test_graphzero_needs_no_torch():
+    loaded = run("import sys, graphmount.graphzero; print(*sys.modules)").split()
+    assert "torch" not in loaded
+    assert "graphzero" not in loaded
+
+
+def test_to_pyg_without_pyg(tmp_path):
+    code = f"""
+import sys
+sys.modules["torch_geometric"] = None  # as if it were not installed
+import graphmount as gm
+gm.compile_dataset({str(tmp_path / "d")!r}, edges=([0], [1]))
+try:
+    gm.Dataset({str(tmp_path / "d")!r}).to_pyg()
+except ImportError as error:
+    print(error)
+"""
+    assert run(code) == "this needs PyG; install it with: pip install 'graphmount[pyg]'"
 
 
 def test_tensor_without_torch(tmp_path):

@@ -1,0 +1,21 @@
+"""graphmount for PyG: its stores and its sampler over mounted files.
+
+`Dataset.to_pyg` gives the stores. With `NeighborSampler` they work in PyG's own `NodeLoader` and
+`LinkLoader`, and in what is built of these, such as Lightning's data modules. Everything pickles by
+path, so workers open the files rather than being sent them. Only this package imports
+torch_geometric; neither pyg-lib nor torch-sparse is needed.
+"""
+
+from __future__ import annotations
+
+try:
+    import torch_geometric as _  # noqa: F401  (only to say what is missing)
+except ImportError as error:
+    raise ImportError("this needs PyG; install it with: pip install 'graphmount[pyg]'") from error
+
+from graphmount.pyg.edge_features import EdgeFeatures
+from graphmount.pyg.feature_store import FeatureStore
+from graphmount.pyg.graph_store import GraphStore
+from graphmount.pyg.neighbor_sampler import NeighborSampler
+
+__all__ = ["EdgeFeatures", "FeatureStore", "GraphStore", "NeighborSampler"]

@@ -1,0 +1,76 @@
+"""Edge features for PyG's loaders, which do not fetch them from stores: a transform that does.
+
+A batch knows the ids of its edges, and the tables of a dataset's edges are in the order of these.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from graphmount.errors import MissingDataError
+from graphmount.torch import gather
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from torch_geometric.data import Data
+
+    from graphmount.dataset import Dataset
+
+__all__ = ["EdgeFeatures"]
+
+
+class EdgeFeatures:
+    """A `transform=` that adds tables of edges, and weights, to the batches of PyG's loaders.
+
+    It pickles by path.
+
+    Args:
+        dataset: The dataset.
+        features: The tables to add, under their names; all if None.
+        weights: Whether to add the weights of the edges, as `edge_weight`.
+
+    Examples:
+        >>> import torch
+        >>> from torch_geometric.loader import NodeLoader
+        >>> import graphmount as gm
+        >>> import graphmount.pyg
+        >>> edges = gm.EdgeTable(source=([1, 2], [0, 0]), weights=[0.5, 2.0])
+        >>> _ = gm.compile_dataset("pair", edges=edges, order="given")
+        >>> ds = gm.Dataset("pair")
+        >>> loader = NodeLoader(
+        ...     ds.to_pyg(), gm.pyg.NeighborSampler(ds, [-1]), torch.tensor([0]),
+        ...     transform=gm.pyg.EdgeFeatures(ds, weights=True),
+        ... )
+        >>> next(iter(loader)).edge_weight
+        tensor([0.5000, 2.0000])
+    """
+
+    def __init__(
+        self, dataset: Dataset, features: Iterable[str] | None = None, *, weights: bool = False
+    ) -> None:
+        names = list(dataset.edge_features) if features is None else list(features)
+        for name in names:
+            if name not in dataset.edge_features:
+                raise ValueError(
+                    f"features: there is no table of edges {name!r} in {dataset.path}; there are "
+                    f"{sorted(dataset.edge_features)}"
+                )
+        if weights and not dataset.graph.has_weights:
+            raise MissingDataError(f"{dataset.graph.path} has no weights; compile it with weights=")
+        self._dataset = dataset
+        self._names = names
+        self._weights = weights
+
+    def __call__(self, data: Data) -> Data:
+        """Adds the rows of a batch's edges to it."""
+        ids: Any = data.e_id
+        for name in self._names:
+            data[name] = gather(self._dataset.edge_features[name], ids)
+        if self._weights:
+            weights = self._dataset.graph.weights
+            assert weights is not None  # noqa: S101  (checked above)
+            data.edge_weight = torch.from_numpy(weights[ids.numpy()])
+        return data

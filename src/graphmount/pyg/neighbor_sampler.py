@@ -1,0 +1,268 @@
+"""graphmount's sampler as a PyG `BaseSampler`: for `NodeLoader`, `LinkLoader` and Lightning.
+
+Sampling is that of `Graph.sample_neighbors`, in threads, from memory or disk. What PyG expects of
+the result holds: seeds first as they came, edges in the order of hops, `edge` the ids of the edges.
+A sampler is its graph's path and its options: it pickles as these, and copies are cheap.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch_geometric.sampler import (
+    BaseSampler,
+    EdgeSamplerInput,
+    NodeSamplerInput,
+    NumNeighbors,
+    SamplerOutput,
+)
+from torch_geometric.sampler.base import SubgraphType
+from torch_geometric.sampler.neighbor_sampler import edge_sample
+
+from graphmount._arguments import as_count, require_choice
+from graphmount.direction import require_direction
+from graphmount.errors import MissingDataError
+from graphmount.graph import Graph
+from graphmount.pyg.file_tensors import tensor_over
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from torch_geometric.sampler import NegativeSampling
+
+    from graphmount.dataset import Dataset
+    from graphmount.direction import Direction
+    from graphmount.neighbor_sampling import TemporalStrategy
+    from graphmount.pyg.feature_store import FeatureStore
+    from graphmount.pyg.graph_store import GraphStore
+
+__all__ = ["NeighborSampler"]
+
+
+class NeighborSampler(BaseSampler):
+    """Samples neighbors of a mounted graph for PyG's loaders. It needs no pyg-lib.
+
+    The options are attributes as well, and may be set. What is drawn follows `torch.manual_seed`,
+    in workers as PyTorch's loaders seed them.
+
+    Args:
+        data: A `Dataset`, a `Graph`, or the stores of `Dataset.to_pyg`.
+        num_neighbors: How many neighbors to draw in each hop; -1 for all.
+        replace: As for `Graph.sample_neighbors`, and so for the next ones.
+        weighted: See there.
+        disjoint: See there. It always is if the loader has times for its seeds, with which those of
+            edges are compared: a graph with timestamps needs no `time_attr`.
+        temporal_strategy: See there; it counts where seeds have times.
+        subgraph_type: See there.
+        direction: See there.
+        source_rows: Let `e_id` be the rows that edges had in the source of the graph, rather than
+            the ids of the edges. It is what a `Data` object needs that has edge features, if the
+            graph was compiled of its `edge_index`, with `source_rows=True`.
+
+    Examples:
+        >>> import torch
+        >>> from torch_geometric.loader import NodeLoader
+        >>> import graphmount as gm
+        >>> import graphmount.pyg
+        >>> _ = gm.compile_dataset(
+        ...     "four", edges=([3, 3, 3, 1], [0, 1, 2, 2]),
+        ...     features={"x": [[0.0], [1.0], [2.0], [3.0]]}, order="given",
+        ... )
+        >>> ds = gm.Dataset("four")
+        >>> sampler = gm.pyg.NeighborSampler(ds, [2, 2])
+        >>> loader = NodeLoader(ds.to_pyg(), sampler, torch.tensor([2]))
+        >>> batch = next(iter(loader))
+        >>> batch.n_id.sort().values, batch.x.shape, batch.num_sampled_edges
+        (tensor([1, 2, 3]), torch.Size([3, 1]), [2, 1])
+    """
+
+    def __init__(
+        self,
+        data: Dataset | Graph | GraphStore | tuple[FeatureStore, GraphStore],
+        num_neighbors: Sequence[int] | NumNeighbors,
+        *,
+        replace: bool = False,
+        weighted: bool = False,
+        disjoint: bool = False,
+        temporal_strategy: TemporalStrategy = "uniform",
+        subgraph_type: SubgraphType | str = "directional",
+        direction: Direction = "in",
+        source_rows: bool = False,
+    ) -> None:
+        flags = {"replace": replace, "weighted": weighted, "disjoint": disjoint}
+        for name, flag in (flags | {"source_rows": source_rows}).items():
+            require_choice(name, flag, (False, True))
+        require_choice("temporal_strategy", temporal_strategy, ("uniform", "last"))
+        require_direction(direction)
+        self._graph = _graph_of(data)
+        self.num_neighbors = num_neighbors
+        self.replace = replace
+        self.weighted = weighted
+        self.disjoint = disjoint
+        self.temporal_strategy: TemporalStrategy = temporal_strategy
+        self.subgraph_type = subgraph_type
+        self.direction: Direction = direction
+        self.source_rows = source_rows
+        if source_rows:
+            self._require_source_rows()
+
+    def __repr__(self) -> str:
+        return f"<NeighborSampler of {self._graph!r}: num_neighbors={self.num_neighbors}>"
+
+    @property
+    def graph(self) -> Graph:
+        """The mounted graph."""
+        return self._graph
+
+    @property
+    def num_nodes(self) -> int:
+        """Number of nodes of the graph."""
+        return self._graph.num_nodes
+
+    @property
+    def num_neighbors(self) -> list[int]:
+        """How many neighbors to draw in each hop."""
+        return self._num_neighbors
+
+    @num_neighbors.setter
+    def num_neighbors(self, numbers: Sequence[int] | NumNeighbors) -> None:
+        values: Any = numbers.values if isinstance(numbers, NumNeighbors) else numbers
+        if isinstance(values, dict):
+            raise TypeError(
+                f"num_neighbors={values!r} is by types of edges, and a graph has one type; give a "
+                "list with one number for each hop"
+            )
+        self._num_neighbors = [
+            as_count(count, f"num_neighbors[{hop}]", least=-1) for hop, count in enumerate(values)
+        ]
+
+    @property
+    def subgraph_type(self) -> SubgraphType:
+        """Which edges between sampled nodes to return."""
+        return self._subgraph_type
+
+    @subgraph_type.setter
+    def subgraph_type(self, value: SubgraphType | str) -> None:
+        self._subgraph_type = SubgraphType(value)
+
+    @property
+    def edge_permutation(self) -> torch.Tensor | None:
+        """What PyG makes `e_id` of: None for ids of edges, or their rows in the source."""
+        return self._require_source_rows() if self.source_rows else None
+
+    def _require_source_rows(self) -> torch.Tensor:
+        # By edge id, which is the place in the incoming lists.
+        rows = self._graph.neighbor_lists("in").source_rows
+        if rows is None:
+            raise MissingDataError(
+                f"{self._graph.path} does not know the rows that edges had in its source; compile "
+                "it with source_rows=True"
+            )
+        return tensor_over(rows)
+
+    def sample_from_nodes(self, index: NodeSamplerInput, **_: Any) -> SamplerOutput:  # noqa: ANN401
+        """Samples from nodes, as `NodeLoader` asks for it.
+
+        Args:
+            index: The seeds, their places among the inputs of the loader, and maybe their times.
+
+        Raises:
+            IdError: A node does not exist.
+            MissingDataError: The graph lacks weights, timestamps or the direction.
+            ValueError: The seeds have a type; or options do not go together.
+
+        Examples:
+            >>> import torch
+            >>> from torch_geometric.sampler import NodeSamplerInput
+            >>> import graphmount as gm
+            >>> import graphmount.pyg
+            >>> _ = gm.compile_graph(([1, 2], [0, 0]), "g.gl")
+            >>> sampler = gm.pyg.NeighborSampler(gm.Graph("g.gl"), [-1])
+            >>> out = sampler.sample_from_nodes(NodeSamplerInput(None, torch.tensor([0])))
+            >>> out.node, out.row, out.col, out.edge
+            (tensor([0, 1, 2]), tensor([1, 2]), tensor([0, 0]), tensor([0, 1]))
+        """
+        inputs = NodeSamplerInput.cast(index)
+        _refuse_types(inputs.input_type)
+        out = self._sample(inputs.node, inputs.time)
+        out.metadata = (inputs.input_id, inputs.time)
+        return out
+
+    def sample_from_edges(
+        self, index: EdgeSamplerInput, neg_sampling: NegativeSampling | None = None
+    ) -> SamplerOutput:
+        """Samples from both ends of edges, as `LinkLoader` asks for it, with PyG's negatives.
+
+        Args:
+            index: The edges, their places among the inputs, and maybe labels and times.
+            neg_sampling: Which negatives to add.
+
+        Raises:
+            IdError: A node does not exist.
+            MissingDataError: The graph lacks weights, timestamps or the direction.
+            ValueError: The edges have a type; or options do not go together.
+
+        Examples:
+            >>> import torch
+            >>> from torch_geometric.sampler import EdgeSamplerInput
+            >>> import graphmount as gm
+            >>> import graphmount.pyg
+            >>> _ = gm.compile_graph(([1, 2], [0, 0]), "g.gl")
+            >>> sampler = gm.pyg.NeighborSampler(gm.Graph("g.gl"), [-1])
+            >>> edges = EdgeSamplerInput(None, torch.tensor([2]), torch.tensor([0]))
+            >>> sampler.sample_from_edges(edges).node
+            tensor([0, 2, 1])
+        """
+        inputs = EdgeSamplerInput.cast(index)
+        _refuse_types(inputs.input_type)
+        is_disjoint = self.disjoint or inputs.time is not None
+        out: SamplerOutput = edge_sample(
+            inputs, self._sample, self.num_nodes, is_disjoint, None, neg_sampling
+        )
+        return out
+
+    def _sample(self, seed: torch.Tensor, seed_time: torch.Tensor | None = None) -> SamplerOutput:
+        sample = self._graph.sample_neighbors(
+            seed.numpy(),
+            self.num_neighbors,
+            replace=self.replace,
+            weighted=self.weighted,
+            disjoint=self.disjoint,
+            time=None if seed_time is None else seed_time.numpy(),
+            temporal_strategy="uniform" if seed_time is None else self.temporal_strategy,
+            subgraph_type=self.subgraph_type.value,
+            direction=self.direction,
+        )
+        by_hop = sample.num_sampled_edges is not None
+        return SamplerOutput(
+            node=torch.from_numpy(sample.nodes),
+            row=torch.from_numpy(sample.row),
+            col=torch.from_numpy(sample.col),
+            edge=torch.from_numpy(sample.edge_ids),
+            batch=None if sample.batch is None else torch.from_numpy(sample.batch),
+            # Both or none: PyG trims layers by the two together.
+            num_sampled_nodes=list(sample.num_sampled_nodes) if by_hop else None,
+            num_sampled_edges=list(sample.num_sampled_edges or ()) if by_hop else None,
+        )
+
+
+def _graph_of(data: Any) -> Graph:  # noqa: ANN401
+    """The graph in whatever has one."""
+    if isinstance(data, tuple | list) and len(data) == 2:
+        data = data[1]
+    graph = data if isinstance(data, Graph) else getattr(data, "graph", None)
+    if not isinstance(graph, Graph):
+        raise TypeError(
+            "data must be a Dataset, a Graph, or the stores of Dataset.to_pyg(), not "
+            f"{type(data).__name__}: other data is sampled by PyG's own NeighborSampler"
+        )
+    return graph
+
+
+def _refuse_types(input_type: object) -> None:
+    if input_type is not None:
+        raise ValueError(
+            f"the inputs are of type {input_type!r}, and a graph has one type of nodes and edges; "
+            "give the loader a tensor of nodes, or (None, edge_label_index)"
+        )

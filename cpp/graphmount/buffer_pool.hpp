@@ -3,6 +3,7 @@
 // may be gone when the last buffer comes back.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -44,7 +45,11 @@ class BufferPool {
     }
 
     std::byte* data() { return buffer_.data(); }
+    const std::byte* data() const { return buffer_.data(); }
     std::size_t size() const { return buffer_.size(); }
+
+    /// Keeps the content, perhaps at another place. Not for making it smaller.
+    void grow(std::size_t bytes) { buffer_.grow(std::max(bytes, buffer_.size())); }
 
    private:
     friend class BufferPool;

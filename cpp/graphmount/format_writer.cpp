@@ -41,6 +41,20 @@ void FormatWriter::write(std::size_t index, std::uint64_t offset, std::span<cons
   });
 }
 
+void FormatWriter::write_part(std::size_t index, std::uint64_t offset,
+                              std::span<const std::byte> data) {
+  const std::uint64_t place = header_.sections[index].offset + offset;
+  file_.write_at(place, data);
+  file_.start_write_back(place, data.size());
+}
+
+void FormatWriter::set_checksum(std::size_t index, std::uint64_t chunk, std::uint64_t checksum) {
+  const std::uint64_t place = header_.sections[index].first_chunk + chunk;
+  // As above.
+  checksums_.resize(std::max<std::size_t>(checksums_.size(), place + 1));
+  checksums_[place] = checksum;
+}
+
 void FormatWriter::set_rows(std::size_t index, std::uint64_t rows) {
   header_.num_rows = rows;
   header_.sections[index].rows = rows;

@@ -6,25 +6,13 @@
 #include "graphmount/error.hpp"
 #include "graphmount/parallel.hpp"
 #include "graphmount/running_total.hpp"
+#include "graphmount/text_line_count.hpp"
 
 namespace graphmount {
 namespace {
 
 // How many arrays of an output are kept for the next batches, when nobody uses them any more.
 constexpr std::size_t kMostFreeArrays = 4;
-
-// In steps whose counts fit into a byte, which compilers turn into vector instructions.
-std::size_t count_lines(std::string_view text) {
-  constexpr std::size_t kStep = 192;
-  std::size_t count = 0;
-  for (; text.size() >= kStep; text.remove_prefix(kStep)) {
-    unsigned char in_step = 0;
-    for (std::size_t i = 0; i < kStep; ++i)
-      in_step = static_cast<unsigned char>(in_step + (text[i] == '\n'));
-    count += in_step;
-  }
-  return count + static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
-}
 
 }  // namespace
 

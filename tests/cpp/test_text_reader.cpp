@@ -3,15 +3,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <fstream>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "check.hpp"
 #include "graphmount/error.hpp"
 #include "graphmount/parallel.hpp"
+#include "graphmount/text_line_count.hpp"
 #include "temporary_folder.hpp"
 #include "text_streams.hpp"
 
@@ -97,6 +100,19 @@ TEST(names_the_first_bad_line_whatever_the_sizes) {
       }
     }
   }
+}
+
+TEST(counts_lines_of_any_text) {
+  std::mt19937_64 random(6);
+  std::string text(2000, 'x');
+  for (char& c : text)
+    if (random() % 5 == 0) c = '\n';
+  for (std::size_t begin = 0; begin < 200; begin += 7)
+    for (std::size_t size = 0; begin + size <= text.size(); size += 1 + size / 8) {
+      const std::string_view part = std::string_view(text).substr(begin, size);
+      CHECK_EQUAL(count_lines(part),
+                  static_cast<std::size_t>(std::count(part.begin(), part.end(), '\n')));
+    }
 }
 
 TEST(has_room_for_lines_that_get_shorter_and_longer) {

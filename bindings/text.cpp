@@ -55,7 +55,7 @@ std::byte* data_of(const std::unique_ptr<std::byte[]>& memory) {
   return memory.get();
 }
 
-std::byte* data_of(BufferPool::Handle& memory) {
+std::byte* data_of(StreamBufferPool::Handle& memory) {
   return memory.data();
 }
 

@@ -15,16 +15,17 @@
 
 namespace graphmount {
 
-class BufferPool {
+template <PageSize kPages>
+class BasicBufferPool {
   struct Shared {
     std::mutex mutex;
-    std::vector<Buffer<std::byte>> free;
+    std::vector<Buffer<std::byte, kPages>> free;
     std::size_t most_free = 0;
   };
 
  public:
   /// Keeps at most so many buffers that are not in use.
-  explicit BufferPool(std::size_t most_free) : shared_(std::make_shared<Shared>()) {
+  explicit BasicBufferPool(std::size_t most_free) : shared_(std::make_shared<Shared>()) {
     shared_->most_free = most_free;
     shared_->free.reserve(most_free);
   }
@@ -52,8 +53,8 @@ class BufferPool {
     void grow(std::size_t bytes) { buffer_.grow(std::max(bytes, buffer_.size())); }
 
    private:
-    friend class BufferPool;
-    Buffer<std::byte> buffer_;
+    friend class BasicBufferPool;
+    Buffer<std::byte, kPages> buffer_;
     std::shared_ptr<Shared> shared_;
   };
 
@@ -77,5 +78,10 @@ class BufferPool {
  private:
   std::shared_ptr<Shared> shared_;
 };
+
+/// For random accesses.
+using BufferPool = BasicBufferPool<PageSize::kLarge>;
+/// For what is written and read in order.
+using StreamBufferPool = BasicBufferPool<PageSize::kSmall>;
 
 }  // namespace graphmount

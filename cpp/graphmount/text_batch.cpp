@@ -41,7 +41,7 @@ std::byte* TextArray::row(std::size_t row) {
 }
 
 TextBatch make_batch(const std::vector<TextOutput>& outputs, std::size_t num_lines,
-                     std::vector<BufferPool>& memory) {
+                     std::vector<StreamBufferPool>& memory) {
   TextBatch batch;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     TextArray& array = batch.arrays.emplace_back();

@@ -19,7 +19,7 @@ namespace graphmount {
 struct TextArray {
   TextType type;
   std::size_t num_fields;
-  BufferPool::Handle items;
+  StreamBufferPool::Handle items;
   std::unique_ptr<std::byte[]> text;
   std::size_t text_bytes = 0;
 
@@ -42,7 +42,7 @@ struct TextPiece {
 
 /// Arrays with space for so many rows, out of the memory that each output has.
 TextBatch make_batch(const std::vector<TextOutput>& outputs, std::size_t num_lines,
-                     std::vector<BufferPool>& memory);
+                     std::vector<StreamBufferPool>& memory);
 
 /// Copies the first rows of a batch whose pieces have not been joined to another.
 void copy_rows(TextBatch& from, std::size_t num_rows, TextBatch& to);

@@ -34,7 +34,7 @@ class FilePieces : public TextPieces {
     return ceil_divide(end_ - begin_, piece_bytes_);
   }
 
-  PieceOfText read(std::size_t piece, BufferPool::Handle& memory) override {
+  PieceOfText read(std::size_t piece, StreamBufferPool::Handle& memory) override {
     const std::uint64_t begin = begin_ + piece * piece_bytes_;
     const std::uint64_t end = std::min(begin + piece_bytes_, end_);
     // With the byte before: it tells whether a line begins where the piece does.
@@ -77,7 +77,7 @@ class FilePieces : public TextPieces {
   std::uint64_t batch_end() const override { return end_; }
 
  private:
-  static char* text_of(BufferPool::Handle& memory) {
+  static char* text_of(StreamBufferPool::Handle& memory) {
     return reinterpret_cast<char*>(memory.data());
   }
 
@@ -86,7 +86,7 @@ class FilePieces : public TextPieces {
   }
 
   std::unique_ptr<SourceFile> file_;
-  BufferPool memory_;
+  StreamBufferPool memory_;
   std::uint64_t piece_bytes_ = 1;
   std::uint64_t begin_ = 0;  // of the batch
   std::uint64_t end_ = 0;
@@ -110,7 +110,7 @@ class StreamPieces : public TextPieces {
     return pieces_.size();
   }
 
-  PieceOfText read(std::size_t piece, BufferPool::Handle&) override { return pieces_[piece]; }
+  PieceOfText read(std::size_t piece, StreamBufferPool::Handle&) override { return pieces_[piece]; }
 
   std::uint64_t batch_end() const override { return batch_end_; }
 

@@ -1,9 +1,9 @@
 // The text of a table, batch by batch, in pieces of whole lines that threads take one by one.
 //
 // Who takes a piece of a file reads it, into a little memory that is still in the processor's cache
-// when it is parsed: reading all first, and parsing then, would move everything through memory
-// three times rather than once. A line belongs to the piece in which it begins. A stream can only
-// be read in order, so there a batch is read whole, and pieces are parts of it.
+// when it is parsed; to read a batch first, and parse it then, takes longer. A line belongs to the
+// piece in which it begins. A stream can only be read in order, so there a batch is read whole, and
+// pieces are parts of it.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +35,7 @@ class TextPieces {
 
   /// The lines of a piece, which live as long as `memory` and the batch. May be called by several
   /// threads at once, and more than once.
-  virtual PieceOfText read(std::size_t piece, BufferPool::Handle& memory) = 0;
+  virtual PieceOfText read(std::size_t piece, StreamBufferPool::Handle& memory) = 0;
 
   /// Where the batch ends: how many bytes of the table there are up to there.
   virtual std::uint64_t batch_end() const = 0;

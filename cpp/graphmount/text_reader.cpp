@@ -52,7 +52,7 @@ std::optional<TextBatch> TextReader::read(std::size_t num_bytes) {
     const std::size_t bytes = is_start ? std::min(num_bytes, piece_bytes_) : num_bytes;
     const std::size_t num_pieces = pieces_->next_batch(bytes, is_start ? SIZE_MAX : piece_bytes_);
     if (num_pieces == 0) return std::nullopt;
-    BufferPool::Handle memory;
+    StreamBufferPool::Handle memory;
     std::optional<PieceOfText> start;
     if (is_start) start = read_start(memory);
     TextBatch batch = parse(num_pieces, start);
@@ -62,7 +62,7 @@ std::optional<TextBatch> TextReader::read(std::size_t num_bytes) {
 }
 
 // The one piece of a batch, if it is not known yet what rows look like.
-PieceOfText TextReader::read_start(BufferPool::Handle& memory) {
+PieceOfText TextReader::read_start(StreamBufferPool::Handle& memory) {
   PieceOfText text = pieces_->read(0, memory);
   text.lines = take_start(text.lines);
   parser_.learn_num_fields(text.lines, next_line_);
@@ -85,7 +85,7 @@ std::string_view TextReader::take_start(std::string_view lines) {
 
 // The rows of all pieces, or of `start`, if that is the only one and has been read.
 TextBatch TextReader::parse(std::size_t num_pieces, const std::optional<PieceOfText>& start) {
-  const auto text_of = [&](std::size_t i, BufferPool::Handle& memory) {
+  const auto text_of = [&](std::size_t i, StreamBufferPool::Handle& memory) {
     return start ? *start : pieces_->read(i, memory);
   };
   const auto for_pieces = [&](const auto& work) {
@@ -102,7 +102,7 @@ TextBatch TextReader::parse(std::size_t num_pieces, const std::optional<PieceOfT
   RunningTotal num_lines;
   for_pieces([&](std::size_t i) {
     Piece& piece = pieces[i];
-    BufferPool::Handle memory;
+    StreamBufferPool::Handle memory;
     PieceOfText text;
     try {
       text = text_of(i, memory);
@@ -126,7 +126,7 @@ TextBatch TextReader::parse(std::size_t num_pieces, const std::optional<PieceOfT
     copy_rows(batch, first->rows.first_row, larger);
     batch = std::move(larger);
     for_pieces([&](std::size_t i) {
-      BufferPool::Handle memory;
+      StreamBufferPool::Handle memory;
       if (!pieces[i].is_parsed) parse_piece(text_of(i, memory).lines, batch, pieces[i]);
     });
   }

@@ -45,7 +45,7 @@ class TextReader {
 
   TextReader(std::string name, std::unique_ptr<TextPieces> pieces, TextLayout layout,
              std::size_t piece_bytes);
-  PieceOfText read_start(BufferPool::Handle& memory);
+  PieceOfText read_start(StreamBufferPool::Handle& memory);
   std::string_view take_start(std::string_view lines);
   TextBatch parse(std::size_t num_pieces, const std::optional<PieceOfText>& start);
   void parse_piece(std::string_view lines, TextBatch& batch, Piece& piece) const;
@@ -54,7 +54,7 @@ class TextReader {
   TextParser parser_;
   std::unique_ptr<TextPieces> pieces_;
   std::size_t piece_bytes_;
-  std::vector<BufferPool> array_memory_;  // one for each output
+  std::vector<StreamBufferPool> array_memory_;  // one for each output
   bool at_start_ = true;
   bool header_is_ahead_;
 

@@ -308,6 +308,9 @@ class FeedStats:
     @property
     def reads(self) -> ReadStats: ...
 
+    @property
+    def bytes(self) -> int: ...
+
 class PipelineStats:
     @property
     def batches(self) -> int: ...
@@ -350,9 +353,6 @@ class TableFeed:
 
     @property
     def num_slots(self) -> int: ...
-
-    @property
-    def bytes(self) -> int: ...
 
 class LoadedBatch:
     @property

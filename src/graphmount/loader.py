@@ -412,8 +412,8 @@ class NeighborLoader:
             held_batches=stats.held_batches,
             held_bytes=stats.held_bytes,
             tables={
-                name: table_stats(feed_stats, feed.bytes)
-                for (name, feed), feed_stats in zip(feeds.by_name.items(), stats.feeds, strict=True)
+                name: table_stats(feed_stats)
+                for name, feed_stats in zip(feeds.by_name, stats.feeds, strict=True)
             },
             memory=report,
         )

@@ -140,7 +140,7 @@ class LoaderStats:
         )
 
 
-def table_stats(stats: _core.FeedStats, cache_bytes: int) -> TableStats:
+def table_stats(stats: _core.FeedStats) -> TableStats:
     """As the core counts them."""
     return TableStats(
         rows=stats.rows,
@@ -153,5 +153,5 @@ def table_stats(stats: _core.FeedStats, cache_bytes: int) -> TableStats:
         bytes_read=stats.reads.bytes_read,
         copy_seconds=stats.copy_seconds,
         wait_seconds=stats.wait_seconds,
-        cache_bytes=cache_bytes,
+        cache_bytes=stats.bytes,
     )

@@ -34,10 +34,19 @@ void make_links(Links* self, const IdColumn& sources, const IdColumn& destinatio
   new (self) Links{to_vector(sources), to_vector(destinations), to_vector(times)};
 }
 
+std::shared_ptr<const NodeWeights> to_weights(const Column<double>& weights) {
+  return weights.size() == 0 ? nullptr : std::make_shared<const NodeWeights>(to_span(weights));
+}
+
 void make_negatives(LinkNegatives* self, const std::string& mode, double amount,
-                    const std::string& weighting, bool strict, bool self_loops) {
-  new (self)
-      LinkNegatives{to_mode(mode), amount, {to_weighting(weighting), strict, self_loops, {}}};
+                    const std::string& weighting, bool strict, bool self_loops,
+                    const Column<double>& source_weights,
+                    const Column<double>& destination_weights) {
+  new (self) LinkNegatives{to_mode(mode),
+                           amount,
+                           {to_weighting(weighting), strict, self_loops, {}},
+                           to_weights(source_weights),
+                           to_weights(destination_weights)};
 }
 
 void make_link_seeds(LinkSeeds* self, std::shared_ptr<const Graph> graph,
@@ -71,7 +80,7 @@ void bind_seeds(nb::module_& module) {
       .def("__init__", &make_links, nb::kw_only(), "sources"_a, "destinations"_a, "times"_a);
   nb::class_<LinkNegatives>(module, "LinkNegatives")
       .def("__init__", &make_negatives, nb::kw_only(), "mode"_a, "amount"_a, "weighting"_a,
-           "strict"_a, "self_loops"_a);
+           "strict"_a, "self_loops"_a, "source_weights"_a, "destination_weights"_a);
   nb::class_<LinkSeeds, SeedSource>(module, "LinkSeeds")
       .def("__init__", &make_link_seeds, nb::kw_only(), "graph"_a, "links"_a, "order"_a,
            "batch_size"_a, "disjoint"_a, "negatives"_a);

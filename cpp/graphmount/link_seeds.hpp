@@ -17,20 +17,10 @@
 #include <vector>
 
 #include "graphmount/graph.hpp"
-#include "graphmount/negative_sampling.hpp"
+#include "graphmount/link_negatives.hpp"
 #include "graphmount/seed_source.hpp"
 
 namespace graphmount {
-
-/// kBinary: pairs of nodes, both drawn. kTriplet: destinations for the source of each link.
-enum class NegativeMode { kNone, kBinary, kTriplet };
-
-/// `draws.is_strict` holds where it can: where every node makes an edge, any may be drawn.
-struct LinkNegatives {
-  NegativeMode mode = NegativeMode::kNone;
-  double amount = 1;  // for each link, rounded up for a batch; whole if kTriplet
-  NegativeOptions draws = {};
-};
 
 /// Links as they are given, of which epochs have orders.
 struct Links {
@@ -50,9 +40,6 @@ class LinkSeeds : public SeedSource {
   BatchSeeds seeds_of(std::uint64_t batch, RandomKey key) const override;
 
  private:
-  std::vector<NodeId> draw_pairs(std::size_t num_links, RandomKey key) const;
-  std::vector<NodeId> draw_destinations(std::span<const NodeId> sources, RandomKey key) const;
-
   std::shared_ptr<const Graph> graph_;
   std::shared_ptr<const Links> links_;
   std::vector<std::int64_t> order_;

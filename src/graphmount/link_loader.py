@@ -126,6 +126,7 @@ class LinkNeighborLoader(BatchLoader):
         sources, destinations = as_links(edge_label_index, opened)
         self._times = as_edge_label_time(edge_label_time, len(sources))
         self._negatives = as_negatives(neg_sampling, neg_sampling_ratio)
+        self._core_negatives = to_core(self._negatives)
         self._labels = _shifted(as_edge_label(edge_label, len(sources)), self._negatives)
         self._links = _core.Links(
             sources=sources,
@@ -177,7 +178,7 @@ class LinkNeighborLoader(BatchLoader):
             order=np.ascontiguousarray(order),
             batch_size=self._batch_size,
             disjoint=self._rule.has_trees,
-            negatives=to_core(self._negatives),
+            negatives=self._core_negatives,
         )
 
     def __iter__(self) -> Iterator[LinkBatch]:

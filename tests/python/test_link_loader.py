@@ -317,6 +317,49 @@ def test_where_every_node_is_reached_any_may_come(small):
     assert len(np.unique(batch.nodes[batch.dst_neg_index])) > 20
 
 
+def test_negatives_by_weights_of_nodes(small):
+    weights = np.arange(30.0) ** 2
+    weights[10:20] = 0
+    links = np.array([[3] * 3000, [4] * 3000])
+    edges = set(map(tuple, edges_of(small).T.tolist()))
+    for strict in (False, True):
+        may_stay = [
+            node for node in range(30) if not strict or (node != 3 and (3, node) not in edges)
+        ]
+        expected = np.zeros(30)
+        expected[may_stay] = weights[may_stay] / weights[may_stay].sum()
+        negatives = gm.LinkNegatives("triplet", 2, strict=strict, dst_weight=weights)
+        (batch,) = gm.LinkNeighborLoader(
+            small, [], edge_label_index=links, neg_sampling=negatives, batch_size=3000, seed=1
+        )
+        drawn = np.bincount(batch.nodes[batch.dst_neg_index].ravel(), minlength=30) / 6000
+        assert np.abs(drawn - expected).max() < 0.03
+        assert not drawn[expected == 0].any()
+    for ends in ({"src_weight": weights}, {"dst_weight": weights}):
+        negatives = gm.LinkNegatives("binary", **ends)
+        (batch,) = gm.LinkNeighborLoader(
+            small, [], edge_label_index=links, neg_sampling=negatives, batch_size=3000, seed=1
+        )
+        sources, destinations = batch.nodes[batch.edge_label_index][:, 3000:]
+        assert not small.has_edge(sources, destinations).any()
+        by_weight, evenly = sources, destinations
+        if "dst_weight" in ends:
+            by_weight, evenly = destinations, sources
+        assert set(by_weight) <= set(np.flatnonzero(weights))
+        assert len(np.unique(evenly)) >= 28
+
+
+def test_weights_where_every_node_is_reached(small):
+    links = np.array([[7] * 50, [0] * 50])
+    weights = np.zeros(30)
+    weights[[4, 9]] = 1
+    negatives = gm.LinkNegatives("triplet", dst_weight=weights)
+    (batch,) = gm.LinkNeighborLoader(
+        small, [], edge_label_index=links, neg_sampling=negatives, batch_size=50, seed=1
+    )
+    assert set(batch.nodes[batch.dst_neg_index].ravel()) == {4, 9}
+
+
 def test_negatives_that_may_be_edges(tmp_path):
     gm.compile_graph(([0, 0, 1], [1, 2, 2]), tmp_path / "in.gl", neighbors="in")
     graph = gm.Graph(tmp_path / "in.gl")
@@ -382,9 +425,29 @@ def test_bidirectional_edges_have_their_rows(dataset):
             "do not go together",
         ),
         (
-            {"neg_sampling": SimpleNamespace(mode="binary", amount=1, src_weight=[1])},
+            {"neg_sampling": SimpleNamespace(mode="binary", amount=1, src_weight=[1, 2])},
             ValueError,
-            "weighting='degree'",
+            "src_weight has 2 weights for 30 nodes",
+        ),
+        (
+            {"neg_sampling": {"mode": "triplet", "dst_weight": [-1.0] * 30}},
+            ValueError,
+            "the weight of node 0 is -1",
+        ),
+        (
+            {"neg_sampling": {"mode": "triplet", "dst_weight": np.zeros(30)}},
+            ValueError,
+            "no node to draw",
+        ),
+        (
+            {"neg_sampling": {"mode": "triplet", "dst_weight": np.ones((30, 1))}},
+            ValueError,
+            "one weight for each node",
+        ),
+        (
+            {"neg_sampling": {"mode": "binary", "weighting": "degree", "src_weight": [1]}},
+            ValueError,
+            "two ways to draw",
         ),
         ({"batch_size": 0}, ValueError, "batch_size must be at least 1"),
         ({"num_neighbors": [-2]}, ValueError, "num_neighbors.0."),

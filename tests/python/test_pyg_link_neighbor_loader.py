@@ -148,6 +148,17 @@ def test_triplets(dataset, links, amount):
         assert not dataset.graph.has_edge(sources.flatten().numpy(), negatives.flatten()).any()
 
 
+def test_negatives_by_the_weights_of_pygs_options(dataset, links):
+    weights = torch.zeros(NUM_NODES)
+    weights[torch.tensor([38, 39])] = 1  # which have no edges
+    options = NegativeSampling("triplet", 2, dst_weight=weights)
+    loader = LinkNeighborLoader(
+        dataset, [2], edge_label_index=links, neg_sampling=options, batch_size=50
+    )
+    for batch in loader:
+        assert set(batch.n_id[batch.dst_neg_index].flatten().tolist()) == {38, 39}
+
+
 def test_labels_make_room_for_negatives(dataset, links):
     labels = torch.arange(200) % 4
     for first in (0, 1):

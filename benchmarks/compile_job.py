@@ -82,6 +82,13 @@ def convert_features(options: argparse.Namespace) -> dict[str, float]:
     return {}
 
 
+def convert_features_and_sync(options: argparse.Namespace) -> dict[str, float]:
+    facts = convert_features(options)
+    with open(options.out, "rb") as file:
+        os.fsync(file.fileno())
+    return facts
+
+
 def read_by_polars(options: argparse.Namespace) -> dict[str, float]:
     frame = importlib.import_module("polars").read_csv(options.source, has_header=False)
     return {"rows": len(frame)}
@@ -102,6 +109,7 @@ TOOLS: dict[str, tuple[Callable[[argparse.Namespace], dict[str, float]], str]] =
     "cp + fsync": (copy, "subprocess"),
     "graphzero.convert_csv_to_gl": (convert_graph, "graphzero"),
     "graphzero.convert_csv_to_gd": (convert_features, "graphzero"),
+    "graphzero.convert_csv_to_gd + fsync": (convert_features_and_sync, "graphzero"),
     "polars.read_csv": (read_by_polars, "polars"),
     "duckdb read_csv": (read_by_duckdb, "duckdb"),
 }

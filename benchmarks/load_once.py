@@ -92,6 +92,7 @@ class Taken:
     seconds: float = 0.0
     start_up_seconds: float = 0.0
     read_before: int = 0
+    processor_before: float = 0.0
 
 
 def take(ds: gm.Dataset, batches: Iterator[tuple[Any, Any]], options: argparse.Namespace) -> Taken:
@@ -111,6 +112,7 @@ def take(ds: gm.Dataset, batches: Iterator[tuple[Any, Any]], options: argparse.N
         if number < options.warm_up:
             taken.start_up_seconds += now - start
             taken.read_before = disk_read_bytes()
+            taken.processor_before = time.process_time()
         else:
             taken.seconds += now - start
             taken.batches += 1
@@ -167,6 +169,7 @@ def main() -> int:
         "rows_per_batch": taken.rows / taken.batches,
         "edges_per_batch": taken.edges / taken.batches,
         "read_per_batch": (disk_read_bytes() - taken.read_before) / taken.batches,
+        "processor_per_batch": (time.process_time() - taken.processor_before) / taken.batches,
         "wrong_rows": taken.wrong_rows,
         "start_up_seconds": taken.start_up_seconds,
         "anonymous_before": before,

@@ -112,7 +112,8 @@ void bind_loader(nb::module_& module) {
       .def_ro("ridden_rows", &FeedStats::ridden_rows)
       .def_ro("copy_seconds", &FeedStats::copy_seconds)
       .def_ro("wait_seconds", &FeedStats::wait_seconds)
-      .def_ro("reads", &FeedStats::reads);
+      .def_ro("reads", &FeedStats::reads)
+      .def_ro("bytes", &FeedStats::bytes);
   nb::class_<PipelineStats>(module, "PipelineStats")
       .def_ro("batches", &PipelineStats::batches)
       .def_ro("sampled_nodes", &PipelineStats::sampled_nodes)
@@ -130,8 +131,7 @@ void bind_loader(nb::module_& module) {
       .def("__init__", &make_feed, "matrix"_a, nb::kw_only(), "memory"_a, "slot_share"_a,
            "window"_a, "trial"_a, "hottest"_a, "dtype"_a, "reader"_a, nb::keep_alive<1, 2>())
       .def_prop_ro("num_hot", [](const TableFeed& self) { return self.hot().size(); })
-      .def_prop_ro("num_slots", &TableFeed::num_slots)
-      .def_prop_ro("bytes", &TableFeed::bytes);
+      .def_prop_ro("num_slots", &TableFeed::num_slots);
 
   nb::class_<LoadedBatch>(module, "LoadedBatch")
       .def_ro("number", &LoadedBatch::number)

@@ -51,13 +51,24 @@ TextType to_type(const std::string& name) {
   throw std::invalid_argument("there is no type of text columns called '" + name + "'");
 }
 
-nb::object to_array(std::unique_ptr<std::byte[]> items, std::size_t num_dimensions,
-                    std::size_t rows, std::size_t columns, nb::dlpack::dtype dtype) {
+std::byte* data_of(const std::unique_ptr<std::byte[]>& memory) {
+  return memory.get();
+}
+
+std::byte* data_of(StreamBufferPool::Handle& memory) {
+  return memory.data();
+}
+
+/// An array over memory, which lives as long as the array.
+template <class Memory>
+nb::object to_array(Memory memory, std::size_t num_dimensions, std::size_t rows,
+                    std::size_t columns, nb::dlpack::dtype dtype) {
   const std::size_t shape[2] = {rows, columns};
-  std::byte* const data = items.get();
-  nb::capsule owner(data,
-                    [](void* pointer) noexcept { delete[] static_cast<std::byte*>(pointer); });
-  static_cast<void>(items.release());
+  auto held = std::make_unique<Memory>(std::move(memory));
+  std::byte* const data = data_of(*held);
+  nb::capsule owner(held.get(),
+                    [](void* pointer) noexcept { delete static_cast<Memory*>(pointer); });
+  static_cast<void>(held.release());
   return nb::cast(nb::ndarray<nb::numpy>(data, num_dimensions, shape, owner, nullptr, dtype));
 }
 
@@ -99,14 +110,13 @@ void make_reader(TextReader* self, const nb::bytes& name, const std::optional<nb
   for (const auto& [type, fields] : outputs) layout.outputs.push_back({to_type(type), fields});
   layout.missing_is_nan = missing_is_nan;
   layout.skip_errors = skip_errors;
-  std::unique_ptr<ByteStream> bytes;
+  std::string shown(name.c_str(), name.size());
   if (stream)
-    bytes = std::make_unique<PythonStream>(*stream);
+    new (self) TextReader(std::move(shown), std::make_unique<PythonStream>(*stream), layout);
   else if (path)
-    bytes = std::make_unique<FileStream>(to_path(*path));
+    new (self) TextReader(std::move(shown), std::make_unique<SourceFile>(to_path(*path)), layout);
   else
     throw std::invalid_argument("a text reader needs a path or a stream");
-  new (self) TextReader(std::string(name.c_str(), name.size()), std::move(bytes), layout);
 }
 
 /// The fields of the first rows of a text, for those who look at it before they read it. Rows that

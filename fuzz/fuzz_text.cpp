@@ -127,7 +127,7 @@ Result read_all(const std::string& text, const TextLayout& layout, std::size_t b
         if (array.type == TextType::kText)  // offsets begin anew in each batch
           append(result.arrays[i], array.text.get(), array.text_bytes);
         else
-          append(result.arrays[i], array.items.get(), batch->num_rows * array.row_bytes());
+          append(result.arrays[i], array.items.data(), batch->num_rows * array.row_bytes());
       }
     }
     result.num_skipped = reader.num_skipped();

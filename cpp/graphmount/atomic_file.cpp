@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <random>
 #include <system_error>
@@ -19,6 +20,10 @@ std::string temporary_name() {
   std::random_device random;
   return ".graphmount-" + std::to_string(random()) + "-" + std::to_string(random()) + ".tmp";
 }
+
+// What is written at a time. For larger pieces Linux looks for larger stretches of memory to keep
+// them in, and may spend several times as long on that as on copying.
+constexpr std::size_t kWriteBytes = std::size_t{256} << 10;
 
 std::filesystem::path folder_of(const std::filesystem::path& path) {
   return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
@@ -82,8 +87,8 @@ void AtomicFile::reserve(std::uint64_t bytes) const {
 
 void AtomicFile::write_at(std::uint64_t offset, std::span<const std::byte> data) const {
   while (!data.empty()) {
-    const ssize_t written =
-        pwrite(descriptor_, data.data(), data.size(), static_cast<off_t>(offset));
+    const ssize_t written = pwrite(descriptor_, data.data(), std::min(data.size(), kWriteBytes),
+                                   static_cast<off_t>(offset));
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) throw IoError(path_.string(), "cannot write", errno);
     data = data.subspan(static_cast<std::size_t>(written));

@@ -42,7 +42,7 @@ BatchPipeline::BatchPipeline(std::shared_ptr<const Graph> graph, std::vector<Pip
                                 std::to_string(options_.window));
   if (options_.prefetch == 0) throw std::invalid_argument("prefetch must be at least 1");
   for (const PipelineTable& table : tables_) {
-    table.feed->forget_announced();
+    table.feed->abandon();
     pools_.emplace_back(options_.prefetch + 3, options_.pin_memory);
     next_to_announce_.push_back(options_.first_batch);
     stats_.feeds.push_back(table.feed->stats());
@@ -121,31 +121,71 @@ BatchPipeline::Sampled BatchPipeline::sample_batch(std::uint64_t number) const {
 }
 
 void BatchPipeline::run_feeder() {
+  // Out here, since reads that are under way must not outlive what they write to.
+  std::optional<Loading> begun, pending;
+  std::exception_ptr failure;
+  try {
+    load_batches(begun, pending);
+  } catch (...) {
+    failure = std::current_exception();
+    try {
+      // What is nearly done may still be good, and comes first.
+      if (pending && !pending->is_finishing) finish(pending);
+    } catch (...) {  // one failure is enough
+    }
+  }
+  for (const PipelineTable& table : tables_) table.feed->abandon();
+  if (failure) std::rethrow_exception(failure);
+}
+
+/// Has the rows of one batch read while those of the one before, `pending`, are completed.
+void BatchPipeline::load_batches(std::optional<Loading>& begun, std::optional<Loading>& pending) {
   for (std::uint64_t number = options_.first_batch; number < num_batches_; ++number) {
     std::unique_lock lock(mutex_);
-    timed_wait(changed_, lock, stats_.ready_wait_seconds,
-               [&] { return is_stopping_ || ready_.size() < options_.prefetch; });
-    // As far ahead as can be seen, and no further: the window is full, or the epoch ends.
-    timed_wait(changed_, lock, stats_.feed_wait_seconds, [&] {
-      return is_stopping_ || failure_ || sampled_.size() >= options_.window ||
-             num_sampled_ == num_batches_;
-    });
-    // If the sampler failed, what it had done before is still good.
-    if (is_stopping_ || sampled_.empty()) return;
-    announce();
-    Sampled sampled = std::move(sampled_.front());
-    sampled_.pop_front();
+    if (pending && !is_ready_to_go_on()) {
+      lock.unlock();
+      finish(pending);
+      lock.lock();
+    }
+    auto sampled = take_sampled(lock);
     lock.unlock();
+    if (!sampled) break;
     changed_.notify_all();
-    const auto start = Clock::now();
-    LoadedBatch batch = load(std::move(sampled));
+    const auto start_time = Clock::now();
+    begun.emplace(
+        std::move(sampled->cold),
+        LoadedBatch{sampled->number, std::move(sampled->sample), std::move(sampled->ends), {}});
+    start(*begun);
+    finish(pending);
+    pending.swap(begun);
+    for (const PipelineTable& table : tables_) table.feed->copy();
     lock.lock();
-    stats_.feed_seconds += seconds_since(start);
-    ++stats_.batches;
-    for (std::size_t i = 0; i < tables_.size(); ++i) stats_.feeds[i] = tables_[i].feed->stats();
-    ready_.push_back(std::move(batch));
-    changed_.notify_all();
+    stats_.feed_seconds += seconds_since(start_time);
   }
+  finish(pending);
+}
+
+bool BatchPipeline::is_ready_to_go_on() const {
+  return ready_.size() < options_.prefetch &&
+         (sampled_.size() >= options_.window || num_sampled_ == num_batches_);
+}
+
+/// Waits for the next sample; nothing if there is none to come.
+std::optional<BatchPipeline::Sampled> BatchPipeline::take_sampled(
+    std::unique_lock<std::mutex>& lock) {
+  timed_wait(changed_, lock, stats_.ready_wait_seconds,
+             [&] { return is_stopping_ || ready_.size() < options_.prefetch; });
+  // As far ahead as can be seen, and no further: the window is full, or the epoch ends.
+  timed_wait(changed_, lock, stats_.feed_wait_seconds, [&] {
+    return is_stopping_ || failure_ || sampled_.size() >= options_.window ||
+           num_sampled_ == num_batches_;
+  });
+  // If the sampler failed, what it had done before is still good.
+  if (is_stopping_ || sampled_.empty()) return std::nullopt;
+  announce();
+  Sampled sampled = std::move(sampled_.front());
+  sampled_.pop_front();
+  return sampled;
 }
 
 /// Tells each table of the batches ahead, as far as it has room for them.
@@ -158,16 +198,29 @@ void BatchPipeline::announce() {
     }
 }
 
-LoadedBatch BatchPipeline::load(Sampled sampled) {
-  LoadedBatch batch{sampled.number, std::move(sampled.sample), std::move(sampled.ends), {}};
+void BatchPipeline::start(Loading& loading) {
   for (std::size_t i = 0; i < tables_.size(); ++i) {
     TableFeed& feed = *tables_[i].feed;
-    const auto& ids = tables_[i].of_edges ? batch.sample.edge_ids : batch.sample.nodes;
-    auto rows = pools_[i].take(ids->size() * feed.out_row_bytes());
-    feed.fill(ids->span(), sampled.cold[i], rows.data());
-    batch.rows.push_back(std::move(rows));
+    const NeighborSample& sample = loading.batch.sample;
+    const auto& ids = tables_[i].of_edges ? sample.edge_ids : sample.nodes;
+    loading.batch.rows.push_back(pools_[i].take(ids->size() * feed.out_row_bytes()));
+    feed.start(ids->span(), loading.cold[i], loading.batch.rows.back().data());
   }
-  return batch;
+}
+
+/// Completes a batch, if there is one, and hands it over.
+void BatchPipeline::finish(std::optional<Loading>& loading) {
+  if (!loading) return;
+  loading->is_finishing = true;
+  for (const PipelineTable& table : tables_) table.feed->finish();
+  {
+    const std::lock_guard lock(mutex_);
+    ++stats_.batches;
+    for (std::size_t i = 0; i < tables_.size(); ++i) stats_.feeds[i] = tables_[i].feed->stats();
+    ready_.push_back(std::move(loading->batch));
+  }
+  loading.reset();
+  changed_.notify_all();
 }
 
 BatchPipeline::Next BatchPipeline::next(LoadedBatch& batch, std::chrono::milliseconds patience) {

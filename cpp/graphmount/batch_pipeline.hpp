@@ -91,7 +91,17 @@ class BatchPipeline {
   void run_feeder();
   Sampled sample_batch(std::uint64_t number) const;
   void announce();
-  LoadedBatch load(Sampled sampled);
+  /// A batch whose rows are under way.
+  struct Loading {
+    std::vector<ColdRows> cold;
+    LoadedBatch batch;
+    bool is_finishing = false;
+  };
+  void load_batches(std::optional<Loading>& begun, std::optional<Loading>& pending);
+  std::optional<Sampled> take_sampled(std::unique_lock<std::mutex>& lock);
+  bool is_ready_to_go_on() const;
+  void start(Loading& loading);
+  void finish(std::optional<Loading>& loading);
   template <class Work>
   void guarded(const Work& work);
 

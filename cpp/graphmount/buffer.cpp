@@ -16,7 +16,7 @@ constexpr std::size_t kLargePage = std::size_t{1} << 21;
 
 }  // namespace
 
-void* allocate_pages(std::size_t bytes) {
+void* allocate_pages(std::size_t bytes, [[maybe_unused]] PageSize pages) {
   if (bytes < kLeastPages) {
     void* memory = std::malloc(bytes == 0 ? 1 : bytes);
     if (memory == nullptr) throw std::bad_alloc();
@@ -25,12 +25,12 @@ void* allocate_pages(std::size_t bytes) {
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) throw std::bad_alloc();
 #ifdef MADV_HUGEPAGE
-  if (bytes >= kLargePage) madvise(memory, bytes, MADV_HUGEPAGE);
+  if (pages == PageSize::kLarge && bytes >= kLargePage) madvise(memory, bytes, MADV_HUGEPAGE);
 #endif
   return memory;
 }
 
-void* resize_pages(void* memory, std::size_t bytes, std::size_t new_bytes) {
+void* resize_pages(void* memory, std::size_t bytes, std::size_t new_bytes, PageSize pages) {
 #ifdef MREMAP_MAYMOVE
   if (bytes >= kLeastPages && new_bytes >= kLeastPages) {
     void* moved = mremap(memory, bytes, new_bytes, MREMAP_MAYMOVE);
@@ -38,7 +38,7 @@ void* resize_pages(void* memory, std::size_t bytes, std::size_t new_bytes) {
     return moved;
   }
 #endif
-  void* moved = allocate_pages(new_bytes);
+  void* moved = allocate_pages(new_bytes, pages);
   std::memcpy(moved, memory, std::min(bytes, new_bytes));
   free_pages(memory, bytes);
   return moved;

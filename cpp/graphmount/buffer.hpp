@@ -10,13 +10,18 @@
 
 namespace graphmount {
 
+/// Large pages make random accesses faster. But the system has to find and clear two megabytes at
+/// the first touch of each, which is not worth it for memory that is written and read in order.
+enum class PageSize { kLarge, kSmall };
+
 /// Memory straight from the system, in large pages where it has them. Throws std::bad_alloc.
-void* allocate_pages(std::size_t bytes);
+void* allocate_pages(std::size_t bytes, PageSize pages = PageSize::kLarge);
 /// The same memory with another size, perhaps at another place.
-void* resize_pages(void* memory, std::size_t bytes, std::size_t new_bytes);
+void* resize_pages(void* memory, std::size_t bytes, std::size_t new_bytes,
+                   PageSize pages = PageSize::kLarge);
 void free_pages(void* memory, std::size_t bytes) noexcept;
 
-template <class Item>
+template <class Item, PageSize kPages = PageSize::kLarge>
 class Buffer {
   static_assert(std::is_trivially_copyable_v<Item> && std::is_trivially_destructible_v<Item>);
 
@@ -39,7 +44,7 @@ class Buffer {
   void resize(std::size_t size) {
     if (size > capacity_) {
       release();
-      data_ = static_cast<Item*>(allocate_pages(size * sizeof(Item)));
+      data_ = static_cast<Item*>(allocate_pages(size * sizeof(Item), kPages));
       capacity_ = size;
     }
     size_ = size;
@@ -50,9 +55,9 @@ class Buffer {
   void grow(std::size_t size) {
     if (size > capacity_) {
       const std::size_t capacity = std::max(size, capacity_ + capacity_ / 4 + 64);
-      data_ = static_cast<Item*>(data_ == nullptr ? allocate_pages(capacity * sizeof(Item))
+      data_ = static_cast<Item*>(data_ == nullptr ? allocate_pages(capacity * sizeof(Item), kPages)
                                                   : resize_pages(data_, capacity_ * sizeof(Item),
-                                                                 capacity * sizeof(Item)));
+                                                                 capacity * sizeof(Item), kPages));
       capacity_ = capacity;
     }
     size_ = size;

@@ -3,6 +3,7 @@
 // may be gone when the last buffer comes back.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -14,17 +15,18 @@
 
 namespace graphmount {
 
-class BufferPool {
+template <PageSize kPages>
+class BasicBufferPool {
   struct Shared {
     mutable std::mutex mutex;
-    std::vector<PinnableBuffer> free;
+    std::vector<PinnableBuffer<kPages>> free;
     std::size_t most_free = 0;
     std::size_t num_taken = 0, taken_bytes = 0;
   };
 
  public:
   /// Keeps at most so many buffers that are not in use. Pins them on request.
-  explicit BufferPool(std::size_t most_free, bool pins = false)
+  explicit BasicBufferPool(std::size_t most_free, bool pins = false)
       : shared_(std::make_shared<Shared>()), pins_(pins) {
     shared_->most_free = most_free;
     shared_->free.reserve(most_free);
@@ -37,30 +39,36 @@ class BufferPool {
     Handle& operator=(Handle&& other) noexcept {
       std::swap(buffer_, other.buffer_);
       std::swap(shared_, other.shared_);
+      std::swap(taken_bytes_, other.taken_bytes_);
       return *this;
     }
     ~Handle() {
       if (shared_ == nullptr) return;
       const std::lock_guard lock(shared_->mutex);
       --shared_->num_taken;
-      shared_->taken_bytes -= buffer_.size();
+      shared_->taken_bytes -= taken_bytes_;
       if (shared_->free.size() < shared_->most_free) shared_->free.push_back(std::move(buffer_));
       // One too many is freed with the handle, after the lock.
     }
 
     std::byte* data() { return buffer_.data(); }
+    const std::byte* data() const { return buffer_.data(); }
     std::size_t size() const { return buffer_.size(); }
 
+    /// Keeps the content, perhaps at another place. Not for making it smaller.
+    void grow(std::size_t bytes) { buffer_.grow(std::max(bytes, buffer_.size())); }
+
    private:
-    friend class BufferPool;
-    PinnableBuffer buffer_;
+    friend class BasicBufferPool;
+    PinnableBuffer<kPages> buffer_;
+    std::size_t taken_bytes_ = 0;
     std::shared_ptr<Shared> shared_;
   };
 
   /// A buffer of this size, whose content is undefined.
   Handle take(std::size_t bytes) {
     Handle handle;
-    handle.buffer_ = PinnableBuffer(pins_);
+    handle.buffer_ = PinnableBuffer<kPages>(pins_);
     {
       const std::lock_guard lock(shared_->mutex);
       if (!shared_->free.empty()) {
@@ -75,6 +83,7 @@ class BufferPool {
     handle.shared_ = shared_;
     ++shared_->num_taken;
     shared_->taken_bytes += bytes;
+    handle.taken_bytes_ = bytes;
     return handle;
   }
 
@@ -88,5 +97,10 @@ class BufferPool {
   std::shared_ptr<Shared> shared_;
   bool pins_;
 };
+
+/// For random accesses.
+using BufferPool = BasicBufferPool<PageSize::kLarge>;
+/// For what is written and read in order.
+using StreamBufferPool = BasicBufferPool<PageSize::kSmall>;
 
 }  // namespace graphmount

@@ -26,10 +26,10 @@ FeedBudget divide_memory(const FeedNeeds& needs) {
   FeedBudget budget;
   // Reads in flight get a sixteenth: what is kept in memory need not be read.
   budget.depth = static_cast<unsigned>(
-      std::clamp<std::uint64_t>(needs.memory / 16 / std::max<std::uint64_t>(needs.read_bytes, 1),
+      std::clamp<std::uint64_t>(needs.memory / 32 / std::max<std::uint64_t>(needs.read_bytes, 1),
                                 kLeastDepth, ReaderOptions::kMostDepth));
   const std::uint64_t memory =
-      needs.memory - std::min(needs.memory / 16, budget.depth * needs.read_bytes);
+      needs.memory - std::min(needs.memory / 16, 2 * budget.depth * needs.read_bytes);
   const std::uint64_t map_bytes = needs.hot_is_prefix ? 0 : HotRows::bytes_for(needs.num_rows);
   const bool has_hot = map_bytes <= memory / 8;
   const std::uint64_t for_rows = take(memory, has_hot ? map_bytes : 0);

@@ -1,6 +1,7 @@
 // How the memory for the rows of one table is divided: rows that are kept for good, slots for rows
 // that come and go, the books of both, and reads in flight. The parts add up to no more than the
-// whole, except that there are always `kLeastDepth` reads in flight: a MiB, or two with threads.
+// whole, except that there are always twice `kLeastDepth` reads in flight: a MiB, or two with
+// threads.
 #pragma once
 
 #include <cstddef>
@@ -27,10 +28,10 @@ struct FeedBudget {
   std::uint64_t num_hot = 0;
   std::size_t num_slots = 0;
   std::size_t num_known = 0;  // rows that the books have room for
-  unsigned depth = 0;         // reads in flight
+  unsigned depth = 0;         // reads in flight, for each of two batches under way
 };
 
-inline constexpr unsigned kLeastDepth = 32;
+inline constexpr unsigned kLeastDepth = 16;
 
 FeedBudget divide_memory(const FeedNeeds& needs);
 

@@ -8,6 +8,8 @@
 namespace graphmount {
 namespace {
 
+constexpr std::size_t kPieceBytes = std::size_t{256} << 10;
+
 Header with_places(Header header) {
   header.sections.push_back({.kind = SectionKind::kChecksums, .dtype = DType::kInt64});
   lay_out(header);
@@ -32,13 +34,33 @@ void FormatWriter::write(std::size_t index, std::uint64_t offset, std::span<cons
     for (std::int64_t i = begin; i < end; ++i) {
       const std::uint64_t at = static_cast<std::uint64_t>(i) * kChunkBytes;
       const auto chunk = data.subspan(at, std::min<std::size_t>(kChunkBytes, data.size() - at));
-      checksums_[first_chunk + static_cast<std::uint64_t>(i)] = xxh64(chunk);
-      file_.write_at(section.offset + offset + at, chunk);
+      Xxh64 hash;
+      // In pieces that are still in the processor's cache when they are looked at again.
+      for (std::size_t done = 0; done < chunk.size(); done += kPieceBytes) {
+        const auto piece = chunk.subspan(done, std::min(kPieceBytes, chunk.size() - done));
+        hash.add(piece);
+        file_.write_at(section.offset + offset + at + done, piece);
+      }
+      checksums_[first_chunk + static_cast<std::uint64_t>(i)] = hash.hash();
     }
     const std::uint64_t at = static_cast<std::uint64_t>(begin) * kChunkBytes;
     file_.start_write_back(section.offset + offset + at,
                            static_cast<std::uint64_t>(end - begin) * kChunkBytes);
   });
+}
+
+void FormatWriter::write_part(std::size_t index, std::uint64_t offset,
+                              std::span<const std::byte> data) {
+  const std::uint64_t place = header_.sections[index].offset + offset;
+  file_.write_at(place, data);
+  file_.start_write_back(place, data.size());
+}
+
+void FormatWriter::set_checksum(std::size_t index, std::uint64_t chunk, std::uint64_t checksum) {
+  const std::uint64_t place = header_.sections[index].first_chunk + chunk;
+  // As above.
+  checksums_.resize(std::max<std::size_t>(checksums_.size(), place + 1));
+  checksums_[place] = checksum;
 }
 
 void FormatWriter::set_rows(std::size_t index, std::uint64_t rows) {

@@ -22,6 +22,12 @@ class FormatWriter {
   /// so is the length unless it reaches the end of the section.
   void write(std::size_t index, std::uint64_t offset, std::span<const std::byte> data);
 
+  /// Writes part of a chunk, or of several; the checksums are the caller's to set.
+  void write_part(std::size_t index, std::uint64_t offset, std::span<const std::byte> data);
+
+  /// Sets the checksum of a chunk, counted from the start of section number `index`.
+  void set_checksum(std::size_t index, std::uint64_t chunk, std::uint64_t checksum);
+
   /// Sets the rows of the file and of its section number `index`, where they were not known before.
   /// What is behind that section must not have been written yet.
   void set_rows(std::size_t index, std::uint64_t rows);

@@ -28,6 +28,7 @@ inline std::atomic<const HostPinning*>& host_pinning() {
 }
 
 /// Bytes that are pinned if that was asked for and can be.
+template <PageSize kPages>
 class PinnableBuffer {
  public:
   explicit PinnableBuffer(bool is_wanted = false) : is_wanted_(is_wanted) {}
@@ -42,12 +43,17 @@ class PinnableBuffer {
   void resize(std::size_t bytes) {
     if (bytes > buffer_.bytes()) unpin();
     buffer_.resize(bytes);
-    const HostPinning* functions = host_pinning().load();
-    if (!is_wanted_ || is_pinned_ || bytes == 0 || functions == nullptr) return;
-    is_pinned_ = functions->pin(buffer_.data(), buffer_.bytes()) == 0;
+    pin();
+  }
+  /// Keeps the content, perhaps at another place.
+  void grow(std::size_t bytes) {
+    if (bytes > buffer_.bytes()) unpin();
+    buffer_.grow(bytes);
+    pin();
   }
 
   std::byte* data() { return buffer_.data(); }
+  const std::byte* data() const { return buffer_.data(); }
   std::size_t size() const { return buffer_.size(); }
   std::size_t bytes() const { return buffer_.bytes(); }
 
@@ -58,12 +64,18 @@ class PinnableBuffer {
     std::swap(is_pinned_, other.is_pinned_);
   }
 
+  void pin() {
+    const HostPinning* functions = host_pinning().load();
+    if (!is_wanted_ || is_pinned_ || buffer_.empty() || functions == nullptr) return;
+    is_pinned_ = functions->pin(buffer_.data(), buffer_.bytes()) == 0;
+  }
+
   void unpin() noexcept {
     const HostPinning* functions = host_pinning().load();
     if (std::exchange(is_pinned_, false) && functions != nullptr) functions->unpin(buffer_.data());
   }
 
-  Buffer<std::byte> buffer_;
+  Buffer<std::byte, kPages> buffer_;
   bool is_wanted_ = false, is_pinned_ = false;
 };
 

@@ -12,7 +12,7 @@ namespace graphmount {
 namespace {
 
 constexpr unsigned kMostThreads = 32;
-constexpr std::size_t kRequestsAtOnce = 1 << 14;  // planned, not in flight
+constexpr std::size_t kRequestsPerThread = 96;  // planned, not in flight
 
 std::unique_ptr<BlockFile> open_file(const MappedFile& file, std::optional<bool> direct) {
   try {
@@ -30,15 +30,16 @@ class PreadRows final : public RowReader {
         places_(row_places(matrix)),
         limits_(limits_for(file_->block_bytes())),
         num_threads_(std::clamp(options.depth, 1U, kMostThreads)),
-        requests_(kRequestsAtOnce),
+        requests_(num_threads_ * kRequestsPerThread),
         memory_(num_threads_ * limits_.most_bytes) {}
 
   void read(std::span<const RowRead> reads) override {
     ReadPlan plan(reads, places_, limits_);
-    std::size_t count = kRequestsAtOnce;
-    while (count == kRequestsAtOnce) {
+    std::size_t count = requests_.size();
+    while (count == requests_.size()) {
       count = 0;
-      while (count < kRequestsAtOnce && plan.next(requests_[count])) stats_.add(requests_[count++]);
+      while (count < requests_.size() && plan.next(requests_[count]))
+        stats_.add(requests_[count++]);
       read_requests(reads, count);
     }
     stats_.rows += reads.size();

@@ -32,6 +32,13 @@ struct ReadStats {
   std::uint64_t bytes_read = 0;   // by these requests: whole blocks, gaps included
   std::uint64_t merged_rows = 0;  // that came with another row's request
 
+  ReadStats& operator+=(const ReadStats& other) {
+    rows += other.rows;
+    requests += other.requests;
+    bytes_read += other.bytes_read;
+    merged_rows += other.merged_rows;
+    return *this;
+  }
   void add(const ReadRequest& request) {
     ++requests;
     bytes_read += request.bytes;

@@ -109,7 +109,7 @@ bool RowWindow::announce(std::span<const std::uint64_t> rows) {
     entry.batches |= bit_of(next_announced_);
     if (entry.slot == kNone)
       set_missing(row, true);
-    else if (was_idle)
+    else if (was_idle && slots_.list_of(entry.slot) == kIdle)
       slots_.move(entry.slot, wanted_list(next_announced_));
   }
   ++next_announced_;
@@ -138,11 +138,20 @@ std::uint32_t RowWindow::take_slot_wanted_after(unsigned distance) {
   return kNone;
 }
 
-void RowWindow::put_into(std::uint32_t slot, Entry& entry) {
+void RowWindow::put_into(std::uint32_t slot, Entry& entry, std::size_t list) {
   entry.slot = slot;
   row_in_slot_[slot] = entry.row;
   set_missing(entry.row, false);
-  slots_.move(slot, entry.batches == 0 ? kJustIdle : wanted_list(next_planned_ + next_use(entry)));
+  slots_.move(slot, list);
+}
+
+std::size_t RowWindow::list_for(const Entry& entry) const {
+  return entry.batches == 0 ? kIdle : wanted_list(next_planned_ + next_use(entry));
+}
+
+void RowWindow::release_slots(std::size_t list) {
+  for (std::uint32_t slot; (slot = slots_.first(list)) != kNone;)
+    slots_.move(slot, list_for(*find(row_in_slot_[slot])));
 }
 
 void RowWindow::add_riders(std::uint64_t row, std::span<const std::uint64_t> batch,
@@ -155,7 +164,7 @@ void RowWindow::add_riders(std::uint64_t row, std::span<const std::uint64_t> bat
     std::uint32_t slot = take_idle_slot();
     if (slot == kNone) slot = take_slot_wanted_after(next_use(*find(other)));
     if (slot == kNone) continue;
-    put_into(slot, *find(other));  // taking a slot moves entries
+    put_into(slot, *find(other), kRiding + next_planned_ % 2);  // taking a slot moves entries
     riders.push_back({other, slot});
   }
 }
@@ -169,6 +178,7 @@ void RowWindow::plan(std::span<const std::uint64_t> rows, WindowPlan& plan) {
     ++next_planned_;
     return;
   }
+  release_slots(kRiding + next_planned_ % 2);  // of the last plan but one: these have arrived
   const std::uint64_t mine = bit_of(next_planned_);
   for (std::uint32_t place = 0; place < rows.size(); ++place) {
     Entry* entry = find(rows[place]);
@@ -176,7 +186,7 @@ void RowWindow::plan(std::span<const std::uint64_t> rows, WindowPlan& plan) {
     entry->batches &= ~mine;
     if (entry->slot != kNone) {
       plan.hits.push_back({place, entry->slot});
-      put_into(entry->slot, *entry);
+      put_into(entry->slot, *entry, kInUse);
       continue;
     }
     plan.reads.push_back(place);
@@ -186,7 +196,7 @@ void RowWindow::plan(std::span<const std::uint64_t> rows, WindowPlan& plan) {
     if (slot == kNone && is_wanted) slot = take_slot_wanted_after(next_use(*find(rows[place])));
     entry = find(rows[place]);  // taking a slot moves entries
     if (slot != kNone) {
-      put_into(slot, *entry);
+      put_into(slot, *entry, is_wanted ? list_for(*entry) : kInUse);
       plan.keeps.push_back({place, slot});
     } else if (is_wanted) {
       set_missing(rows[place], true);
@@ -198,11 +208,7 @@ void RowWindow::plan(std::span<const std::uint64_t> rows, WindowPlan& plan) {
   // A slot may have been taken again for another row since.
   std::erase_if(plan.keeps,
                 [&](const SlotMove& keep) { return row_in_slot_[keep.slot] != rows[keep.place]; });
-  std::erase_if(plan.riders,
-                [&](const Rider& rider) { return row_in_slot_[rider.slot] != rider.row; });
-  // Not before: a slot that this batch copies from must not be filled by the same batch and then
-  // copied from again.
-  while (slots_.first(kJustIdle) != kNone) slots_.move(slots_.first(kJustIdle), kIdle);
+  release_slots(kInUse);
   ++next_planned_;
 }
 

@@ -7,6 +7,9 @@
 // is wanted later (Belady's rule); rows that no announced batch wants stay as long as there is
 // room, the latest longest. No bytes are touched here, and there are never more rows than slots.
 // The books have room for so many rows and no more: a batch that does not fit in has to wait.
+//
+// Two batches may be under way at a time: a plan is made, and its reads begin, before the rows that
+// the plan before it keeps have been copied, and before its riders have arrived.
 #pragma once
 
 #include <cstddef>
@@ -87,6 +90,11 @@ class RowWindow {
   /// Plans the first batch that was announced and not planned yet; `rows` are the same.
   void plan(std::span<const std::uint64_t> rows, WindowPlan& plan);
 
+  /// Whether a row of the last plan but one still is to be copied to the slot that was to keep it.
+  bool is_kept(std::uint32_t slot, std::uint64_t row) const {
+    return row_in_slot_[slot] == row && slots_.list_of(slot) != kRiding + (next_planned_ - 1) % 2;
+  }
+
   /// Batches that are announced and not planned.
   std::uint64_t num_announced() const { return next_announced_ - next_planned_; }
 
@@ -100,9 +108,10 @@ class RowWindow {
  private:
   static constexpr std::uint32_t kNone = SlotLists::kNone;
   static constexpr std::uint64_t kNoRow = UINT64_MAX;
-  // Slots whose rows no announced batch wants, the oldest first; those that became so in the plan
-  // that is being made; and from there on a list for each batch that is the next to want a row.
-  static constexpr std::size_t kIdle = 0, kJustIdle = 1, kFirstWanted = 2;
+  // Slots whose rows no announced batch wants, the oldest first; those that the plan being made
+  // copies from, or will keep a row in that nobody wants so far; those that riders of the last two
+  // plans are on their way to; and a list for each batch that is the next to want a row.
+  static constexpr std::size_t kIdle = 0, kInUse = 1, kRiding = 2, kFirstWanted = 4;
 
   struct Entry {
     std::uint64_t row;
@@ -124,7 +133,9 @@ class RowWindow {
   std::uint32_t take_idle_slot();
   std::uint32_t take_slot_wanted_after(unsigned distance);
   std::size_t wanted_list(std::uint64_t batch) const { return kFirstWanted + batch % 64; }
-  void put_into(std::uint32_t slot, Entry& entry);
+  std::size_t list_for(const Entry& entry) const;
+  void release_slots(std::size_t list);
+  void put_into(std::uint32_t slot, Entry& entry, std::size_t list);
   void add_riders(std::uint64_t row, std::span<const std::uint64_t> batch,
                   std::vector<Rider>& riders);
   void set_missing(std::uint64_t row, bool is_missing);

@@ -5,35 +5,68 @@
 #include <string>
 
 namespace graphmount {
+namespace {
+
+constexpr std::size_t kPageBytes = 4096;
+// Less than this waits for more: a system call for a few bytes costs more than copying them.
+constexpr std::size_t kLeastWrite = 16 * kPageBytes;
+
+}  // namespace
 
 void SectionStream::append(std::span<const std::byte> data) {
   if (has_known_size_ && data.size() > section().bytes - bytes())
     throw std::invalid_argument(section().name() + ": more was appended than the section holds");
-  if (!incomplete_.empty()) {
-    const std::size_t missing =
-        std::min<std::size_t>(kChunkBytes - incomplete_.size(), data.size());
-    incomplete_.insert(incomplete_.end(), data.begin(),
-                       data.begin() + static_cast<std::ptrdiff_t>(missing));
-    data = data.subspan(missing);
-    if (incomplete_.size() < kChunkBytes) return;
-    writer_->write(index_, written_, incomplete_);
-    written_ += incomplete_.size();
-    incomplete_.clear();
+  const auto hold = [&](std::size_t count) {
+    held_.insert(held_.end(), data.begin(), data.begin() + static_cast<std::ptrdiff_t>(count));
+    data = data.subspan(count);
+  };
+  if (held_.size() + data.size() < kLeastWrite) {
+    hold(data.size());
+    return;
   }
-  const std::size_t whole = data.size() / kChunkBytes * kChunkBytes;
-  writer_->write(index_, written_, data.first(whole));
-  written_ += whole;
-  const auto rest = data.subspan(whole);
-  incomplete_.assign(rest.begin(), rest.end());
+  if (!held_.empty()) {
+    hold((kPageBytes - held_.size() % kPageBytes) % kPageBytes);
+    write(held_);
+    held_.clear();
+  }
+  const std::size_t rest = data.size() % kPageBytes;
+  write(data.first(data.size() - rest));
+  data = data.last(rest);
+  hold(rest);
 }
 
 void SectionStream::finish() {
   if (bytes() != section().bytes)
     throw std::invalid_argument(section().name() + ": only " + std::to_string(bytes()) + " of " +
                                 std::to_string(section().bytes) + " bytes were appended");
-  writer_->write(index_, written_, incomplete_);
-  written_ += incomplete_.size();
-  incomplete_.clear();
+  write(held_);
+  held_.clear();
+  if (written_ % kChunkBytes != 0) end_chunk();
+}
+
+// Whole chunks at once, in parallel; what is left before and behind them as parts of chunks.
+void SectionStream::write(std::span<const std::byte> data) {
+  while (!data.empty()) {
+    const std::size_t in_chunk = written_ % kChunkBytes;
+    const bool is_whole = in_chunk == 0 && data.size() >= kChunkBytes;
+    const auto part =
+        data.first(is_whole ? data.size() / kChunkBytes * kChunkBytes
+                            : std::min<std::size_t>(kChunkBytes - in_chunk, data.size()));
+    if (is_whole) {
+      writer_->write(index_, written_, part);
+    } else {
+      writer_->write_part(index_, written_, part);
+      chunk_hash_.add(part);
+    }
+    written_ += part.size();
+    data = data.subspan(part.size());
+    if (!is_whole && written_ % kChunkBytes == 0) end_chunk();
+  }
+}
+
+void SectionStream::end_chunk() {
+  writer_->set_checksum(index_, (written_ - 1) / kChunkBytes, chunk_hash_.hash());
+  chunk_hash_ = {};
 }
 
 }  // namespace graphmount

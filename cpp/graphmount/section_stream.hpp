@@ -1,4 +1,7 @@
 // Writes one section of a file from consecutive pieces of any length.
+//
+// Large pieces are written from where they are, but for the last bytes, which wait until they fill
+// a page; a checksum grows with the parts of its chunk. Small pieces are collected first.
 #pragma once
 
 #include <cstddef>
@@ -6,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "graphmount/checksum.hpp"
 #include "graphmount/format_writer.hpp"
 
 namespace graphmount {
@@ -24,15 +28,19 @@ class SectionStream {
   void finish();
 
   /// How many bytes have been appended.
-  std::uint64_t bytes() const { return written_ + incomplete_.size(); }
+  std::uint64_t bytes() const { return written_ + held_.size(); }
   const Section& section() const { return writer_->header().sections[index_]; }
 
  private:
+  void write(std::span<const std::byte> data);
+  void end_chunk();
+
   FormatWriter* writer_;
   std::size_t index_;
   bool has_known_size_;
-  std::uint64_t written_ = 0;          // a multiple of kChunkBytes until the end
-  std::vector<std::byte> incomplete_;  // the beginning of the next chunk
+  std::uint64_t written_ = 0;    // a multiple of the page until the end
+  std::vector<std::byte> held_;  // what comes next
+  Xxh64 chunk_hash_;             // of the part of a chunk that has been written
 };
 
 }  // namespace graphmount

@@ -20,6 +20,7 @@ class SlotLists {
   std::size_t num_slots() const { return links_.size(); }
   std::uint32_t first(std::size_t list) const { return ends_[list].first; }
   std::uint32_t last(std::size_t list) const { return ends_[list].last; }
+  std::size_t list_of(std::uint32_t slot) const { return links_[slot].list; }
 
   /// Puts a slot at the end of a list.
   void move(std::uint32_t slot, std::size_t list) {

@@ -35,8 +35,12 @@ TableFeed::TableFeed(const FeatureMatrix& matrix, const FeedOptions& options)
       reader_kind_(options.reader) {
   load_hot(options.hottest);
   if (hot_.size() < matrix.num_rows())
-    reader_ = std::make_unique<ReadThread>(
-        make_row_reader(matrix, reader_kind_, {.direct = {}, .depth = budget_.depth}));
+    for (Fill& fill : fills_) fill.reader = std::make_unique<ReadThread>(make_reader());
+  stats_.bytes = bytes();
+}
+
+std::unique_ptr<RowReader> TableFeed::make_reader() const {
+  return make_row_reader(*matrix_, reader_kind_, {.direct = {}, .depth = budget_.depth});
 }
 
 FeedBudget TableFeed::divide(const FeedOptions& options) const {
@@ -46,7 +50,8 @@ FeedBudget TableFeed::divide(const FeedOptions& options) const {
                   .hot_is_prefix = options.hottest.empty(),
                   .slot_share = options.slot_share,
                   .window = options.window,
-                  .read_bytes = limits_for(kBlockBytes).most_bytes,
+                  // With some room for what goes with a read.
+                  .read_bytes = limits_for(kBlockBytes).most_bytes + kBlockBytes,
                   .ranks = {}};
   if (options.hottest.empty()) {
     needs.ranks.assign(options.trial.begin(), options.trial.end());
@@ -84,8 +89,7 @@ void TableFeed::load_hot(std::vector<std::int64_t> hottest) {
   }
   hot_bytes_.resize(static_cast<std::size_t>(hot_.size()) * row_bytes_);
   if (hot_.size() == 0 || row_bytes_ == 0) return;
-  const auto reader =
-      make_row_reader(*matrix_, reader_kind_, {.direct = {}, .depth = budget_.depth});
+  const auto reader = make_reader();
   constexpr std::size_t kRowsAtOnce = 1 << 16;
   std::vector<RowRead> reads;
   for (std::size_t first = 0; first < hot_.size(); first += kRowsAtOnce) {
@@ -96,10 +100,6 @@ void TableFeed::load_hot(std::vector<std::int64_t> hottest) {
     }
     reader->read(reads);
   }
-}
-
-void TableFeed::forget_announced() {
-  if (window_.num_announced() != 0) window_ = make_window();
 }
 
 void TableFeed::copy_hot(std::span<const std::int64_t> ids, std::byte* out) const {
@@ -130,75 +130,95 @@ void TableFeed::convert(const std::byte* rows, std::byte* out, std::size_t count
   });
 }
 
-void TableFeed::fill(std::span<const std::int64_t> ids, const ColdRows& cold, std::byte* out) {
-  try {
-    if (conversion_.is_copy()) return fill_planned(ids, cold, out);
-    stored_rows_.resize(ids.size() * row_bytes_);
-    fill_planned(ids, cold, stored_rows_.data());
-    convert(stored_rows_.data(), out, ids.size());
-  } catch (...) {
-    // Slots that were to be filled have not been.
-    window_ = make_window();
-    throw;
+void TableFeed::start(std::span<const std::int64_t> ids, const ColdRows& cold, std::byte* out) {
+  Fill& fill = fills_[num_started_ % 2];
+  fill.ids = ids;
+  fill.cold = &cold;
+  fill.out = fill.rows = out;
+  if (!conversion_.is_copy()) {
+    fill.stored_rows.resize(ids.size() * row_bytes_);
+    fill.rows = fill.stored_rows.data();
   }
+  window_.plan(cold.rows(), fill.plan);
+  fill.reads.clear();
+  for (const std::uint32_t index : fill.plan.reads)
+    fill.reads.push_back({cold.rows()[index], fill.row_at(cold.first_place(index), row_bytes_)});
+  for (const Rider& rider : fill.plan.riders)
+    fill.reads.push_back({rider.row, slot_bytes_.data() + rider.slot * row_bytes_});
+  std::sort(fill.reads.begin(), fill.reads.end(),
+            [](const RowRead& one, const RowRead& other) { return one.row < other.row; });
+  if (fill.reader) fill.reader->start(fill.reads);
+  ++num_started_;
 }
 
-void TableFeed::fill_planned(std::span<const std::int64_t> ids, const ColdRows& cold,
-                             std::byte* out) {
-  window_.plan(cold.rows(), plan_);
-  const auto place_at = [&](std::size_t place) { return out + place * row_bytes_; };
-  // Before reads begin: they may go to slots that these come from.
-  auto start = Clock::now();
-  for (const SlotMove& hit : plan_.hits)
-    std::memcpy(place_at(cold.first_place(hit.place)), slot_bytes_.data() + hit.slot * row_bytes_,
-                row_bytes_);
+void TableFeed::copy() {
+  const auto start = Clock::now();
+  const Fill& fill = fills_[(num_started_ - 1) % 2];
+  for (const SlotMove& hit : fill.plan.hits)
+    std::memcpy(fill.row_at(fill.cold->first_place(hit.place), row_bytes_),
+                slot_bytes_.data() + hit.slot * row_bytes_, row_bytes_);
+  copy_hot(fill.ids, fill.rows);
   stats_.copy_seconds += seconds_since(start);
-  reads_.clear();
-  for (const std::uint32_t index : plan_.reads)
-    reads_.push_back({cold.rows()[index], place_at(cold.first_place(index))});
-  for (const Rider& rider : plan_.riders)
-    reads_.push_back({rider.row, slot_bytes_.data() + rider.slot * row_bytes_});
-  std::sort(reads_.begin(), reads_.end(),
-            [](const RowRead& one, const RowRead& other) { return one.row < other.row; });
-  if (reader_) reader_->start(reads_);
+}
 
-  start = Clock::now();
-  try {
-    copy_hot(ids, out);
-  } catch (...) {
-    if (reader_) reader_->wait();
-    throw;
-  }
-  stats_.copy_seconds += seconds_since(start);
-
+void TableFeed::finish() {
+  Fill& fill = fills_[num_finished_ % 2];
+  const ColdRows& cold = *fill.cold;
   const auto waited = Clock::now();
-  if (reader_) reader_->wait();
+  if (fill.reader) fill.reader->wait();
   stats_.wait_seconds += seconds_since(waited);
-  for (const SlotMove& keep : plan_.keeps)
-    std::memcpy(slot_bytes_.data() + keep.slot * row_bytes_, place_at(cold.first_place(keep.place)),
-                row_bytes_);
+  const auto start = Clock::now();
+  const bool is_last = num_started_ == num_finished_ + 1;
+  for (const SlotMove& keep : fill.plan.keeps)
+    if (is_last || window_.is_kept(keep.slot, cold.rows()[keep.place]))
+      std::memcpy(slot_bytes_.data() + keep.slot * row_bytes_,
+                  fill.row_at(cold.first_place(keep.place), row_bytes_), row_bytes_);
   if (cold.num_places() > cold.rows().size())
     for (std::size_t i = 0; i < cold.rows().size(); ++i)
       cold.for_places(i, [&](std::uint32_t place) {
-        const std::byte* first = place_at(cold.first_place(i));
-        if (place_at(place) != first) std::memcpy(place_at(place), first, row_bytes_);
+        const std::byte* first = fill.row_at(cold.first_place(i), row_bytes_);
+        std::byte* other = fill.row_at(place, row_bytes_);
+        if (other != first) std::memcpy(other, first, row_bytes_);
       });
-  stats_.rows += ids.size();
-  stats_.hot_rows += ids.size() - cold.num_places();
-  stats_.window_rows += plan_.hits.size() + cold.num_places() - cold.rows().size();
-  stats_.read_rows += plan_.reads.size();
-  stats_.ridden_rows += plan_.riders.size();
+  if (!conversion_.is_copy()) convert(fill.rows, fill.out, fill.ids.size());
+  stats_.copy_seconds += seconds_since(start);
+  count(fill);
+  ++num_finished_;
 }
 
-FeedStats TableFeed::stats() const {
-  FeedStats stats = stats_;
-  if (reader_) stats.reads = reader_->stats();
-  return stats;
+void TableFeed::count(Fill& fill) {
+  const ColdRows& cold = *fill.cold;
+  stats_.rows += fill.ids.size();
+  stats_.hot_rows += fill.ids.size() - cold.num_places();
+  stats_.window_rows += fill.plan.hits.size() + cold.num_places() - cold.rows().size();
+  stats_.read_rows += fill.plan.reads.size();
+  stats_.ridden_rows += fill.plan.riders.size();
+  if (!fill.reader) return;
+  // The other reader may be at work; what it has done counts when it is done.
+  fill.read_stats = fill.reader->stats();
+  fill.reader_bytes = fill.reader->bytes();
+  stats_.reads = {};
+  for (const Fill& each : fills_) stats_.reads += each.read_stats;
+  stats_.bytes = bytes();
+}
+
+void TableFeed::abandon() noexcept {
+  for (Fill& fill : fills_) {
+    try {
+      if (fill.reader) fill.reader->wait();
+    } catch (...) {  // nobody wants the rows any more
+    }
+  }
+  if (num_started_ == num_finished_ && window_.num_announced() == 0) return;
+  // Slots that were to be filled have not been.
+  num_finished_ = num_started_;
+  window_ = make_window();
 }
 
 std::size_t TableFeed::bytes() const {
-  return hot_bytes_.bytes() + hot_.bytes() + slot_bytes_.bytes() + window_.bytes() +
-         (reader_ ? reader_->bytes() : 0);
+  std::size_t sum = hot_bytes_.bytes() + hot_.bytes() + slot_bytes_.bytes() + window_.bytes();
+  for (const Fill& fill : fills_) sum += fill.reader_bytes;
+  return sum;
 }
 
 }  // namespace graphmount

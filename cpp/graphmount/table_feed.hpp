@@ -3,9 +3,11 @@
 //
 // Part of the budget holds the hottest rows for good; the rest is slots for rows that come and go,
 // which the window decides on, since it knows what the next batches want. What is in neither is
-// read from the file, many rows at a time and in its order, while hot rows are copied.
+// read from the file, many rows at a time and in its order, while hot rows are copied. The reads of
+// a batch begin before those of the batch before have ended, so that the disk is never idle.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -35,6 +37,7 @@ struct FeedStats {
   double copy_seconds = 0;
   double wait_seconds = 0;  // for reads, when all else was done
   ReadStats reads;
+  std::size_t bytes = 0;  // of memory for rows, bookkeeping and reads
 };
 
 struct FeedOptions {
@@ -69,24 +72,48 @@ class TableFeed {
   /// Says what the next batch will want of what is not hot. False if that has to wait until another
   /// batch is filled, which is never so for the first.
   bool announce(const ColdRows& cold) { return window_.announce(cold.rows()); }
-  /// Forgets what was announced and not filled: after a loop that was left early.
-  void forget_announced();
+  /// Begins with the next batch that was announced: its reads. All rows must exist. Everything must
+  /// stay where it is until `finish`. At most two batches are under way at a time.
+  void start(std::span<const std::int64_t> ids, const ColdRows& cold, std::byte* out);
+  /// Copies what the batch that was started last needs of what is in memory. The one before must be
+  /// finished.
+  void copy();
+  /// Completes the batch that was started first: its rows are there.
+  void finish();
+  /// Gives up what is under way, and forgets what was announced: after an exception of the others,
+  /// or a loop that was left early.
+  void abandon() noexcept;
 
-  /// Writes the rows of the next batch that was announced, all of which must exist. If it throws,
-  /// nothing is announced afterwards.
-  void fill(std::span<const std::int64_t> ids, const ColdRows& cold, std::byte* out);
-
-  FeedStats stats() const;
-  /// Memory for rows and bookkeeping.
-  std::size_t bytes() const;
+  /// As of the last batch that was finished.
+  const FeedStats& stats() const { return stats_; }
 
  private:
+  /// A batch that is under way.
+  struct Fill {
+    std::span<const std::int64_t> ids;
+    const ColdRows* cold = nullptr;
+    std::byte* out = nullptr;
+    std::byte* rows = nullptr;  // as stored: `out` if they are not converted
+    WindowPlan plan;
+    std::vector<RowRead> reads;
+    Buffer<std::byte> stored_rows;
+    std::unique_ptr<ReadThread> reader;  // none if all rows are hot
+    ReadStats read_stats;                // of the reader, when it was done last
+    std::size_t reader_bytes = 0;
+
+    std::byte* row_at(std::size_t place, std::size_t row_bytes) const {
+      return rows + place * row_bytes;
+    }
+  };
+
   FeedBudget divide(const FeedOptions& options) const;
   RowWindow make_window() const;
+  std::unique_ptr<RowReader> make_reader() const;
   void load_hot(std::vector<std::int64_t> hottest);
-  void fill_planned(std::span<const std::int64_t> ids, const ColdRows& cold, std::byte* out);
   void copy_hot(std::span<const std::int64_t> ids, std::byte* out) const;
   void convert(const std::byte* rows, std::byte* out, std::size_t count) const;
+  void count(Fill& fill);
+  std::size_t bytes() const;
 
   const FeatureMatrix* matrix_;
   std::size_t row_bytes_;
@@ -98,12 +125,10 @@ class TableFeed {
   Buffer<std::byte> hot_bytes_;
   Buffer<std::byte> slot_bytes_;
   RowWindow window_;
-  WindowPlan plan_;
-  std::vector<RowRead> reads_;
-  Buffer<std::byte> stored_rows_;  // of one batch, before they are converted
   ReaderKind reader_kind_;
-  std::unique_ptr<ReadThread> reader_;  // none if all rows are hot
   FeedStats stats_;
+  std::array<Fill, 2> fills_;  // in turn
+  std::uint64_t num_started_ = 0, num_finished_ = 0;
 };
 
 }  // namespace graphmount

@@ -23,7 +23,7 @@ void join_text(TextBatch& batch, std::size_t i, const std::vector<TextPiece>& pi
     array.text_bytes += piece.text[i].size();
   }
   array.text = allocate(array.text_bytes);
-  std::memset(array.items.get(), 0, sizeof(std::int64_t));
+  std::memset(array.items.data(), 0, sizeof(std::int64_t));
   parallel_for(static_cast<std::int64_t>(pieces.size()), 1, [&](std::int64_t at, std::int64_t) {
     const auto k = static_cast<std::size_t>(at);
     std::memcpy(array.text.get() + starts[k], pieces[k].text[i].data(), pieces[k].text[i].size());
@@ -35,27 +35,33 @@ void join_text(TextBatch& batch, std::size_t i, const std::vector<TextPiece>& pi
 
 }  // namespace
 
-std::byte* TextArray::row(std::size_t row) const {
+std::byte* TextArray::row(std::size_t row) {
   // The first offset of text is where the first row starts.
-  return items.get() + (row + (type == TextType::kText ? 1 : 0)) * row_bytes();
+  return items.data() + (row + (type == TextType::kText ? 1 : 0)) * row_bytes();
 }
 
-TextBatch make_batch(const std::vector<TextOutput>& outputs, std::size_t num_lines) {
+TextBatch make_batch(const std::vector<TextOutput>& outputs, std::size_t num_lines,
+                     std::vector<StreamBufferPool>& memory) {
   TextBatch batch;
-  for (const TextOutput& output : outputs) {
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
     TextArray& array = batch.arrays.emplace_back();
-    array.type = output.type;
-    array.num_fields = output.fields.size();
-    array.items = allocate((num_lines + 1) * array.row_bytes());
+    array.type = outputs[i].type;
+    array.num_fields = outputs[i].fields.size();
+    array.items = memory[i].take((num_lines + 1) * array.row_bytes());
   }
   return batch;
 }
 
-std::vector<TextTarget> make_targets(const TextBatch& batch, TextPiece& piece) {
+void copy_rows(TextBatch& from, std::size_t num_rows, TextBatch& to) {
+  for (std::size_t i = 0; i < from.arrays.size(); ++i)
+    std::memcpy(to.arrays[i].row(0), from.arrays[i].row(0), num_rows * to.arrays[i].row_bytes());
+}
+
+std::vector<TextTarget> make_targets(TextBatch& batch, TextPiece& piece) {
   piece.text.resize(batch.arrays.size());
   std::vector<TextTarget> targets;
   for (std::size_t i = 0; i < batch.arrays.size(); ++i) {
-    const TextArray& array = batch.arrays[i];
+    TextArray& array = batch.arrays[i];
     const bool is_text = array.type == TextType::kText;
     targets.push_back({array.row(piece.first_row), is_text ? &piece.text[i] : nullptr});
   }
@@ -66,7 +72,7 @@ void join_pieces(TextBatch& batch, std::vector<TextPiece>& pieces) {
   batch.num_rows = 0;
   for (TextPiece& piece : pieces) {
     if (batch.num_rows != piece.first_row)
-      for (const TextArray& array : batch.arrays)
+      for (TextArray& array : batch.arrays)
         std::memmove(array.row(batch.num_rows), array.row(piece.first_row),
                      piece.num_rows * array.row_bytes());
     piece.first_row = batch.num_rows;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "graphmount/buffer_pool.hpp"
 #include "graphmount/text_layout.hpp"
 #include "graphmount/text_steps.hpp"
 
@@ -18,12 +19,12 @@ namespace graphmount {
 struct TextArray {
   TextType type;
   std::size_t num_fields;
-  std::unique_ptr<std::byte[]> items;
+  StreamBufferPool::Handle items;
   std::unique_ptr<std::byte[]> text;
   std::size_t text_bytes = 0;
 
   /// The item of a row; for text, where the row's text ends.
-  std::byte* row(std::size_t row) const;
+  std::byte* row(std::size_t row);
   std::size_t row_bytes() const { return num_fields * item_bytes(type); }
 };
 
@@ -39,11 +40,15 @@ struct TextPiece {
   std::vector<std::string> text;  // of each output that is text
 };
 
-/// Arrays with space for so many rows.
-TextBatch make_batch(const std::vector<TextOutput>& outputs, std::size_t num_lines);
+/// Arrays with space for so many rows, out of the memory that each output has.
+TextBatch make_batch(const std::vector<TextOutput>& outputs, std::size_t num_lines,
+                     std::vector<StreamBufferPool>& memory);
+
+/// Copies the first rows of a batch whose pieces have not been joined to another.
+void copy_rows(TextBatch& from, std::size_t num_rows, TextBatch& to);
 
 /// Where to put the rows of a piece. `piece` must stay where it is.
-std::vector<TextTarget> make_targets(const TextBatch& batch, TextPiece& piece);
+std::vector<TextTarget> make_targets(TextBatch& batch, TextPiece& piece);
 
 /// Puts the rows of all pieces next to each other, and their text.
 void join_pieces(TextBatch& batch, std::vector<TextPiece>& pieces);

@@ -104,7 +104,7 @@ TextParser::TextParser(std::string name, TextLayout layout)
       num_needed_(num_fields_needed(layout_)) {}
 
 void TextParser::learn_num_fields(std::string_view lines, std::int64_t first_line) {
-  if (num_fields_ || !layout_.format.delimiter) return;
+  if (knows_num_fields()) return;
   std::vector<TextField> fields;
   for (std::int64_t line = first_line; !lines.empty(); ++line) {
     const std::string_view text = take_line(lines);

@@ -42,6 +42,9 @@ class TextParser {
   /// separated by blanks. Lines are counted from 1.
   void learn_num_fields(std::string_view lines, std::int64_t first_line);
 
+  /// Whether there is nothing to learn, or no longer.
+  bool knows_num_fields() const { return num_fields_ || !layout_.format.delimiter; }
+
   /// Parses lines, each of which ends with a line break. There must be space in the targets for as
   /// many rows as there are lines.
   ParsedPiece parse(std::string_view lines, std::int64_t first_line,

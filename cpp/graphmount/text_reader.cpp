@@ -1,89 +1,72 @@
 #include "graphmount/text_reader.hpp"
 
 #include <algorithm>
-#include <cstring>
-#include <stdexcept>
 #include <utility>
 
 #include "graphmount/error.hpp"
 #include "graphmount/parallel.hpp"
+#include "graphmount/running_total.hpp"
+#include "graphmount/text_line_count.hpp"
 
 namespace graphmount {
 namespace {
 
-// In steps whose counts fit into a byte, which compilers turn into vector instructions.
-std::size_t count_lines(std::string_view text) {
-  constexpr std::size_t kStep = 192;
-  std::size_t count = 0;
-  for (; text.size() >= kStep; text.remove_prefix(kStep)) {
-    unsigned char in_step = 0;
-    for (std::size_t i = 0; i < kStep; ++i)
-      in_step = static_cast<unsigned char>(in_step + (text[i] == '\n'));
-    count += in_step;
-  }
-  return count + static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
-}
+// How many arrays of an output are kept for the next batches, when nobody uses them any more.
+constexpr std::size_t kMostFreeArrays = 4;
 
 }  // namespace
 
+// What is known of a piece, and what has become of it.
+struct TextReader::Piece {
+  std::size_t num_lines = 0;
+  std::int64_t first_line = 0;
+  bool is_endless = false;  // see PieceOfText
+  bool is_parsed = false;
+  TextPiece rows;
+  ParsedPiece parsed;
+};
+
+TextReader::TextReader(std::string name, std::unique_ptr<SourceFile> file, TextLayout layout,
+                       std::size_t piece_bytes)
+    : TextReader(std::move(name), make_pieces(std::move(file)), std::move(layout), piece_bytes) {}
+
 TextReader::TextReader(std::string name, std::unique_ptr<ByteStream> stream, TextLayout layout,
                        std::size_t piece_bytes)
+    : TextReader(std::move(name), make_pieces(std::move(stream)), std::move(layout), piece_bytes) {}
+
+TextReader::TextReader(std::string name, std::unique_ptr<TextPieces> pieces, TextLayout layout,
+                       std::size_t piece_bytes)
     : parser_(std::move(name), std::move(layout)),
-      stream_(std::move(stream)),
+      pieces_(std::move(pieces)),
       piece_bytes_(std::max<std::size_t>(piece_bytes, 1)),
-      header_is_ahead_(parser_.layout().format.has_header) {}
+      header_is_ahead_(parser_.layout().format.has_header) {
+  for (std::size_t i = 0; i < parser_.layout().outputs.size(); ++i)
+    array_memory_.emplace_back(kMostFreeArrays);
+}
 
 std::optional<TextBatch> TextReader::read(std::size_t num_bytes) {
-  while (fill(std::max<std::size_t>(num_bytes, 1))) {
-    const std::string_view lines = take_start({buffer_.get(), lines_end_});
-    parser_.learn_num_fields(lines, next_line_);
-    TextBatch batch = parse(lines);
-    bytes_read_ += lines_end_ - (break_added_ ? 1 : 0);
+  num_bytes = std::max<std::size_t>(num_bytes, 1);
+  for (;;) {
+    // Up to the first row, each piece depends on the one before, so there is one at a time.
+    const bool is_start = at_start_ || header_is_ahead_ || !parser_.knows_num_fields();
+    const std::size_t bytes = is_start ? std::min(num_bytes, piece_bytes_) : num_bytes;
+    const std::size_t num_pieces = pieces_->next_batch(bytes, is_start ? SIZE_MAX : piece_bytes_);
+    if (num_pieces == 0) return std::nullopt;
+    StreamBufferPool::Handle memory;
+    std::optional<PieceOfText> start;
+    if (is_start) start = read_start(memory);
+    TextBatch batch = parse(num_pieces, start);
+    bytes_read_ = pieces_->batch_end();
     if (batch.num_rows > 0) return batch;
   }
-  return std::nullopt;
 }
 
-// Moves on to the next whole lines; false if there are none.
-bool TextReader::fill(std::size_t num_bytes) {
-  size_ -= lines_end_;
-  if (size_ > 0) std::memmove(buffer_.get(), buffer_.get() + lines_end_, size_);
-  lines_end_ = 0;
-  for (std::size_t wanted = std::max(num_bytes, size_);; wanted = 2 * wanted) {
-    reserve(wanted);
-    const std::size_t searched = size_;
-    if (!at_end_ && size_ < wanted) {
-      const std::size_t got = stream_->read({buffer_.get() + size_, wanted - size_});
-      at_end_ = got < wanted - size_;
-      size_ += got;
-    }
-    // The last line may lack its line break.
-    if (at_end_ && size_ > 0 && buffer_[size_ - 1] != '\n') {
-      buffer_[size_++] = '\n';
-      break_added_ = true;
-    }
-    const char* const begin = buffer_.get() + searched;
-    const char* last = buffer_.get() + size_;
-    while (last != begin && last[-1] != '\n') --last;
-    if (last != begin) {
-      lines_end_ = static_cast<std::size_t>(last - buffer_.get());
-      return true;
-    }
-    if (at_end_) return false;
-    if (size_ > kLongestLine)
-      throw SourceError(parser_.name() + ", line " + std::to_string(next_line_) +
-                        ": longer than 64 MiB; this does not look like a text table");
-  }
-}
-
-void TextReader::reserve(std::size_t bytes) {
-  // One more for the last line break.
-  const std::size_t needed = bytes + 1 + kTextPadding;
-  if (needed <= capacity_) return;
-  auto larger = std::make_unique_for_overwrite<char[]>(needed);
-  if (size_ > 0) std::memcpy(larger.get(), buffer_.get(), size_);
-  buffer_ = std::move(larger);
-  capacity_ = needed;
+// The one piece of a batch, if it is not known yet what rows look like.
+PieceOfText TextReader::read_start(StreamBufferPool::Handle& memory) {
+  PieceOfText text = pieces_->read(0, memory);
+  text.lines = take_start(text.lines);
+  parser_.learn_num_fields(text.lines, next_line_);
+  return text;
 }
 
 // What stands at the start of a file, and is no row: the mark of UTF-8, and names of columns.
@@ -100,53 +83,81 @@ std::string_view TextReader::take_start(std::string_view lines) {
   return lines;
 }
 
-// Pieces of about `piece_bytes_`, each of which ends with a line break.
-std::vector<std::string_view> TextReader::cut(std::string_view lines) const {
-  std::vector<std::string_view> pieces;
-  while (!lines.empty()) {
-    const std::size_t least = std::min(piece_bytes_, lines.size());
-    pieces.push_back(lines.substr(0, lines.find('\n', least - 1) + 1));
-    lines.remove_prefix(pieces.back().size());
-  }
-  return pieces;
-}
-
-TextBatch TextReader::parse(std::string_view lines) {
-  const std::vector<std::string_view> texts = cut(lines);
-  std::vector<TextPiece> pieces(texts.size());
-  std::vector<ParsedPiece> parsed(texts.size());
+// The rows of all pieces, or of `start`, if that is the only one and has been read.
+TextBatch TextReader::parse(std::size_t num_pieces, const std::optional<PieceOfText>& start) {
+  const auto text_of = [&](std::size_t i, StreamBufferPool::Handle& memory) {
+    return start ? *start : pieces_->read(i, memory);
+  };
   const auto for_pieces = [&](const auto& work) {
-    parallel_for(static_cast<std::int64_t>(texts.size()), 1,
+    parallel_for(static_cast<std::int64_t>(num_pieces), 1,
                  [&](std::int64_t at, std::int64_t) { work(static_cast<std::size_t>(at)); });
   };
-  // How many lines there are tells each piece where its rows go, and the numbers of its lines.
-  std::vector<std::size_t> num_lines(texts.size());
-  for_pieces([&](std::size_t i) { num_lines[i] = count_lines(texts[i]); });
-  std::size_t all_lines = 0;
-  for (std::size_t i = 0; i < texts.size(); ++i) {
-    pieces[i].first_row = all_lines;
-    all_lines += num_lines[i];
-  }
-  TextBatch batch = make_batch(parser_.layout().outputs, all_lines);
+  // How many lines are before a piece tells where its rows go. How many there are in all is not
+  // known before the last piece has been read, but they are about as many as in the batch before.
+  const auto num_bytes = static_cast<double>(pieces_->batch_end() - bytes_read_);
+  std::size_t capacity = static_cast<std::size_t>(1.05 * lines_per_byte_ * num_bytes) + 1;
+  if (start) capacity = count_lines(start->lines);
+  TextBatch batch = make_batch(parser_.layout().outputs, capacity, array_memory_);
+  std::vector<Piece> pieces(num_pieces);
+  RunningTotal num_lines;
   for_pieces([&](std::size_t i) {
-    std::vector<TextTarget> targets = make_targets(batch, pieces[i]);
-    const auto first_line = next_line_ + static_cast<std::int64_t>(pieces[i].first_row);
-    parsed[i] = parser_.parse(texts[i], first_line, targets);
-    pieces[i].num_rows = parsed[i].num_rows;
+    Piece& piece = pieces[i];
+    StreamBufferPool::Handle memory;
+    PieceOfText text;
+    try {
+      text = text_of(i, memory);
+    } catch (...) {
+      num_lines.fail();
+      throw;
+    }
+    piece.is_endless = text.is_endless;
+    piece.num_lines = count_lines(text.lines);
+    const std::optional<std::size_t> first_row = num_lines.add(i, piece.num_lines);
+    if (!first_row) return;
+    piece.rows.first_row = *first_row;
+    piece.first_line = next_line_ + static_cast<std::int64_t>(*first_row);
+    if (*first_row + piece.num_lines <= capacity) parse_piece(text.lines, batch, piece);
   });
-  next_line_ += static_cast<std::int64_t>(all_lines);
-  count_problems(parsed);
-  join_pieces(batch, pieces);
+  if (num_lines.total() > capacity) {
+    // Those that had no room are read again; pieces before them are where they belong.
+    const auto first = std::find_if(pieces.begin(), pieces.end(),
+                                    [](const Piece& piece) { return !piece.is_parsed; });
+    TextBatch larger = make_batch(parser_.layout().outputs, num_lines.total(), array_memory_);
+    copy_rows(batch, first->rows.first_row, larger);
+    batch = std::move(larger);
+    for_pieces([&](std::size_t i) {
+      StreamBufferPool::Handle memory;
+      if (!pieces[i].is_parsed) parse_piece(text_of(i, memory).lines, batch, pieces[i]);
+    });
+  }
+  count_problems(pieces);
+  next_line_ += static_cast<std::int64_t>(num_lines.total());
+  lines_per_byte_ = static_cast<double>(num_lines.total()) / std::max(num_bytes, 1.0);
+  std::vector<TextPiece> rows;
+  for (Piece& piece : pieces) rows.push_back(std::move(piece.rows));
+  join_pieces(batch, rows);
   return batch;
 }
 
-void TextReader::count_problems(const std::vector<ParsedPiece>& pieces) {
-  for (const ParsedPiece& piece : pieces) {
-    if (piece.num_bad == 0) continue;
-    if (!parser_.layout().skip_errors) throw SourceError(piece.problems.front());
-    num_skipped_ += piece.num_bad;
-    for (const std::string& problem : piece.problems)
+void TextReader::parse_piece(std::string_view lines, TextBatch& batch, Piece& piece) const {
+  std::vector<TextTarget> targets = make_targets(batch, piece.rows);
+  piece.parsed = parser_.parse(lines, piece.first_line, targets);
+  piece.rows.num_rows = piece.parsed.num_rows;
+  piece.is_parsed = true;
+}
+
+void TextReader::count_problems(const std::vector<Piece>& pieces) {
+  for (const Piece& piece : pieces) {
+    if (piece.parsed.num_bad > 0 && !parser_.layout().skip_errors)
+      throw SourceError(piece.parsed.problems.front());
+    num_skipped_ += piece.parsed.num_bad;
+    for (const std::string& problem : piece.parsed.problems)
       if (examples_.size() < kMaxExamples) examples_.push_back(problem);
+    if (piece.is_endless) {
+      const std::int64_t line = piece.first_line + static_cast<std::int64_t>(piece.num_lines);
+      throw SourceError(parser_.name() + ", line " + std::to_string(line) +
+                        ": longer than 64 MiB; this does not look like a text table");
+    }
   }
 }
 

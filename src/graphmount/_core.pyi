@@ -286,7 +286,7 @@ class Links:
     def __init__(self, *, sources: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], destinations: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], times: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
 class LinkNegatives:
-    def __init__(self, *, mode: str, amount: float, weighting: str, strict: bool, self_loops: bool) -> None: ...
+    def __init__(self, *, mode: str, amount: float, weighting: str, strict: bool, self_loops: bool, source_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], destination_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
 class LinkSeeds(SeedSource):
     def __init__(self, *, graph: Graph, links: Links, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], batch_size: int, disjoint: bool, negatives: LinkNegatives) -> None: ...
@@ -325,6 +325,9 @@ class FeedStats:
 
     @property
     def reads(self) -> ReadStats: ...
+
+    @property
+    def bytes(self) -> int: ...
 
 class PipelineStats:
     @property
@@ -368,9 +371,6 @@ class TableFeed:
 
     @property
     def num_slots(self) -> int: ...
-
-    @property
-    def bytes(self) -> int: ...
 
 class LoadedBatch:
     @property

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from graphmount._sizes import format_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable
 
     from graphmount import _core
     from graphmount.memory_report import MemoryReport
@@ -144,12 +144,12 @@ class LoaderStats:
 
 def loader_stats(
     stats: _core.PipelineStats,
-    feeds: Mapping[str, _core.TableFeed],
+    names: Iterable[str],
     *,
     seconds: float,
     memory: MemoryReport,
 ) -> LoaderStats:
-    """As the core counts them, for the tables by their names."""
+    """As the core counts them, with the names of the tables."""
     return LoaderStats(
         batches=stats.batches,
         seconds=seconds,
@@ -163,14 +163,14 @@ def loader_stats(
         held_batches=stats.held_batches,
         held_bytes=stats.held_bytes,
         tables={
-            name: _table_stats(feed_stats, feed.bytes)
-            for (name, feed), feed_stats in zip(feeds.items(), stats.feeds, strict=True)
+            name: _table_stats(feed_stats)
+            for name, feed_stats in zip(names, stats.feeds, strict=True)
         },
         memory=memory,
     )
 
 
-def _table_stats(stats: _core.FeedStats, cache_bytes: int) -> TableStats:
+def _table_stats(stats: _core.FeedStats) -> TableStats:
     return TableStats(
         rows=stats.rows,
         hot_rows=stats.hot_rows,
@@ -182,5 +182,5 @@ def _table_stats(stats: _core.FeedStats, cache_bytes: int) -> TableStats:
         bytes_read=stats.reads.bytes_read,
         copy_seconds=stats.copy_seconds,
         wait_seconds=stats.wait_seconds,
-        cache_bytes=cache_bytes,
+        cache_bytes=stats.bytes,
     )

@@ -1,4 +1,5 @@
 // The checksum against values of the reference implementation (the xxhash package of Python).
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -52,5 +53,20 @@ TEST(does_not_depend_on_alignment) {
     std::vector<std::byte> moved(shift);
     moved.insert(moved.end(), bytes.begin(), bytes.end());
     CHECK_EQUAL(xxh64(std::span(moved).subspan(shift)), 0xA61F8D4C170FE531);
+  }
+}
+
+TEST(pieces_of_any_length_have_the_hash_of_the_whole) {
+  for (std::size_t length = 0; length <= 200; ++length) {
+    const auto bytes = pattern(length);
+    for (const std::size_t piece : {1, 3, 8, 31, 32, 33, 64, 100}) {
+      Xxh64 hash;
+      for (std::size_t at = 0; at < length; at += piece) {
+        hash.add(std::span(bytes).subspan(at, std::min(piece, length - at)));
+        CHECK_EQUAL(hash.hash(), xxh64(std::span(bytes).first(std::min(at + piece, length))));
+      }
+      hash.add({});
+      CHECK_EQUAL(hash.hash(), xxh64(bytes));
+    }
   }
 }

@@ -18,7 +18,7 @@ std::uint64_t bytes_of(const FeedNeeds& needs, const FeedBudget& budget) {
   const bool has_map = !needs.hot_is_prefix && budget.num_hot > 0;
   return budget.num_hot * needs.row_bytes + budget.num_slots * needs.row_bytes +
          RowWindow::bytes_for(budget.num_slots, needs.num_rows, budget.num_known) +
-         (has_map ? HotRows::bytes_for(needs.num_rows) : 0) + budget.depth * kReadBytes;
+         (has_map ? HotRows::bytes_for(needs.num_rows) : 0) + 2 * budget.depth * kReadBytes;
 }
 
 FeedNeeds random_needs(std::uint64_t seed) {
@@ -49,7 +49,7 @@ TEST(the_parts_are_no_more_than_the_whole) {
     CHECK(budget.num_hot <= std::min(needs.num_rows, std::max(needs.most_hot, budget.num_hot)));
     CHECK(budget.num_known >= budget.num_slots);
     CHECK(budget.depth >= kLeastDepth);
-    const std::uint64_t least_reads = kLeastDepth * kReadBytes;
+    const std::uint64_t least_reads = 2 * kLeastDepth * kReadBytes;
     const std::uint64_t over = needs.memory / 16 < least_reads ? least_reads : 0;
     CHECK(bytes_of(needs, budget) <= needs.memory + over);
   }
@@ -73,7 +73,7 @@ TEST(memory_is_used) {
   for (std::uint64_t i = 0; i < 20000; ++i) needs.ranks.push_back((1 << 19) + i);
   const FeedBudget budget = divide_memory(needs);
   CHECK(budget.num_slots > 0);
-  CHECK_EQUAL(budget.depth, 256U);
+  CHECK_EQUAL(budget.depth, 200U);
   CHECK(budget.num_known >= budget.num_slots + 16 * 20000);
   CHECK(bytes_of(needs, budget) > needs.memory - (64 << 10));
 }

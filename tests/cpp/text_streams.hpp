@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <utility>
@@ -44,9 +45,8 @@ struct WholeTable {
   }
 };
 
-inline WholeTable read_table(const std::string& bytes, const TextLayout& layout,
-                             std::size_t batch_bytes = 1 << 20, std::size_t piece_bytes = 1 << 16) {
-  TextReader reader("t.csv", std::make_unique<MemoryStream>(bytes), layout, piece_bytes);
+inline WholeTable read_table(TextReader& reader, const TextLayout& layout,
+                             std::size_t batch_bytes) {
   WholeTable table;
   table.items.resize(layout.outputs.size());
   table.texts.resize(layout.outputs.size());
@@ -54,7 +54,7 @@ inline WholeTable read_table(const std::string& bytes, const TextLayout& layout,
     table.num_rows += batch->num_rows;
     for (std::size_t i = 0; i < batch->arrays.size(); ++i) {
       const TextArray& array = batch->arrays[i];
-      const auto* const items = reinterpret_cast<const char*>(array.items.get());
+      const auto* const items = reinterpret_cast<const char*>(array.items.data());
       if (array.type != TextType::kText) {
         table.items[i].append(items, batch->num_rows * array.num_fields * item_bytes(array.type));
         continue;
@@ -70,6 +70,20 @@ inline WholeTable read_table(const std::string& bytes, const TextLayout& layout,
   table.examples = reader.examples();
   table.bytes_read = reader.bytes_read();
   return table;
+}
+
+inline WholeTable read_table(const std::string& bytes, const TextLayout& layout,
+                             std::size_t batch_bytes = 1 << 20, std::size_t piece_bytes = 1 << 16) {
+  TextReader reader("t.csv", std::make_unique<MemoryStream>(bytes), layout, piece_bytes);
+  return read_table(reader, layout, batch_bytes);
+}
+
+/// The same of a file.
+inline WholeTable read_table_file(const std::filesystem::path& path, const TextLayout& layout,
+                                  std::size_t batch_bytes = 1 << 20,
+                                  std::size_t piece_bytes = 1 << 16) {
+  TextReader reader("t.csv", std::make_unique<SourceFile>(path), layout, piece_bytes);
+  return read_table(reader, layout, batch_bytes);
 }
 
 }  // namespace graphmount::testing

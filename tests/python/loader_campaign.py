@@ -69,9 +69,11 @@ class Campaign:
     def work(self, number):
         """One thread."""
         choice = random.Random(number)
+        private = self.folder / f"private-{number}"
         try:
+            take_while_it_breaks(self, choice, private, ("truncated", "vanished")[number % 2])
             while not self.is_over:
-                use_a_loader(self, choice, self.folder / f"private-{number}")
+                use_a_loader(self, choice, private)
         except BaseException as error:
             self.failures.append(repr(error))
             raise
@@ -140,14 +142,13 @@ def take_some(campaign, dataset, loader, choice):
         loader.close()
 
 
-def take_while_it_breaks(campaign, choice, private):
+def take_while_it_breaks(campaign, choice, private, way):
     """A loop over files of its own, which are truncated or vanish in the middle of it."""
     shutil.copytree(campaign.folder / "given", private, dirs_exist_ok=True)
     dataset = gm.Dataset(private)
     loader = gm.NeighborLoader(
         dataset, [5, 5], batch_size=16, memory=0, window=choice.choice([1, 4]), reader="pread"
     )
-    way = choice.choice(["truncated", "vanished"])
     try:
         for batch in loader:
             check_batch(batch, dataset)
@@ -170,7 +171,8 @@ def use_a_loader(campaign, choice, private):
     fault = choice.random()
     try:
         if fault < 0.1:
-            return take_while_it_breaks(campaign, choice, private)
+            way = choice.choice(["truncated", "vanished"])
+            return take_while_it_breaks(campaign, choice, private, way)
         if fault < 0.3:
             campaign.set_failures(choice.choice([1, 7, 100]))
         dataset = gm.Dataset(campaign.folder / choice.choice(["hot", "given"]))

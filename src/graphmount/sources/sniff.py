@@ -120,13 +120,13 @@ def _parts_of(path: str, compression: Compression | None) -> Iterator[bytes]:
             yield part
 
 
-def find_delimiter(sample: Sample, *, comments: str, quotes: bool) -> str:
-    """The character that separates fields; an empty string for blanks.
+def find_delimiter(sample: Sample, *, comments: str, quotes: bool) -> tuple[str, list[Row]]:
+    """The character that separates fields, an empty string for blanks; and the first rows.
 
     It is the one that gives the same number of fields in the most rows, and the most numbers.
     Blanks may also be within names, so where another would do, most fields must be numbers.
     """
-    best, best_score = ",", (0.0, 0.0)
+    best, best_rows, best_score = ",", None, (0.0, 0.0)
     for delimiter in _DELIMITERS:
         rows = sample.rows(delimiter=delimiter, comments=comments, quotes=quotes)
         if not rows:
@@ -141,8 +141,10 @@ def find_delimiter(sample: Sample, *, comments: str, quotes: bool) -> str:
         if not delimiter and best_score[0] >= score[0] and 2 * numbers <= len(fields):
             continue
         if score > best_score:
-            best, best_score = delimiter, score
-    return best
+            best, best_rows, best_score = delimiter, rows, score
+    if best_rows is None:
+        best_rows = sample.rows(delimiter=best, comments=comments, quotes=quotes)
+    return best, best_rows
 
 
 def is_kind(field: bytes, kind: Kind) -> bool:

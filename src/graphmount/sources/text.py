@@ -32,8 +32,8 @@ __all__ = ["TextEdges", "TextRows", "TextValues"]
 #: What values can be read as.
 TextValues: TypeAlias = Literal["float32", "float64", "int64"]
 
-#: Text of this size is still in the processor's caches when it has been read and is parsed.
-_CACHED_BYTES = 4 << 20
+#: More than this at once makes nothing faster.
+_LARGEST_BATCH_BYTES = 16 << 20
 
 
 class TextEdges:
@@ -218,7 +218,7 @@ class TextRows:
 
     def batches(self, *, memory: int) -> Iterator[RowBatch]:
         """All rows, from the first on, in batches for which about `memory` bytes are used."""
-        memory = min(memory, _CACHED_BYTES)
+        memory = min(memory, _LARGEST_BATCH_BYTES)
         try:
             for arrays, done in self._table.batches(
                 self._outputs, memory=memory, missing_is_nan=self._missing_is_nan

@@ -75,9 +75,11 @@ class TextTable:
         self._skips = on_error == "skip"
         self._sample = read_sample(self.name)
         if delimiter is None:
-            delimiter = find_delimiter(self._sample, comments=comments, quotes=quotes)
-        self._delimiter = "" if delimiter == " " else delimiter
-        self.rows = self._sample.rows(delimiter=self._delimiter, comments=comments, quotes=quotes)
+            found, self.rows = find_delimiter(self._sample, comments=comments, quotes=quotes)
+        else:
+            found = "" if delimiter == " " else delimiter
+            self.rows = self._sample.rows(delimiter=found, comments=comments, quotes=quotes)
+        self._delimiter = found
 
     @property
     def data_rows(self) -> list[Row]:

@@ -25,7 +25,7 @@ struct LinkNegatives {
   double amount = 1;  // for each link, rounded up for a batch; whole if kTriplet
   NegativeOptions draws = {};
   // Weights to draw by, if there are any; an end that has none is then drawn evenly.
-  std::shared_ptr<const NodeWeights> source_weights, destination_weights;
+  std::shared_ptr<const NodeWeights> source_weights = {}, destination_weights = {};
 };
 
 /// Throws std::invalid_argument if options are wrong, and MissingDataError if the graph lacks what

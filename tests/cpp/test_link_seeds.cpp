@@ -186,6 +186,33 @@ TEST(where_there_is_no_negative_any_node_may_come) {
   CHECK(drawn.size() > 6);
 }
 
+TEST(weighted_negatives_are_no_edges_where_that_can_be) {
+  const TemporaryFolder folder;
+  const auto graph = compiled(folder, nearly_complete(2));
+  std::vector<double> weights(kNodes, 1);
+  weights[4] = 0;
+  const auto nodes = std::make_shared<const NodeWeights>(weights);
+  for (const NegativeMode mode : {NegativeMode::kBinary, NegativeMode::kTriplet}) {
+    const LinkSeeds source(graph, some_links(), kOrder, 7, true, {mode, 30, kStrict, nodes, nodes});
+    const Numbers ends = source.seeds_of(0, RandomKey(7)).nodes;
+    const std::size_t half = ends.size() / 2;
+    const bool is_binary = mode == NegativeMode::kBinary;
+    for (std::size_t i = is_binary ? half + 7 : 14; i < ends.size(); ++i) {
+      const NodeId from = ends[is_binary ? i - half : i % 7];
+      const NodeId step = (ends[i] - from + kNodes) % kNodes;
+      CHECK(ends[i] != 4);
+      CHECK(step == 1 || step == 2);
+      if (is_binary) CHECK(from != 4);
+    }
+    CHECK_EQUAL(source.seeds_of(0, RandomKey(7)).nodes, ends);
+  }
+  weights.pop_back();
+  const auto few = std::make_shared<const NodeWeights>(weights);
+  CHECK_THROWS_WITH(LinkSeeds(graph, some_links(), kOrder, 7, true,
+                              {NegativeMode::kTriplet, 1, kStrict, {}, few}),
+                    std::invalid_argument, "dst_weight has 11 weights for 12 nodes");
+}
+
 TEST(what_cannot_be_drawn_is_said_at_once) {
   const TemporaryFolder folder;
   const auto graph = compiled(folder, random_edges(1, kNodes, 30));

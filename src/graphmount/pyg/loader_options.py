@@ -12,8 +12,6 @@ from typing import Any
 
 import torch
 
-from graphmount._host_pinning import as_pin_memory
-
 __all__ = ["take_options"]
 
 # Each with what it is if it says nothing.
@@ -70,7 +68,6 @@ def take_options(options: dict[str, Any], *, directed: bool, stacklevel: int) ->
             UserWarning,
             stacklevel=stacklevel,
         )
-    as_pin_memory(left.get("pin_memory"))
     generator = left.pop("generator", None)
     if generator is not None:
         if left.get("seed") is not None:

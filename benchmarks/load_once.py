@@ -1,8 +1,8 @@
-"""The process that takes batches with little memory for some time, and prints JSON.
+"""The process that takes batches with little memory, in turns with others: see `turns`.
 
 Features are a function of the node of the source, so every row of every batch can be checked; that
 is done for some of them, between timed batches. With `--train` a model trains on each batch, and
-its time counts.
+its time counts. To try one alone: `echo 1 10 | python -m benchmarks.load_once FOLDER --memory N`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import argparse
 import json
 import sys
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -81,51 +80,46 @@ def mapped_batches(ds: gm.Dataset, options: argparse.Namespace) -> Iterator[tupl
             yield sample, rows(sample.nodes)
 
 
-@dataclass
-class Taken:
-    """What was taken, and how long that took."""
+class Taker:
+    """Takes batches, trains on them if that is wanted, checks some, and keeps count."""
 
-    batches: int = 0
-    rows: int = 0
-    edges: int = 0
-    wrong_rows: int = 0
-    seconds: float = 0.0
-    start_up_seconds: float = 0.0
-    read_before: int = 0
-    processor_before: float = 0.0
+    def __init__(self, ds: gm.Dataset, batches: Iterator[tuple[Any, Any]], *, trains: bool) -> None:
+        self._ds, self._batches = ds, batches
+        self._train: Callable[[Any, Any], float] | None = None
+        if trains:
+            from benchmarks.sage_training import make_step
 
+            self._train = make_step(COLUMNS)
+        self._generator = np.random.default_rng(1)
+        self.batches = self.rows = self.edges = self.wrong_rows = 0
 
-def take(ds: gm.Dataset, batches: Iterator[tuple[Any, Any]], options: argparse.Namespace) -> Taken:
-    """Takes batches for some seconds, after some that do not count."""
-    train = None
-    if options.train:
-        from benchmarks.sage_training import make_step
+    def take(self, seconds: float) -> dict[str, float]:
+        """Takes batches for some time. Returns how many that were, and what they cost."""
+        spent = processor = 0.0
+        before, read_before = self.batches, disk_read_bytes()
+        while spent < seconds:
+            start, used = time.perf_counter(), time.process_time()
+            batch, rows = next(self._batches)
+            if self._train is not None:
+                self._train(batch, rows)
+            spent += time.perf_counter() - start
+            processor += time.process_time() - used
+            self.batches += 1
+            self.rows += len(batch.nodes)
+            self.edges += len(batch.row)
+            if self._generator.random() < _CHECKED_SHARE or self.batches == 1:
+                self._check(batch.nodes, rows)
+        taken = self.batches - before
+        return {
+            "batches_per_second": taken / spent if taken else 0.0,
+            "processor_per_batch": processor / max(1, taken),
+            "read_per_batch": (disk_read_bytes() - read_before) / max(1, taken),
+        }
 
-        train = make_step(COLUMNS)
-    taken = Taken()
-    generator = np.random.default_rng(1)
-    start = time.perf_counter()
-    for number, (batch, rows) in enumerate(batches):
-        if train is not None:
-            train(batch, rows)
-        now = time.perf_counter()
-        if number < options.warm_up:
-            taken.start_up_seconds += now - start
-            taken.read_before = disk_read_bytes()
-            taken.processor_before = time.process_time()
-        else:
-            taken.seconds += now - start
-            taken.batches += 1
-            taken.rows += len(batch.nodes)
-            taken.edges += len(batch.row)
-        if generator.random() < _CHECKED_SHARE or number == 0:
-            some = generator.integers(0, len(batch.nodes), _CHECKED_ROWS)
-            expected = features_of(np.asarray(ds.to_external(batch.nodes[some])))
-            taken.wrong_rows += int((rows[some] != expected).any(axis=1).sum())
-        if taken.batches and taken.seconds >= options.seconds:
-            break
-        start = time.perf_counter()
-    return taken
+    def _check(self, nodes: NDArray[np.int64], rows: NDArray[np.float32]) -> None:
+        some = self._generator.integers(0, len(nodes), _CHECKED_ROWS)
+        expected = features_of(np.asarray(self._ds.to_external(nodes[some])))
+        self.wrong_rows += int((rows[some] != expected).any(axis=1).sum())
 
 
 def loader_result(loader: gm.NeighborLoader) -> dict[str, object]:
@@ -150,28 +144,33 @@ def main() -> int:
     parser.add_argument("--prefetch", type=int, default=2)
     parser.add_argument("--reader", default="auto")
     parser.add_argument("--train", action="store_true")
-    parser.add_argument("--seconds", type=float, default=10)
-    parser.add_argument("--warm-up", type=int, default=5, help="batches that are not timed")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    ds = gm.Dataset(options.folder)
-    ds.graph.advise("populate")
+    loader = taker = None
+    start_up = 0.0
     before = process_memory()["anonymous"]
-    if options.way == "loader":
-        loader = make_loader(ds, options)
-        taken = take(ds, loader_batches(loader), options)
-        result = loader_result(loader)
-    else:
-        taken = take(ds, mapped_batches(ds, options), options)
-        result = {}
+    for line in sys.stdin:
+        warm_seconds, seconds = map(float, line.split())
+        if taker is None:
+            start = time.perf_counter()
+            ds = gm.Dataset(options.folder)
+            ds.graph.advise("populate")
+            if options.way == "loader":
+                loader = make_loader(ds, options)
+            batches = mapped_batches(ds, options) if loader is None else loader_batches(loader)
+            taker = Taker(ds, batches, trains=options.train)
+            taker.take(1e-9)
+            start_up = time.perf_counter() - start
+        taker.take(warm_seconds)
+        print(json.dumps(taker.take(seconds)), flush=True)
+    if taker is None or taker.batches == 0:
+        return 1
+    result = {} if loader is None else loader_result(loader)
     result |= {
-        "batches_per_second": taken.batches / taken.seconds,
-        "rows_per_batch": taken.rows / taken.batches,
-        "edges_per_batch": taken.edges / taken.batches,
-        "read_per_batch": (disk_read_bytes() - taken.read_before) / taken.batches,
-        "processor_per_batch": (time.process_time() - taken.processor_before) / taken.batches,
-        "wrong_rows": taken.wrong_rows,
-        "start_up_seconds": taken.start_up_seconds,
+        "rows_per_batch": taker.rows / taker.batches,
+        "edges_per_batch": taker.edges / taker.batches,
+        "wrong_rows": taker.wrong_rows,
+        "start_up_seconds": start_up,
         "anonymous_before": before,
     }
     print(json.dumps(result))

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 #: The exit status that says "memcap could not", as `timeout` and `docker run` have it.
 UNAVAILABLE_STATUS = 125
@@ -86,9 +86,22 @@ def drop_caches() -> None:
 
 
 def run_capped(
-    command: Sequence[str], limit: int, *, warm: bool = False, keep_stdout: bool = False
+    command: Sequence[str],
+    limit: int,
+    *,
+    warm: bool = False,
+    keep_stdout: bool = False,
+    talk: Callable[[subprocess.Popen[str]], str] | None = None,
 ) -> CappedRun:
     """Runs `command` with at most `limit` bytes of memory, page cache included.
+
+    Args:
+        command: The program and its arguments.
+        limit: In bytes.
+        warm: Keep the page cache as it is.
+        keep_stdout: Return what the command prints.
+        talk: Has the process, with pipes to its input and output, until it lets go of it; what it
+            returns counts as what the command printed.
 
     Raises:
         UnavailableError: There is no writable memory control group, or no way to start cold.
@@ -102,10 +115,15 @@ def run_capped(
         with _AnonymousPeak(group) as anonymous:
             process = subprocess.Popen(
                 ["/bin/sh", "-c", join, str(group), *command],
-                stdout=subprocess.PIPE if keep_stdout else None,
+                stdin=subprocess.PIPE if talk else None,
+                stdout=subprocess.PIPE if keep_stdout or talk else None,
                 text=True,
             )
-            stdout, _ = process.communicate()
+            if talk:
+                stdout = talk(process)
+                process.wait()
+            else:
+                stdout, _ = process.communicate()
         seconds = time.monotonic() - start
         events = _read_table(group / "memory.events") or _read_table(group / "memory.oom_control")
         peak = _read_number(group, "memory.peak", "memory.max_usage_in_bytes")

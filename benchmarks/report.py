@@ -169,7 +169,7 @@ def add_size(parser: argparse.ArgumentParser, name: str, meaning: str) -> None:
     parser.add_argument(name, type=parse_size, metavar="SIZE", help=meaning)
 
 
-def defaults(options: argparse.Namespace, **values: tuple[int, int]) -> None:
+def defaults(options: argparse.Namespace, **values: tuple[float, float]) -> None:
     """Sets what the user left open to the first value, or with --quick to the second."""
     for name, (full, quick) in values.items():
         if getattr(options, name) is None:

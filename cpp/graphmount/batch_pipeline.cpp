@@ -130,7 +130,7 @@ void BatchPipeline::run_feeder() {
     failure = std::current_exception();
     try {
       // What is nearly done may still be good, and comes first.
-      if (pending && !pending->is_finishing) finish(pending);
+      if (pending && pending->state == Loading::State::kCopied) finish(pending);
     } catch (...) {  // one failure is enough
     }
   }
@@ -159,6 +159,7 @@ void BatchPipeline::load_batches(std::optional<Loading>& begun, std::optional<Lo
     finish(pending);
     pending.swap(begun);
     for (const PipelineTable& table : tables_) table.feed->copy();
+    pending->state = Loading::State::kCopied;
     lock.lock();
     stats_.feed_seconds += seconds_since(start_time);
   }
@@ -211,7 +212,7 @@ void BatchPipeline::start(Loading& loading) {
 /// Completes a batch, if there is one, and hands it over.
 void BatchPipeline::finish(std::optional<Loading>& loading) {
   if (!loading) return;
-  loading->is_finishing = true;
+  loading->state = Loading::State::kFinishing;
   for (const PipelineTable& table : tables_) table.feed->finish();
   {
     const std::lock_guard lock(mutex_);

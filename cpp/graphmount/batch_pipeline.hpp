@@ -95,7 +95,7 @@ class BatchPipeline {
   struct Loading {
     std::vector<ColdRows> cold;
     LoadedBatch batch;
-    bool is_finishing = false;
+    enum class State { kReading, kCopied, kFinishing } state = State::kReading;
   };
   void load_batches(std::optional<Loading>& begun, std::optional<Loading>& pending);
   std::optional<Sampled> take_sampled(std::unique_lock<std::mutex>& lock);

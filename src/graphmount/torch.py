@@ -16,7 +16,8 @@ except ImportError as error:
 
 from graphmount._layer_blocks import LayerBlock
 from graphmount._layerwise_inference import layerwise_inference
-from graphmount._torch_loader import NeighborLoader, TensorBatch
+from graphmount._tensor_batch import LinkTensorBatch, TensorBatch
+from graphmount._torch_loader import LinkNeighborLoader, NeighborLoader
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LayerBlock",
+    "LinkNeighborLoader",
+    "LinkTensorBatch",
     "NeighborLoader",
     "TensorBatch",
     "as_tensor",

@@ -245,12 +245,25 @@ def test_sample(tmp_path: Path) -> None:
 def test_loader(tmp_path: Path) -> None:
     options = ("--scale", "12", "--rounds", "1", "--family", "R-MAT")
     results = run_benchmark("bench_loader", tmp_path, *options)
+    require_capped(results)
     passed_checks(results)
-    for table in results["tables"].values():
-        ways = [row["way"] for row in table]
-        assert ways[:2] == ["mapped tensor, 10 %", "loader, 5 %"]
-        assert ways[-1] == "trained on, 100 %"
-        assert all(is_spread(row["batches/s"]) for row in table)
+    speeds, windows, *training = results["tables"].values()
+    assert [row["way"] for row in speeds][:3] == [
+        "mapped tensor, 10 %",
+        "mapped tensor, hot first, 10 %",
+        "loader, 5 %",
+    ]
+    assert [row["way"][-9:] for row in windows] == [
+        " window 1",
+        " window 4",
+        "window 16",
+        "window 32",
+    ]
+    for table in training:
+        assert [row["way"] for row in table] == ["trained on, 25 %", "trained on, 100 %"]
+    for row in (*speeds, *windows):
+        assert is_spread(row["batches/s"])
+        assert row["turns"] == 1
 
 
 def test_order(tmp_path: Path) -> None:

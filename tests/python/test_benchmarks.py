@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import IS_LONG
 
 ROOT = Path(__file__).parents[2]
 MEMCAP = ROOT / "benchmarks" / "memcap.py"
@@ -56,6 +57,11 @@ def require_capped(results: Any) -> None:
 
 def is_spread(cell: Any) -> bool:
     return bool(set(cell) == {"median", "low", "high", "count"} and cell["low"] <= cell["high"])
+
+
+def require_long(why: str) -> None:
+    if not IS_LONG:
+        pytest.skip(f"for long campaigns (make test-all): {why}")
 
 
 def require_torch() -> None:
@@ -126,6 +132,7 @@ def test_memcap_says_when_it_cannot() -> None:
 
 
 def test_mount(tmp_path: Path) -> None:
+    require_long("a file of 1 GiB")
     require_torch()
     # Torch alone needs 150 MB, so a file of four times the limit cannot be much smaller.
     options = ("--small", "256K", "--large", "1G", "--cap", "256M", "--rounds", "3")
@@ -282,6 +289,7 @@ def test_advice(tmp_path: Path) -> None:
 
 
 def test_gather(tmp_path: Path) -> None:
+    require_long("a dozen processes with torch")
     pytest.importorskip("torch")
     options = ("--size", "8M", "--cap", "512M", "--warm-size", "4M", "--rounds", "1")
     options += ("--seconds", "1", "--row-bytes", "512")

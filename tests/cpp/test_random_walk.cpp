@@ -159,7 +159,7 @@ TEST(says_how_much_memory_there_is_not) {
   CHECK_THROWS_WITH(allocate_result(UINT64_MAX, 3, "pairs"), BudgetError, "more than 2^63 bytes");
   CHECK_THROWS_WITH(allocate_result(std::uint64_t{1} << 57, 1, "pairs"), BudgetError,
                     "144115188075855872 pairs take 1152921504606846976 bytes");
-  CHECK(allocate_result(0, 5, "pairs").empty());
+  CHECK(allocate_result(0, 5, "pairs")->empty());
 }
 
 TEST(meets_damaged_files) {

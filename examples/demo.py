@@ -71,8 +71,7 @@ def main() -> None:
         test_share=options.train_nodes / options.nodes / 2,
     )
     dataset = make_communities(options.folder, shape, bars=None)
-    files = [dataset.graph, *dataset.features.values()]
-    size = sum(file.file_bytes for file in files)
+    size = dataset.graph.file_bytes + dataset.features["x"].file_bytes
     console.print(
         f"{dataset.num_nodes:,} nodes, {dataset.num_edges:,} edges, {size / 2**30:.2f} GiB in "
         f"{time.monotonic() - begun:.0f} s; the process that trains may have {options.limit} MiB"

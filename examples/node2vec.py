@@ -95,7 +95,7 @@ def main() -> None:
             loss = model(batch)
             optimizer.zero_grad()
             loss.backward()
-            optimizer.step()
+            optimizer.step()  # type: ignore[no-untyped-call]
             total += float(loss.detach()) * len(batch.centers)
             pairs += len(batch.centers)
         print(f"epoch {epoch}: loss {total / pairs:.3f} of {pairs:,.0f} pairs")

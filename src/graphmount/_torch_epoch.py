@@ -28,8 +28,8 @@ class SharedEpoch:
     def __init__(self, first: int = 0) -> None:
         self._lock = multiprocessing.get_context("spawn").Lock()
         # For each of the last loops: the seed of its workers, its number in them, and its epoch.
-        self._loops = torch.full((_LOOPS, 3), _NOBODY, dtype=torch.int64).share_memory_()
-        self._next = torch.tensor([first], dtype=torch.int64).share_memory_()
+        self._loops = _shared(torch.full((_LOOPS, 3), _NOBODY, dtype=torch.int64))
+        self._next = _shared(torch.tensor([first], dtype=torch.int64))
         self._own_loops = 0
 
     def begin_loop(self) -> int:
@@ -67,3 +67,8 @@ class SharedEpoch:
             self.__init__(state["first"])  # type: ignore[misc]
         else:
             vars(self).update(state)
+
+
+def _shared(tensor: torch.Tensor) -> torch.Tensor:
+    moved: torch.Tensor = tensor.share_memory_()  # type: ignore[no-untyped-call]
+    return moved

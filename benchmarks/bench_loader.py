@@ -21,7 +21,7 @@ import numpy as np
 
 import graphmount as gm
 from benchmarks.edge_streams import rmat_blocks, skewed_blocks
-from benchmarks.load_once import COLUMNS, features_of
+from benchmarks.load_once import BATCH_SIZE, COLUMNS, FANOUTS, features_of
 from benchmarks.memcap import UnavailableError
 from benchmarks.page_cache import evict
 from benchmarks.report import (
@@ -48,8 +48,9 @@ if TYPE_CHECKING:
 
 _DEGREE = 16
 _PIECE_ROWS = 1 << 18
-_MAPPED_MEMORY = 250 << 20  # for the interpreter, torch and a batch
-_TRAINING_MEMORY = 1200 << 20  # for torch, the model and what it keeps for the way back
+_MAPPED_MEMORY = 190 << 20  # for the interpreter and torch; batches come on top
+_TRAINING_MEMORY = 300 << 20  # for torch and the model,
+_TRAINING_BATCHES = 24  # and this many times the rows of a batch for what it keeps for the way back
 _SMALL_MEMORY = 32 << 20  # less than this does not include reads in flight,
 _LEAST_READING = 2 << 20  # which need this then
 _CALL_MEMORY = 64 << 20  # for threads, and what calls keep for the next ones
@@ -120,12 +121,16 @@ class Way:
 
 
 def loader_way(path: str, memory: int, own_memory: int, *arguments: str) -> Way:
-    return Way(f"{path}-hot", ["--memory", str(memory), *arguments], memory + own_memory)
+    # Past the page cache where that can be had: a generous limit must not serve rows from there.
+    readers = gm.Dataset(f"{path}-hot").features["x"].readers
+    reader = "uring" if "uring" in readers else "auto"
+    told = ["--memory", str(memory), "--reader", reader, *arguments]
+    return Way(f"{path}-hot", told, memory + own_memory)
 
 
-def speed_ways(path: str, size: int, own_memory: int) -> dict[str, Way]:
+def speed_ways(path: str, size: int, own_memory: int, num_rows: int) -> dict[str, Way]:
     mapped = ["--way", "mapped tensor"]
-    limit = size // 10 + _MAPPED_MEMORY
+    limit = size // 10 + _MAPPED_MEMORY + 2 * num_rows * COLUMNS * 4
     ways = {MAPPED: Way(f"{path}-given", mapped, limit)}
     ways["mapped tensor, hot first, 10 %"] = Way(f"{path}-hot", mapped, limit)
     for share in _SHARES:
@@ -179,6 +184,20 @@ def run_ways(
     return {name: played for name, played in results.items() if played.turns and played.goodbye}
 
 
+def batch_memory(num_rows: float, num_edges: float) -> float:
+    """What docs/loading.md says of batches of this size: all that are under way together."""
+    row_bytes = num_rows * COLUMNS * 4
+    sample_bytes = num_rows * 20 + num_edges * 24
+    return 1.3 * ((_PREFETCH + 3) * row_bytes + (_WINDOW + _PREFETCH + 2) * sample_bytes)
+
+
+def try_batch(path: str) -> tuple[int, int, int]:
+    """Rows and edges of a batch, and the size of the table."""
+    ds = gm.Dataset(path)
+    sample = ds.graph.sample_neighbors(ds.splits["train"][:BATCH_SIZE], FANOUTS, seed=0)
+    return sample.num_nodes, sample.num_edges, ds.features["x"].file_bytes
+
+
 def check_peak(
     report: Report, family: str, ways: dict[str, Way], results: dict[str, Played]
 ) -> None:
@@ -188,9 +207,7 @@ def check_peak(
         if name not in results:
             continue
         end, run = results[name].goodbye, results[name].run
-        row_bytes = end["rows_per_batch"] * COLUMNS * 4
-        sample_bytes = end["rows_per_batch"] * 20 + end["edges_per_batch"] * 24
-        in_flight = 1.3 * ((_PREFETCH + 3) * row_bytes + (_WINDOW + _PREFETCH + 2) * sample_bytes)
+        in_flight = batch_memory(end["rows_per_batch"], end["edges_per_batch"])
         most = (ways[name].memory or 0) + end["anonymous_before"] + in_flight + _CALL_MEMORY
         peak = 0 if run is None else run.anonymous_peak_bytes or 0
         detail = f"{peak / 2**20:.0f} of {most / 2**20:.0f} MiB"
@@ -235,10 +252,11 @@ def shown(spread: Spread) -> str:
 
 
 def bench_family(report: Report, family: str, path: str, options: argparse.Namespace) -> None:
-    with gm.Dataset(f"{path}-hot").features["x"] as store:
-        title = f"{family}: {len(store):,} nodes, {store.file_bytes >> 20:,} MiB"
-        size = store.file_bytes
-    ways = speed_ways(path, size, options.own_memory)
+    num_rows, num_edges, size = try_batch(f"{path}-hot")
+    title = f"{family}: {1 << options.scale:,} nodes, {size >> 20:,} MiB, {num_rows:,} rows a batch"
+    # The last part is for what is no memory of the process: pages that it maps.
+    own_memory = int(batch_memory(num_rows, num_edges)) + 3 * _CALL_MEMORY
+    ways = speed_ways(path, size, own_memory, num_rows)
     results = run_ways(report, family, ways, options)
     check_peak(report, family, ways, results)
     show(report, f"{title} (limits without topology)", ways, results, MAPPED)
@@ -247,13 +265,13 @@ def bench_family(report: Report, family: str, path: str, options: argparse.Names
     part = speed_ratio(results, "loader, 25 %", "loader, 100 %")
     report.goal(f"{family}: half of the speed in memory at 25 %", part.median >= 0.5, shown(part))
 
-    ways = window_ways(path, size, options.own_memory)
+    ways = window_ways(path, size, 2 * own_memory)
     results = run_ways(report, family, ways, options)
     show(report, f"{family}: windows", ways, results, next(iter(ways)))
 
     if importlib.util.find_spec("torch_geometric") is None:
         return report.skip(f"{family}, training", "torch_geometric is not installed")
-    ways = training_ways(path, size, options.own_memory)
+    ways = training_ways(path, size, own_memory + _TRAINING_BATCHES * num_rows * COLUMNS * 4)
     results = run_ways(report, family, ways, options)
     first, second = ways
     show(report, f"{family}: three layers of GraphSAGE train", ways, results, second)
@@ -268,11 +286,9 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, help="turns of each way")
     parser.add_argument("--seconds", type=float, help="of each turn")
     parser.add_argument("--warm-seconds", type=float, help="of each turn before the clock runs")
-    parser.add_argument("--own-memory", type=int, help="bytes for interpreter and batches")
     parser.add_argument("--family", choices=["R-MAT", "moderate skew"], help="only this one")
     options = parser.parse_args()
     defaults(options, scale=(22, 16), rounds=(7, 2), seconds=(3.0, 0.5), warm_seconds=(1.5, 0.2))
-    defaults(options, own_memory=(640 << 20, 640 << 20))
     num_nodes = 1 << options.scale
     require_memory(_DEGREE * 48 * num_nodes, "making the graph")
     with scratch_folder(options.folder, num_nodes * (24 * _DEGREE + 16 * COLUMNS)) as folder:

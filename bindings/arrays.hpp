@@ -28,6 +28,11 @@ std::span<const Item> to_span(const Column<Item>& column) {
   return {column.data(), column.size()};
 }
 
+template <class Item>
+std::vector<Item> to_vector(const Column<Item>& column) {
+  return {column.data(), column.data() + column.size()};
+}
+
 /// Paths cross as bytes (os.fsencode), so that any name the system allows gets through.
 inline std::filesystem::path to_path(const nb::bytes& path) {
   std::string text(path.c_str(), path.size());

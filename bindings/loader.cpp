@@ -20,10 +20,6 @@ using nb::literals::operator""_a;
 using IdColumn = Column<std::int64_t>;
 using namespace std::chrono_literals;
 
-std::vector<std::int64_t> to_vector(const IdColumn& column) {
-  return {column.data(), column.data() + column.size()};
-}
-
 void make_feed(TableFeed* self, const MountedFeatures& matrix, std::uint64_t memory,
                double slot_share, std::uint64_t window, const IdColumn& trial,
                const IdColumn& hottest, const std::string& dtype, const std::string& reader) {
@@ -49,18 +45,16 @@ struct PythonPipeline : BatchPipeline {
 
 void make_pipeline(PythonPipeline* self, std::shared_ptr<const Graph> graph,
                    const std::vector<std::shared_ptr<TableFeed>>& node_feeds,
-                   const std::vector<std::shared_ptr<TableFeed>>& edge_feeds, const IdColumn& seeds,
-                   const IdColumn& times, const SampleOptions& sample, std::uint64_t batch_size,
-                   std::uint64_t first_batch, std::uint64_t num_batches, std::uint64_t window,
-                   std::uint64_t prefetch, bool pin_memory) {
+                   const std::vector<std::shared_ptr<TableFeed>>& edge_feeds,
+                   std::shared_ptr<const SeedSource> seeds, const SampleOptions& sample,
+                   std::uint64_t first_batch, std::uint64_t window, std::uint64_t prefetch,
+                   bool pin_memory) {
   std::vector<PipelineTable> tables;
   for (const auto& feed : node_feeds) tables.push_back({feed, false});
   for (const auto& feed : edge_feeds) tables.push_back({feed, true});
-  new (self) PythonPipeline(std::move(graph), std::move(tables), to_vector(seeds), to_vector(times),
+  new (self) PythonPipeline(std::move(graph), std::move(tables), std::move(seeds),
                             {.sample = sample,
-                             .batch_size = batch_size,
                              .first_batch = first_batch,
-                             .num_batches = num_batches,
                              .window = window,
                              .prefetch = prefetch,
                              .pin_memory = pin_memory});
@@ -142,13 +136,13 @@ void bind_loader(nb::module_& module) {
   nb::class_<LoadedBatch>(module, "LoadedBatch")
       .def_ro("number", &LoadedBatch::number)
       .def("take_sample", [](LoadedBatch& self) { return std::move(self.sample); })
+      .def("take_ends", [](LoadedBatch& self) { return to_numpy(std::move(self.ends)); })
       .def("take_rows", &take_rows, "table"_a, "feed"_a);
 
   module.def("set_host_pinning", &set_host_pinning, "pin"_a, "unpin"_a);
   nb::class_<PythonPipeline>(module, "BatchPipeline", nb::is_weak_referenceable())
       .def("__init__", &make_pipeline, nb::kw_only(), "graph"_a, "node_feeds"_a, "edge_feeds"_a,
-           "seeds"_a, "times"_a, "sample"_a, "batch_size"_a, "first_batch"_a, "num_batches"_a,
-           "window"_a, "prefetch"_a, "pin_memory"_a)
+           "seeds"_a, "sample"_a, "first_batch"_a, "window"_a, "prefetch"_a, "pin_memory"_a)
       .def("next", &next_batch)
       .def("stop", &PythonPipeline::stop, nb::call_guard<nb::gil_scoped_release>())
       .def("stats", &PythonPipeline::stats);

@@ -15,6 +15,7 @@ void bind_random(nb::module_& module);
 void bind_random_walk(nb::module_& module);
 void bind_row_scatter(nb::module_& module);
 void bind_sampling(nb::module_& module);
+void bind_seeds(nb::module_& module);
 void bind_text(nb::module_& module);
 void bind_verify(nb::module_& module);
 void bind_loader(nb::module_& module);
@@ -46,6 +47,7 @@ NB_MODULE(_core, module) {
   bindings::bind_id_maps(module);
   bindings::bind_writers(module);
   bindings::bind_row_scatter(module);
+  bindings::bind_seeds(module);
   bindings::bind_loader(module);
   module.def("num_threads", &num_threads);
   module.def("set_num_threads", &set_num_threads, "count"_a);

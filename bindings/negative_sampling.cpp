@@ -7,17 +7,12 @@
 #include <string>
 
 #include "results.hpp"
+#include "weightings.hpp"
 
 namespace graphmount::bindings {
 namespace {
 
 using nb::literals::operator""_a;
-
-NegativeWeighting to_weighting(const std::string& name) {
-  if (name == "uniform") return NegativeWeighting::kUniform;
-  if (name == "degree") return NegativeWeighting::kDegree;
-  throw std::invalid_argument("weighting is 'uniform' or 'degree', not '" + name + "'");
-}
 
 EdgeEnd to_edge_end(const std::string& name) {
   if (name == "source") return EdgeEnd::kSource;

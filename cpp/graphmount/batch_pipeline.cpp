@@ -27,13 +27,12 @@ void timed_wait(std::condition_variable& changed, std::unique_lock<std::mutex>& 
 }  // namespace
 
 BatchPipeline::BatchPipeline(std::shared_ptr<const Graph> graph, std::vector<PipelineTable> tables,
-                             std::vector<std::int64_t> seeds, std::vector<std::int64_t> times,
-                             PipelineOptions options)
+                             std::shared_ptr<const SeedSource> seeds, PipelineOptions options)
     : graph_(std::move(graph)),
       tables_(std::move(tables)),
       seeds_(std::move(seeds)),
-      times_(std::move(times)),
       options_(std::move(options)),
+      num_batches_(seeds_->num_batches()),
       num_sampled_(options_.first_batch),
       num_taken_(options_.first_batch),
       process_(getpid()) {
@@ -41,8 +40,7 @@ BatchPipeline::BatchPipeline(std::shared_ptr<const Graph> graph, std::vector<Pip
     throw std::invalid_argument("the window must be of 1 to " +
                                 std::to_string(RowWindow::kMostBatches) + " batches, not " +
                                 std::to_string(options_.window));
-  if (options_.batch_size == 0 || options_.prefetch == 0)
-    throw std::invalid_argument("batch_size and prefetch must be at least 1");
+  if (options_.prefetch == 0) throw std::invalid_argument("prefetch must be at least 1");
   for (const PipelineTable& table : tables_) {
     table.feed->abandon();
     pools_.emplace_back(options_.prefetch + 3, options_.pin_memory);
@@ -89,7 +87,7 @@ void BatchPipeline::guarded(const Work& work) {
 }
 
 void BatchPipeline::run_sampler() {
-  for (std::uint64_t number = options_.first_batch; number < options_.num_batches; ++number) {
+  for (std::uint64_t number = options_.first_batch; number < num_batches_; ++number) {
     {
       std::unique_lock lock(mutex_);
       changed_.wait(lock, [&] { return is_stopping_ || sampled_.size() < options_.window; });
@@ -108,14 +106,12 @@ void BatchPipeline::run_sampler() {
 }
 
 BatchPipeline::Sampled BatchPipeline::sample_batch(std::uint64_t number) const {
-  const std::size_t begin = number * options_.batch_size;
-  const std::size_t count = std::min<std::size_t>(options_.batch_size, seeds_.size() - begin);
-  const auto times =
-      times_.empty() ? std::span<const std::int64_t>() : std::span(times_).subspan(begin, count);
   SampleOptions sample = options_.sample;
   sample.key = sample.key.with(number);
+  BatchSeeds seeds = seeds_->seeds_of(number, sample.key);
   Sampled sampled{number,
-                  sample_neighbors(*graph_, std::span(seeds_).subspan(begin, count), times, sample),
+                  sample_neighbors(*graph_, seeds.nodes, seeds.times, sample),
+                  std::move(seeds.ends),
                   {}};
   for (const PipelineTable& table : tables_) {
     const auto& ids = table.of_edges ? sampled.sample.edge_ids : sampled.sample.nodes;
@@ -134,7 +130,7 @@ void BatchPipeline::run_feeder() {
     failure = std::current_exception();
     try {
       // What is nearly done may still be good, and comes first.
-      if (pending && !pending->is_finishing) finish(pending);
+      if (pending && pending->state == Loading::State::kCopied) finish(pending);
     } catch (...) {  // one failure is enough
     }
   }
@@ -144,7 +140,7 @@ void BatchPipeline::run_feeder() {
 
 /// Has the rows of one batch read while those of the one before, `pending`, are completed.
 void BatchPipeline::load_batches(std::optional<Loading>& begun, std::optional<Loading>& pending) {
-  for (std::uint64_t number = options_.first_batch; number < options_.num_batches; ++number) {
+  for (std::uint64_t number = options_.first_batch; number < num_batches_; ++number) {
     std::unique_lock lock(mutex_);
     if (pending && !is_ready_to_go_on()) {
       lock.unlock();
@@ -156,12 +152,14 @@ void BatchPipeline::load_batches(std::optional<Loading>& begun, std::optional<Lo
     if (!sampled) break;
     changed_.notify_all();
     const auto start_time = Clock::now();
-    begun.emplace(std::move(sampled->cold),
-                  LoadedBatch{sampled->number, std::move(sampled->sample), {}});
+    begun.emplace(
+        std::move(sampled->cold),
+        LoadedBatch{sampled->number, std::move(sampled->sample), std::move(sampled->ends), {}});
     start(*begun);
     finish(pending);
     pending.swap(begun);
     for (const PipelineTable& table : tables_) table.feed->copy();
+    pending->state = Loading::State::kCopied;
     lock.lock();
     stats_.feed_seconds += seconds_since(start_time);
   }
@@ -170,7 +168,7 @@ void BatchPipeline::load_batches(std::optional<Loading>& begun, std::optional<Lo
 
 bool BatchPipeline::is_ready_to_go_on() const {
   return ready_.size() < options_.prefetch &&
-         (sampled_.size() >= options_.window || num_sampled_ == options_.num_batches);
+         (sampled_.size() >= options_.window || num_sampled_ == num_batches_);
 }
 
 /// Waits for the next sample; nothing if there is none to come.
@@ -181,7 +179,7 @@ std::optional<BatchPipeline::Sampled> BatchPipeline::take_sampled(
   // As far ahead as can be seen, and no further: the window is full, or the epoch ends.
   timed_wait(changed_, lock, stats_.feed_wait_seconds, [&] {
     return is_stopping_ || failure_ || sampled_.size() >= options_.window ||
-           num_sampled_ == options_.num_batches;
+           num_sampled_ == num_batches_;
   });
   // If the sampler failed, what it had done before is still good.
   if (is_stopping_ || sampled_.empty()) return std::nullopt;
@@ -214,7 +212,7 @@ void BatchPipeline::start(Loading& loading) {
 /// Completes a batch, if there is one, and hands it over.
 void BatchPipeline::finish(std::optional<Loading>& loading) {
   if (!loading) return;
-  loading->is_finishing = true;
+  loading->state = Loading::State::kFinishing;
   for (const PipelineTable& table : tables_) table.feed->finish();
   {
     const std::lock_guard lock(mutex_);
@@ -236,7 +234,7 @@ BatchPipeline::Next BatchPipeline::next(LoadedBatch& batch, std::chrono::millise
     throw std::logic_error(
         "this loop was ended by another one over the same loader, or by its close(); begin a new "
         "one");
-  if (num_taken_ >= options_.num_batches) return Next::kEnd;
+  if (num_taken_ >= num_batches_) return Next::kEnd;
   const bool is_there =
       changed_.wait_for(lock, patience, [&] { return !ready_.empty() || failure_ != nullptr; });
   stats_.taker_wait_seconds += seconds_since(start);

@@ -1,7 +1,7 @@
-// One epoch of batches, made ahead of the one who takes them: a thread samples, another fetches
-// rows, and a queue of finished batches waits for `next`.
+// One epoch of batches, made ahead of the one who takes them: a thread asks a source for seeds and
+// samples, another fetches rows, and a queue of finished batches waits for `next`.
 //
-// Batches come in order, and each is a pure function of its seeds and its key. An error in either
+// Batches come in order, and each is a pure function of its number and its key. An error in either
 // thread is thrown by `next`, after the batches that were finished before. The pipeline may be
 // destroyed at any point, and its threads are gone when that returns.
 #pragma once
@@ -20,6 +20,7 @@
 #include "graphmount/buffer_pool.hpp"
 #include "graphmount/cold_rows.hpp"
 #include "graphmount/neighbor_sampler.hpp"
+#include "graphmount/seed_source.hpp"
 #include "graphmount/table_feed.hpp"
 
 namespace graphmount {
@@ -31,10 +32,8 @@ struct PipelineTable {
 };
 
 struct PipelineOptions {
-  SampleOptions sample;  // its key is that of the epoch
-  std::uint64_t batch_size = 1;
+  SampleOptions sample;           // its key is that of the epoch
   std::uint64_t first_batch = 0;  // where to begin: for going on in the middle of an epoch
-  std::uint64_t num_batches = 0;  // of the whole epoch
   std::uint64_t window = 16;      // batches that are sampled ahead
   std::uint64_t prefetch = 2;     // finished batches that may wait
   bool pin_memory = false;        // rows go to memory that a GPU may read: host_pinning.hpp
@@ -43,6 +42,7 @@ struct PipelineOptions {
 struct LoadedBatch {
   std::uint64_t number = 0;
   NeighborSample sample;
+  std::vector<std::int64_t> ends;        // of links: see BatchSeeds
   std::vector<BufferPool::Handle> rows;  // of each table
 };
 
@@ -62,11 +62,8 @@ struct PipelineStats {
 
 class BatchPipeline {
  public:
-  /// `seeds` has the seeds of all batches, one after the other; `times` one for each, if sampling
-  /// is temporal.
   BatchPipeline(std::shared_ptr<const Graph> graph, std::vector<PipelineTable> tables,
-                std::vector<std::int64_t> seeds, std::vector<std::int64_t> times,
-                PipelineOptions options);
+                std::shared_ptr<const SeedSource> seeds, PipelineOptions options);
   ~BatchPipeline();
   BatchPipeline(const BatchPipeline&) = delete;
   BatchPipeline& operator=(const BatchPipeline&) = delete;
@@ -86,6 +83,7 @@ class BatchPipeline {
   struct Sampled {
     std::uint64_t number;
     NeighborSample sample;
+    std::vector<std::int64_t> ends;
     std::vector<ColdRows> cold;  // of each table
   };
 
@@ -97,7 +95,7 @@ class BatchPipeline {
   struct Loading {
     std::vector<ColdRows> cold;
     LoadedBatch batch;
-    bool is_finishing = false;
+    enum class State { kReading, kCopied, kFinishing } state = State::kReading;
   };
   void load_batches(std::optional<Loading>& begun, std::optional<Loading>& pending);
   std::optional<Sampled> take_sampled(std::unique_lock<std::mutex>& lock);
@@ -109,8 +107,9 @@ class BatchPipeline {
 
   std::shared_ptr<const Graph> graph_;
   std::vector<PipelineTable> tables_;
-  std::vector<std::int64_t> seeds_, times_;
+  std::shared_ptr<const SeedSource> seeds_;
   PipelineOptions options_;
+  std::uint64_t num_batches_;                    // of the whole epoch
   std::vector<BufferPool> pools_;                // one for each table
   std::vector<std::uint64_t> next_to_announce_;  // the batch, for each table
 

@@ -63,9 +63,9 @@ FeedBudget divide_memory(const FeedNeeds& needs) {
       budget.num_known /= 2;
       budget.num_slots = std::min(budget.num_slots, budget.num_known / 2);
     }
-    // If not even one batch fits into the books, slots are of no use.
+    // If one batch needs all slots, or more than fits into the books, slots are of no use.
     const std::uint64_t cold = count_cold(needs, budget.num_hot);
-    if (budget.num_slots == 0 || budget.num_known < budget.num_slots + cold + cold / 4) {
+    if (budget.num_slots <= cold || budget.num_known < budget.num_slots + cold + cold / 4) {
       budget.num_slots = budget.num_known = 0;
       set_hot(for_rows);
       return budget;

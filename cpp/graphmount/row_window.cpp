@@ -92,7 +92,10 @@ bool RowWindow::has_room_for(std::span<const std::uint64_t> rows) {
   const std::size_t most = entries_.size() - entries_.size() / (kSpare + 1);
   if (num_entries_ + rows.size() + 1 < most) return true;
   std::size_t num_new = 0;
-  for (const std::uint64_t row : rows) num_new += find(row) == nullptr ? 1 : 0;
+  for (std::size_t place = 0; place < rows.size(); ++place) {
+    prefetch(rows, place);
+    num_new += find(rows[place]) == nullptr ? 1 : 0;
+  }
   return num_entries_ + num_new + 1 < most;
 }
 
@@ -103,7 +106,9 @@ bool RowWindow::announce(std::span<const std::uint64_t> rows) {
     return true;
   }
   if (num_announced() != 0 && !has_room_for(rows)) return false;
-  for (const std::uint64_t row : rows) {
+  for (std::size_t place = 0; place < rows.size(); ++place) {
+    prefetch(rows, place);
+    const std::uint64_t row = rows[place];
     Entry& entry = find_or_add(row);
     const bool was_idle = entry.batches == 0;
     entry.batches |= bit_of(next_announced_);
@@ -154,9 +159,8 @@ void RowWindow::release_slots(std::size_t list) {
     slots_.move(slot, list_for(*find(row_in_slot_[slot])));
 }
 
-void RowWindow::add_riders(std::uint64_t row, std::span<const std::uint64_t> batch,
-                           std::vector<Rider>& riders) {
-  const auto [first, end] = blocks_.around(row);
+void RowWindow::add_riders(std::uint64_t first, std::uint64_t end,
+                           std::span<const std::uint64_t> batch, std::vector<Rider>& riders) {
   for (std::uint64_t other = first; other < std::min(end, num_rows_); ++other) {
     if ((missing_[other / 64] >> other % 64 & 1) == 0) continue;
     // Rows of this batch are read anyway.
@@ -181,6 +185,7 @@ void RowWindow::plan(std::span<const std::uint64_t> rows, WindowPlan& plan) {
   release_slots(kRiding + next_planned_ % 2);  // of the last plan but one: these have arrived
   const std::uint64_t mine = bit_of(next_planned_);
   for (std::uint32_t place = 0; place < rows.size(); ++place) {
+    prefetch(rows, place);
     Entry* entry = find(rows[place]);
     if (entry == nullptr) throw std::logic_error("a row to plan was not announced");
     entry->batches &= ~mine;
@@ -204,7 +209,12 @@ void RowWindow::plan(std::span<const std::uint64_t> rows, WindowPlan& plan) {
       erase(*entry);
     }
   }
-  for (const std::uint32_t place : plan.reads) add_riders(rows[place], rows, plan.riders);
+  std::uint64_t looked_at = 0;  // rows before this one, by rows that were read before
+  for (const std::uint32_t place : plan.reads) {
+    const auto [first, end] = blocks_.around(rows[place]);
+    add_riders(std::max(first, looked_at), end, rows, plan.riders);
+    looked_at = end;
+  }
   // A slot may have been taken again for another row since.
   std::erase_if(plan.keeps,
                 [&](const SlotMove& keep) { return row_in_slot_[keep.slot] != rows[keep.place]; });

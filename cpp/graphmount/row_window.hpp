@@ -127,6 +127,12 @@ class RowWindow {
   bool has_room_for(std::span<const std::uint64_t> rows);
   void rehash(std::size_t num_entries);
   std::size_t home_of(std::uint64_t row) const;
+  /// Fetches the entry of a row that is looked up soon: the table is larger than any cache.
+  void prefetch(std::span<const std::uint64_t> rows, std::size_t place) const {
+    constexpr std::size_t kAhead = 12;
+    if (place + kAhead < rows.size())
+      __builtin_prefetch(entries_.data() + home_of(rows[place + kAhead]));
+  }
 
   /// How many batches after the one being planned an entry is wanted; at least 1.
   unsigned next_use(const Entry& entry) const;
@@ -136,7 +142,7 @@ class RowWindow {
   std::size_t list_for(const Entry& entry) const;
   void release_slots(std::size_t list);
   void put_into(std::uint32_t slot, Entry& entry, std::size_t list);
-  void add_riders(std::uint64_t row, std::span<const std::uint64_t> batch,
+  void add_riders(std::uint64_t first, std::uint64_t end, std::span<const std::uint64_t> batch,
                   std::vector<Rider>& riders);
   void set_missing(std::uint64_t row, bool is_missing);
 

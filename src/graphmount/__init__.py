@@ -27,6 +27,9 @@ from graphmount.feature_compiler import CompiledFeatures, compile_features
 from graphmount.features import FeatureStore
 from graphmount.graph import Graph
 from graphmount.graph_compiler import CompiledGraph, compile_graph
+from graphmount.link_batch import LinkBatch
+from graphmount.link_loader import LinkNeighborLoader
+from graphmount.link_negatives import LinkNegatives
 from graphmount.loader import NeighborLoader
 from graphmount.loader_stats import LoaderStats, TableStats
 from graphmount.memory_report import FileMemory, MemoryReport, memory
@@ -51,6 +54,9 @@ __all__ = [
     "FeatureStore",
     "FileMemory",
     "Graph",
+    "LinkBatch",
+    "LinkNegatives",
+    "LinkNeighborLoader",
     "LoaderStats",
     "MemoryReport",
     "NeighborLists",

@@ -51,7 +51,12 @@ def open_data(
     features: Iterable[str] | None,
     edge_features: Iterable[str] | Mapping[str, FeatureStore],
 ) -> LoaderData:
-    """The data that users give: a dataset, a graph, or a graph and its tables."""
+    """The data that users give: a dataset, a graph, or a graph and its tables.
+
+    What has been opened already stays as it is.
+    """
+    if isinstance(data, LoaderData):
+        return data
     edge_tables = dict(edge_features) if isinstance(edge_features, Mapping) else {}
     if isinstance(data, Dataset):
         _require_rows(edge_tables, data.graph.num_edges, "edges")

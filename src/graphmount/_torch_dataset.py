@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 from torch.utils.data import IterableDataset, get_worker_info
 
 from graphmount._arguments import as_count
+from graphmount._tensor_batch import TensorBatch
 from graphmount._torch_epoch import SharedEpoch
-from graphmount._torch_loader import NeighborLoader, TensorBatch
+from graphmount._torch_loader import NeighborLoader
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

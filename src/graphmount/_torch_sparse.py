@@ -14,7 +14,7 @@ import torch
 from graphmount._arguments import as_count
 
 if TYPE_CHECKING:
-    from graphmount._torch_loader import TensorBatch
+    from graphmount._tensor_batch import TensorBatch
     from graphmount.batch import Batch
     from graphmount.neighbor_sample import NeighborSample
 

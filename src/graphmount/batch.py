@@ -76,7 +76,8 @@ class Batch:
 
     def __repr__(self) -> str:
         tables = ", ".join(f"{name} {rows.shape}" for name, rows in self.features.items())
+        kind = type(self).__name__
         return (
-            f"<Batch {self.number} of epoch {self.epoch}: {self.batch_size:,} seeds, "
+            f"<{kind} {self.number} of epoch {self.epoch}: {self.batch_size:,} seeds, "
             f"{len(self.nodes):,} nodes, {len(self.row):,} edges{', ' if tables else ''}{tables}>"
         )

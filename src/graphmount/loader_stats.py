@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from graphmount._sizes import format_bytes
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from graphmount import _core
     from graphmount.memory_report import MemoryReport
 
@@ -140,8 +142,35 @@ class LoaderStats:
         )
 
 
-def table_stats(stats: _core.FeedStats) -> TableStats:
-    """As the core counts them."""
+def loader_stats(
+    stats: _core.PipelineStats,
+    names: Iterable[str],
+    *,
+    seconds: float,
+    memory: MemoryReport,
+) -> LoaderStats:
+    """As the core counts them, with the names of the tables."""
+    return LoaderStats(
+        batches=stats.batches,
+        seconds=seconds,
+        sampled_nodes=stats.sampled_nodes,
+        sampled_edges=stats.sampled_edges,
+        sample_seconds=stats.sample_seconds,
+        feed_seconds=stats.feed_seconds,
+        sampling_waited_for=stats.feed_wait_seconds,
+        taker_waited_for=stats.ready_wait_seconds,
+        waited_for_batches=stats.taker_wait_seconds,
+        held_batches=stats.held_batches,
+        held_bytes=stats.held_bytes,
+        tables={
+            name: _table_stats(feed_stats)
+            for name, feed_stats in zip(names, stats.feeds, strict=True)
+        },
+        memory=memory,
+    )
+
+
+def _table_stats(stats: _core.FeedStats) -> TableStats:
     return TableStats(
         rows=stats.rows,
         hot_rows=stats.hot_rows,

@@ -71,16 +71,17 @@ class NeighborSample:
         )
 
 
-def make_bidirectional(
-    row: NDArray[np.int64], col: NDArray[np.int64], edge_ids: NDArray[np.int64], num_nodes: int
+def both_ways(
+    row: NDArray[np.int64], col: NDArray[np.int64], num_nodes: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Every edge both ways and once, sorted by destination and source.
 
-    The way against an edge has the edge's id, unless an edge of its own was sampled there.
+    The third array says which of the edges each is: the way against an edge is that edge, unless an
+    edge of its own was sampled there.
     """
     sources = np.concatenate([row, col])
     destinations = np.concatenate([col, row])
     # `unique` takes the first of equal ones, so that edges come before the ways against others.
     keys = destinations * np.int64(max(num_nodes, 1)) + sources
     _, kept = np.unique(keys, return_index=True)
-    return sources[kept], destinations[kept], np.concatenate([edge_ids, edge_ids])[kept]
+    return sources[kept], destinations[kept], kept % max(len(row), 1)

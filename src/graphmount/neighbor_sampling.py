@@ -9,7 +9,7 @@ from graphmount._arguments import as_count, as_ids, as_native, require_choice
 from graphmount._handle import Handle
 from graphmount._seeds import as_key
 from graphmount.direction import require_direction
-from graphmount.neighbor_sample import NeighborSample, make_bidirectional
+from graphmount.neighbor_sample import NeighborSample, both_ways
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -173,7 +173,8 @@ class NeighborSampling(Handle[_core.Graph]):
         row, col = (neighbors, targets) if direction == "in" else (targets, neighbors)
         num_sampled_edges: tuple[int, ...] | None = tuple(sample.num_sampled_edges)
         if subgraph_type == "bidirectional":
-            row, col, edge_ids = make_bidirectional(row, col, edge_ids, len(nodes))
+            row, col, kept = both_ways(row, col, len(nodes))
+            edge_ids = edge_ids[kept]
         if subgraph_type != "directional":
             num_sampled_edges = None
         return NeighborSample(

@@ -16,8 +16,9 @@ except ImportError as error:
 
 from graphmount._layer_blocks import LayerBlock
 from graphmount._layerwise_inference import layerwise_inference
+from graphmount._tensor_batch import LinkTensorBatch, TensorBatch
 from graphmount._torch_dataset import BatchDataset
-from graphmount._torch_loader import NeighborLoader, TensorBatch
+from graphmount._torch_loader import LinkNeighborLoader, NeighborLoader
 from graphmount._torch_sparse import to_sparse_csr
 from graphmount._torch_walks import SkipGramBatch, SkipGramDataset
 
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 __all__ = [
     "BatchDataset",
     "LayerBlock",
+    "LinkNeighborLoader",
+    "LinkTensorBatch",
     "NeighborLoader",
     "SkipGramBatch",
     "SkipGramDataset",

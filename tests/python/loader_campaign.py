@@ -79,12 +79,27 @@ class Campaign:
             raise
 
 
+def random_inputs(dataset, choice):
+    """Nodes, or links with negatives: the loader, and its options."""
+    if choice.random() < 0.5:
+        return gm.NeighborLoader, {
+            "input_nodes": choice.choice([None, "train"]),
+            "batch_size": choice.choice([16, 64, 200]),
+        }
+    nodes = range(dataset.num_nodes)
+    return gm.LinkNeighborLoader, {
+        "edge_label_index": [choice.choices(nodes, k=400), choice.choices(nodes, k=400)],
+        "neg_sampling": choice.choice([None, "binary", ("binary", 0.5), ("triplet", 3)]),
+        "batch_size": choice.choice([4, 16, 40]),  # with negatives, as many seeds as above
+    }
+
+
 def random_loader(dataset, choice):
-    return gm.NeighborLoader(
+    loader, inputs = random_inputs(dataset, choice)
+    return loader(
         dataset,
         choice.choice([[3], [5, 5], [2, -1]]),
-        input_nodes=choice.choice([None, "train"]),
-        batch_size=choice.choice([16, 64, 200]),
+        **inputs,
         shuffle=choice.random() < 0.5,
         drop_last=choice.random() < 0.5,
         disjoint=choice.random() < 0.2,

@@ -148,7 +148,7 @@ def test_errors_page_draws_the_tree() -> None:
 
 @pytest.mark.parametrize("name", MODULES)
 def test_doctests(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    if name.removeprefix("graphmount.").startswith(("torch", "_torch", "_layer")):
+    if name.removeprefix("graphmount.").startswith(("torch", "_torch", "_tensor", "_layer")):
         require_torch()
     if name.startswith("graphmount.pyg"):
         require_pyg()

@@ -84,6 +84,16 @@ def test_batches_are_samples(dataset):
         check_batch(batch, dataset)
 
 
+@pytest.mark.parametrize("subgraph_type", ["directional", "bidirectional", "induced"])
+def test_edges_have_their_rows(dataset, subgraph_type):
+    loader = gm.NeighborLoader(
+        dataset, [4, 3], batch_size=300, subgraph_type=subgraph_type, edge_features=["w"]
+    )
+    for batch in loader:
+        assert len(batch.edge_features["w"]) == len(batch.row)
+        check_batch(batch, dataset)
+
+
 def test_resuming_in_the_middle(dataset):
     def make():
         return gm.NeighborLoader(

@@ -146,7 +146,7 @@ def test_a_loop_that_was_left_keeps_its_place(dataset):
 
 
 def test_kept_batches_are_warned_of_once(dataset, monkeypatch):
-    monkeypatch.setattr("graphmount.loader._MANY_BYTES", 100_000)
+    monkeypatch.setattr("graphmount._batch_loader._MANY_BYTES", 100_000)
     loader = gm.NeighborLoader(dataset, [5], batch_size=100, memory=0)
     with pytest.warns(UserWarning, match="batches of this loader are still in use") as caught:
         kept = list(loader)

@@ -1,9 +1,10 @@
-"""graphmount for PyG: its stores and its sampler over mounted files.
+"""graphmount for PyG: its loaders, its stores and its sampler over mounted files.
 
-`Dataset.to_pyg` gives the stores. With `NeighborSampler` they work in PyG's own `NodeLoader` and
-`LinkLoader`, and in what is built of these, such as Lightning's data modules. Everything pickles by
-path, so workers open the files rather than being sent them. Only this package imports
-torch_geometric; neither pyg-lib nor torch-sparse is needed.
+`NeighborLoader` and `LinkNeighborLoader` have PyG's arguments and batches, and graphmount's
+pipeline. `Dataset.to_pyg` gives the stores. With `NeighborSampler` they work in PyG's own
+`NodeLoader` and `LinkLoader`, and in what is built of these, such as Lightning's data modules.
+These pickle by path, so workers open the files rather than being sent them. Only this package
+imports torch_geometric; neither pyg-lib nor torch-sparse is needed.
 """
 
 from __future__ import annotations
@@ -16,6 +17,15 @@ except ImportError as error:
 from graphmount.pyg.edge_features import EdgeFeatures
 from graphmount.pyg.feature_store import FeatureStore
 from graphmount.pyg.graph_store import GraphStore
+from graphmount.pyg.link_neighbor_loader import LinkNeighborLoader
+from graphmount.pyg.neighbor_loader import NeighborLoader
 from graphmount.pyg.neighbor_sampler import NeighborSampler
 
-__all__ = ["EdgeFeatures", "FeatureStore", "GraphStore", "NeighborSampler"]
+__all__ = [
+    "EdgeFeatures",
+    "FeatureStore",
+    "GraphStore",
+    "LinkNeighborLoader",
+    "NeighborLoader",
+    "NeighborSampler",
+]

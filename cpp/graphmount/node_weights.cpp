@@ -1,0 +1,32 @@
+#include "graphmount/node_weights.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <string>
+
+namespace graphmount {
+
+NodeWeights::NodeWeights(std::span<const double> weights) {
+  up_to_.reserve(weights.size());
+  double total = 0;
+  for (std::size_t node = 0; node < weights.size(); ++node) {
+    if (!(weights[node] >= 0) || !std::isfinite(weights[node]))
+      throw std::invalid_argument("the weight of node " + std::to_string(node) + " is " +
+                                  std::to_string(weights[node]) +
+                                  "; give a finite number that is not below 0");
+    if (weights[node] > 0) last_ = static_cast<NodeId>(node);
+    up_to_.push_back(total += weights[node]);
+  }
+  if (!(total > 0) || !std::isfinite(total))
+    throw std::invalid_argument("the weights of all nodes sum up to " + std::to_string(total) +
+                                ", so there is no node to draw");
+}
+
+NodeId NodeWeights::at(double unit) const {
+  const auto found = std::upper_bound(up_to_.begin(), up_to_.end(), unit * up_to_.back());
+  // A product that is rounded up may fall on no node.
+  return std::min<NodeId>(found - up_to_.begin(), last_);
+}
+
+}  // namespace graphmount

@@ -1,0 +1,86 @@
+"""What a loader of links is asked for: which links, with which labels and times."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from graphmount._arguments import as_ids
+from graphmount.errors import IdError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from graphmount._loader_inputs import LoaderData
+    from graphmount.graph import Graph
+
+
+def as_links(
+    links: Any,  # noqa: ANN401
+    data: LoaderData,
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Sources and destinations, as users give them: all edges, a pair of columns, or (2, links).
+
+    PyG's (type of edges, links) is taken too, if the type is None: there is one.
+
+    Raises:
+        IdError: A node does not exist.
+        TypeError: They are no integers.
+        ValueError: They have another shape.
+    """
+    if isinstance(links, tuple) and len(links) == 2 and links[0] is None:
+        links = links[1]
+    if links is None:
+        return _all_edges(data.graph)
+    pair = links if isinstance(links, tuple | list) and len(links) == 2 else np.asarray(links)
+    if not isinstance(pair, tuple | list) and (pair.ndim != 2 or len(pair) != 2):
+        raise ValueError(
+            f"edge_label_index has the shape {pair.shape}; give (2, links): sources and "
+            "destinations"
+        )
+    ends = []
+    for number, name in enumerate(("sources", "destinations")):
+        ids = as_ids(pair[number], f"edge_label_index[{number}] ({name})")
+        wrong = (ids < 0) | (ids >= data.graph.num_nodes)
+        if wrong.any():
+            place = int(np.argmax(wrong))
+            raise IdError(
+                f"edge_label_index[{number}, {place}] is {ids[place]} in a graph of "
+                f"{data.graph.num_nodes} nodes"
+            )
+        ends.append(ids)
+    if len(ends[0]) != len(ends[1]):
+        raise ValueError(
+            f"edge_label_index has {len(ends[0])} sources for {len(ends[1])} destinations"
+        )
+    return ends[0], ends[1]
+
+
+def _all_edges(graph: Graph) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Every edge of the graph, in the order of edge ids if the file has incoming lists."""
+    direction = graph.directions[0]
+    lists = graph.neighbor_lists(direction)
+    owners = np.repeat(np.arange(graph.num_nodes), np.diff(lists.indptr))
+    others = lists.indices.astype(np.int64)
+    return (others, owners) if direction == "in" else (owners, others)
+
+
+def as_edge_label(label: ArrayLike | None, num_links: int) -> NDArray[Any] | None:
+    """Labels, one row for each link."""
+    if label is None:
+        return None
+    labels = np.asarray(label)
+    if labels.ndim == 0 or len(labels) != num_links:
+        raise ValueError(f"edge_label has the shape {labels.shape} for {num_links} links")
+    return labels
+
+
+def as_edge_label_time(time: ArrayLike | None, num_links: int) -> NDArray[np.int64] | None:
+    """Times, one for each link."""
+    if time is None:
+        return None
+    times = as_ids(time, "edge_label_time")
+    if len(times) != num_links:
+        raise ValueError(f"edge_label_time has {len(times)} times for {num_links} links")
+    return times

@@ -1,0 +1,120 @@
+"""Batches for PyTorch: those of the loaders of nodes and of links, as tensors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Self
+
+import torch
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["LinkTensorBatch", "TensorBatch"]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TensorBatch:
+    """One batch of `graphmount.torch.NeighborLoader`: what `Batch` has, as CPU tensors.
+
+    Attributes:
+        nodes: The node of each number, seeds first.
+        edge_index: Numbers of the sources and of the destinations of the edges: (2, edges).
+        edge_ids: Ids of the edges.
+        batch: The place of the seed whose tree a node belongs to, if sampling is disjoint.
+        num_sampled_nodes: Seeds, then new nodes of each hop.
+        num_sampled_edges: Edges of each hop; None where edges are not in the order of hops.
+        features: For each table, the rows of `nodes`.
+        edge_features: For each table of edges, the rows of `edge_ids`.
+        labels: The labels of the seeds, or None.
+        input_ids: The places of the seeds in `input_nodes`.
+        number: The place of the batch in its epoch.
+        epoch: The epoch, from 0 on.
+
+    Examples:
+        >>> import graphmount as gm
+        >>> import graphmount.torch
+        >>> _ = gm.compile_graph(([1, 2], [0, 0]), "g.gl")
+        >>> batch = next(iter(gm.torch.NeighborLoader(gm.Graph("g.gl"), [-1])))
+        >>> batch.nodes, batch.edge_index
+        (tensor([0, 1, 2]), tensor([[1, 2],
+                [0, 0]]))
+    """
+
+    nodes: torch.Tensor
+    edge_index: torch.Tensor
+    edge_ids: torch.Tensor
+    batch: torch.Tensor | None
+    num_sampled_nodes: tuple[int, ...]
+    num_sampled_edges: tuple[int, ...] | None
+    features: Mapping[str, torch.Tensor]
+    edge_features: Mapping[str, torch.Tensor]
+    labels: torch.Tensor | None
+    input_ids: torch.Tensor
+    number: int
+    epoch: int
+
+    @property
+    def batch_size(self) -> int:
+        """How many of the nodes, at the front, are seeds."""
+        return self.num_sampled_nodes[0]
+
+    def to(self, device: torch.device | str | int) -> Self:
+        """This batch with its tensors on a device. From pinned memory that does not wait.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> import graphmount.torch
+            >>> _ = gm.compile_graph(([1, 2], [0, 0]), "g.gl")
+            >>> batch = next(iter(gm.torch.NeighborLoader(gm.Graph("g.gl"), [-1])))
+            >>> batch.to("meta").nodes.device
+            device(type='meta')
+        """
+
+        def move(value: Any) -> Any:  # noqa: ANN401
+            if isinstance(value, dict):
+                return {name: move(item) for name, item in value.items()}
+            if isinstance(value, torch.Tensor):
+                return value.to(device, non_blocking=True)
+            return value
+
+        return replace(self, **{name: move(value) for name, value in vars(self).items()})
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LinkTensorBatch(TensorBatch):
+    """One batch of `graphmount.torch.LinkNeighborLoader`: what `LinkBatch` has, as CPU tensors.
+
+    It has all that a `TensorBatch` has.
+
+    Attributes:
+        input_ids: The places of the batch's links in `edge_label_index` of the loader.
+        batch: The place of the link whose tree a node belongs to, if sampling is disjoint.
+        edge_label_index: Numbers of the ends of links and negatives; None for triplets.
+        edge_label: Their labels, 0 for negatives, or None.
+        edge_label_time: Their times, or those of the links of triplets; None without times.
+        src_index: For triplets, the numbers of the sources of the links; else None, as the next.
+        dst_pos_index: The numbers of the destinations.
+        dst_neg_index: For each link, the numbers of its negative destinations: (links, amount).
+
+    Examples:
+        >>> import graphmount as gm
+        >>> import graphmount.torch
+        >>> _ = gm.compile_graph(([1, 2], [0, 0]), "g.gl")
+        >>> loader = gm.torch.LinkNeighborLoader(gm.Graph("g.gl"), [-1], batch_size=2)
+        >>> next(iter(loader)).edge_label_index
+        tensor([[1, 2],
+                [0, 0]])
+    """
+
+    edge_label_index: torch.Tensor | None
+    edge_label: torch.Tensor | None
+    edge_label_time: torch.Tensor | None
+    src_index: torch.Tensor | None
+    dst_pos_index: torch.Tensor | None
+    dst_neg_index: torch.Tensor | None
+
+    @property
+    def num_links(self) -> int:
+        """How many links there are, without negatives."""
+        return len(self.input_ids)

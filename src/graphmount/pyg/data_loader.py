@@ -1,0 +1,139 @@
+"""What both of the loaders for PyG do: data and arguments as PyG has them, batches as its `Data`.
+
+Labels come for all nodes of a batch, as in PyG. They are rows of a table, so they go through the
+same caches, within the same memory.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch_geometric.data import Data
+
+from graphmount._loader_inputs import LoaderData, open_data
+from graphmount._torch_loader import TensorLoader
+from graphmount.dataset import Dataset
+from graphmount.errors import MissingDataError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from graphmount._tensor_batch import TensorBatch
+    from graphmount.features import FeatureStore
+
+__all__ = ["DataLoader"]
+
+_LABELS = "y"
+_WEIGHTS = "edge_weight"
+
+
+def open_pyg_data(
+    data: Any,  # noqa: ANN401
+    features: Iterable[str] | None,
+    edge_features: Iterable[str] | Mapping[str, FeatureStore] | None,
+) -> LoaderData:
+    """The data of a loader, with labels as the table `y`, and all tables of edges if none is named.
+
+    Raises:
+        ValueError: A table has the name of the labels.
+    """
+    if isinstance(data, str | os.PathLike):
+        data = Dataset(data)
+    if edge_features is None:
+        edge_features = list(data.edge_features) if isinstance(data, Dataset) else ()
+    opened = open_data(data, features, edge_features)
+    store = None if opened.dataset is None else opened.dataset._label_store()  # noqa: SLF001
+    if store is None:
+        return opened
+    if _LABELS in opened.features or _LABELS in opened.edge_features:
+        raise ValueError(
+            f"labels are called {_LABELS!r} in PyG, and a table has that name; choose others by "
+            "features= or edge_features="
+        )
+    return replace(opened, features={**opened.features, _LABELS: store}, labels=None)
+
+
+def feature_dtypes(dtype: Any, data: LoaderData) -> Any:  # noqa: ANN401
+    """What `dtype=` means: one for all tables of nodes is not one for the labels."""
+    if dtype is None or isinstance(dtype, Mapping):
+        return dtype
+    return {name: dtype for name in data.features if name != _LABELS}
+
+
+class DataLoader(TensorLoader):
+    """Makes PyG's `Data` of batches of tensors: mix it in, in front."""
+
+    def _set_up_data(
+        self,
+        *,
+        weight_attr: str | None,
+        time_attr: str | None,
+        transform: Callable[[Any], Any] | None,
+        custom_cls: type[Data] | None,
+        input_id: torch.Tensor | None,
+    ) -> None:
+        if input_id is not None and len(input_id) != self._num_inputs:
+            raise ValueError(f"input_id has {len(input_id)} ids for {self._num_inputs} inputs")
+        self._transform = transform
+        self._custom_cls = custom_cls or Data
+        self._input_id = input_id
+        graph = self._data.graph
+        # By edge id, which is the place in these lists.
+        lists = graph.neighbor_lists(graph.directions[0])
+        self._edge_values: dict[str, NDArray[np.generic]] = {}
+        if lists.weights is not None:
+            self._edge_values[weight_attr or _WEIGHTS] = lists.weights
+        if time_attr is not None:
+            if lists.timestamps is None:
+                raise MissingDataError(
+                    f"{graph.path} has no timestamps; compile it with timestamps="
+                )
+            self._edge_values[time_attr] = lists.timestamps
+        for name in self._edge_values:
+            if name in self._data.features or name in self._data.edge_features:
+                raise ValueError(
+                    f"{name!r} is the name of a table and of what the graph has for its edges; "
+                    "leave the table out by features= or edge_features="
+                )
+
+    @property
+    def dataset(self) -> range:
+        """The places of the inputs: what PyTorch's loaders have there."""
+        return range(self._num_inputs)
+
+    @property
+    def batch_size(self) -> int:
+        """Inputs of a batch."""
+        return self._batch_size
+
+    def _make_data(self, batch: TensorBatch) -> Data:
+        """All that batches of both loaders have."""
+        data = self._custom_cls()
+        data.edge_index = batch.edge_index
+        data.num_nodes = len(batch.nodes)
+        for name, rows in (*batch.features.items(), *batch.edge_features.items()):
+            is_column = name == _LABELS and rows.ndim == 2 and rows.shape[1] == 1
+            data[name] = rows.squeeze(1) if is_column else rows
+        ids = batch.edge_ids.numpy()
+        for name, values in self._edge_values.items():
+            data[name] = torch.from_numpy(values[ids])
+        data.n_id = batch.nodes
+        data.e_id = batch.edge_ids
+        data.batch = batch.batch
+        # Both or none: PyG trims layers by the two together.
+        by_hop = batch.num_sampled_edges is not None
+        data.num_sampled_nodes = list(batch.num_sampled_nodes) if by_hop else None
+        data.num_sampled_edges = list(batch.num_sampled_edges or ()) if by_hop else None
+        places = batch.input_ids
+        data.input_id = places if self._input_id is None else self._input_id[places]
+        return data
+
+    def _finish(self, data: Data) -> Any:  # noqa: ANN401
+        return data if self._transform is None else self._transform(data)

@@ -1,0 +1,80 @@
+"""The arguments of PyG's loaders that mean something else here, or nothing.
+
+Scripts written for PyG should run as they are. What says how worker processes do their work is
+taken, and one warning names it: threads of the core do it. What would change batches is refused,
+with what to do instead.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import torch
+
+__all__ = ["take_options"]
+
+# Each with what it is if it says nothing.
+_OF_WORKERS = {
+    "num_workers": 0,
+    "persistent_workers": False,
+    "prefetch_factor": None,
+    "filter_per_worker": None,
+    "worker_init_fn": None,
+    "multiprocessing_context": None,
+    "timeout": 0,
+    "pin_memory_device": "",
+    "in_order": True,
+}
+
+_REFUSED = {
+    "sampler": "orders of its own are not taken; give input_nodes or edge_label_index in the order "
+    "that you want, with shuffle=False",
+    "batch_sampler": "orders of its own are not taken; give input_nodes or edge_label_index in the "
+    "order that you want, with batch_size and shuffle=False",
+    "neighbor_sampler": "the loader samples by itself; PyG's own NodeLoader and LinkLoader take a "
+    "graphmount.pyg.NeighborSampler",
+    "transform_sampler_output": "rows are on their way when a sample is made; transform= gets the "
+    "batch, and PyG's own NodeLoader with graphmount.pyg.NeighborSampler has this option",
+}
+
+
+def take_options(options: dict[str, Any], *, directed: bool, stacklevel: int) -> dict[str, Any]:
+    """What is left for graphmount's own loader.
+
+    Args:
+        options: All that was given by name.
+        directed: PyG's older way to ask for induced subgraphs.
+        stacklevel: Of the warning.
+
+    Raises:
+        ValueError: An option would change batches, and cannot.
+    """
+    left = dict(options)
+    for name, advice in _REFUSED.items():
+        if left.pop(name, None) is not None:
+            raise ValueError(f"{name}: {advice}")
+    for name in ("dataset", "collate_fn", "is_sorted"):
+        left.pop(name, None)  # Lightning gives the first two; lists are sorted
+    idle = [name for name, default in _OF_WORKERS.items() if left.pop(name, default) != default]
+    if left.get("pin_memory") and not torch.cuda.is_available():
+        idle.append("pin_memory")
+        left["pin_memory"] = False
+    if idle:
+        warnings.warn(
+            f"{', '.join(idle)}: without effect. Threads of the core sample and read ahead, with "
+            "no worker processes; window= and prefetch= say how far, and rows are pinned where "
+            "there is CUDA",
+            UserWarning,
+            stacklevel=stacklevel,
+        )
+    generator = left.pop("generator", None)
+    if generator is not None:
+        if left.get("seed") is not None:
+            raise ValueError("generator and seed both say where randomness comes from; give one")
+        left["seed"] = int(torch.randint(2**63 - 1, (), generator=generator).item())
+    if not directed:
+        left["subgraph_type"] = "induced"
+    kind = left.get("subgraph_type", "directional")
+    left["subgraph_type"] = getattr(kind, "value", kind)  # PyG has an enum, too
+    return left

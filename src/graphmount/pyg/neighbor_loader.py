@@ -1,0 +1,125 @@
+"""PyG's `NeighborLoader`, over graphmount's own pipeline: threads, a budget, rows from disk."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from graphmount._torch_loader import NeighborLoader as TensorNodeLoader
+from graphmount.pyg.data_loader import DataLoader, feature_dtypes, open_pyg_data
+from graphmount.pyg.loader_options import take_options
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from numpy.typing import ArrayLike
+    from torch_geometric.data import Data
+
+    from graphmount._tensor_batch import TensorBatch
+    from graphmount.dataset import Dataset
+    from graphmount.features import FeatureStore
+    from graphmount.graph import Graph
+
+__all__ = ["NeighborLoader"]
+
+
+class NeighborLoader(DataLoader, TensorNodeLoader):
+    """PyG's `NeighborLoader` for mounted data: its arguments, its batches, no pyg-lib.
+
+    Batches are `Data` with `x`, `y` and all other tables of nodes, tables of edges (`edge_attr`),
+    `edge_weight` if the graph has weights, `edge_index`, `n_id`, `e_id`, `input_id`, `batch_size`,
+    `num_sampled_nodes`, `num_sampled_edges`, `batch` and `seed_time`. They are made ahead of the
+    training step, by threads. Methods are those of `graphmount.NeighborLoader`.
+
+    Args:
+        data: A `Dataset`, the path of one, a `Graph`, or (`Graph`, `FeatureStore` or dict of them).
+        num_neighbors: How many neighbors to draw in each hop; -1 for all.
+        input_nodes: The seeds: a tensor of nodes, a mask, or the name of a split. All if None.
+        input_time: The time of each seed: edges of that time or before are sampled.
+        time_attr: What batches call the times of edges; they have none if None. Timestamps are in
+            the graph, so temporal sampling does without.
+        weight_attr: What batches call the weights of edges. If given, sampling is weighted.
+        transform: A function that is given each batch, and returns what the loop gets.
+        directed: PyG's older way: False for `subgraph_type="induced"`.
+        custom_cls: The class of batches, a `Data`.
+        input_id: What batches have for `input_id`, for each of the inputs; their places if None.
+        features: Names of the tables of nodes that batches have; all if None, and labels always.
+        edge_features: Names of the tables of edges that batches have; all if None.
+        dtype: What tables of nodes are converted to: one dtype, or a dict by their names.
+        options: `batch_size`, `shuffle`, `drop_last`, `replace`, `disjoint`, `subgraph_type`,
+            `temporal_strategy`, `pin_memory` and `generator`, as in PyG; and graphmount's `memory`,
+            `window`, `prefetch`, `reader`, `seed`, `rank`, `world_size` and `direction`. Options of
+            worker processes (`num_workers`, …) are taken with a warning: there are none.
+
+    Examples:
+        >>> import graphmount as gm
+        >>> import graphmount.pyg
+        >>> _ = gm.compile_dataset(
+        ...     "four", edges=([3, 3, 3, 1], [0, 1, 2, 2]), labels=[0, 1, 0, 1], order="given",
+        ...     features={"x": [[0.0], [1.0], [2.0], [3.0]]},
+        ... )
+        >>> loader = gm.pyg.NeighborLoader("four", [2, 2], input_nodes=[2], batch_size=1)
+        >>> batch = next(iter(loader))
+        >>> batch.n_id.sort().values, batch.x.shape, batch.y.shape, batch.num_sampled_edges
+        (tensor([1, 2, 3]), torch.Size([3, 1]), torch.Size([3]), [2, 1])
+    """
+
+    def __init__(
+        self,
+        data: str
+        | os.PathLike[str]
+        | Dataset
+        | Graph
+        | tuple[Graph, FeatureStore | Mapping[str, FeatureStore]],
+        num_neighbors: Sequence[int],
+        *,
+        input_nodes: ArrayLike | torch.Tensor | str | None = None,
+        input_time: ArrayLike | torch.Tensor | None = None,
+        time_attr: str | None = None,
+        weight_attr: str | None = None,
+        transform: Callable[[Any], Any] | None = None,
+        directed: bool = True,
+        custom_cls: type[Data] | None = None,
+        input_id: torch.Tensor | None = None,
+        features: Iterable[str] | None = None,
+        edge_features: Iterable[str] | Mapping[str, FeatureStore] | None = None,
+        dtype: torch.dtype | str | Mapping[str, Any] | None = None,
+        **options: Any,  # noqa: ANN401
+    ) -> None:
+        if time_attr is not None and input_time is None:
+            raise ValueError(
+                f"time_attr={time_attr!r} needs input_time=, the time of each seed: times in a "
+                "graph are those of edges"
+            )
+        opened = open_pyg_data(data, features, edge_features)
+        left = take_options(options, directed=directed, stacklevel=3)
+        TensorNodeLoader.__init__(
+            self,
+            opened,  # type: ignore[arg-type]  # which our own loaders take, too
+            num_neighbors,
+            input_nodes=input_nodes,
+            input_time=input_time,
+            weighted=weight_attr is not None,
+            dtype=feature_dtypes(dtype, opened),
+            **left,
+        )
+        self._set_up_data(
+            weight_attr=weight_attr,
+            time_attr=time_attr,
+            transform=transform,
+            custom_cls=custom_cls,
+            input_id=input_id,
+        )
+
+    def __iter__(self) -> Iterator[Data]:
+        return map(self._to_data, super().__iter__())
+
+    def _to_data(self, batch: TensorBatch) -> Any:  # noqa: ANN401
+        data = self._make_data(batch)
+        data.seed_time = (
+            None if self._times is None else torch.from_numpy(self._times)[batch.input_ids]
+        )
+        data.batch_size = batch.batch_size
+        return self._finish(data)

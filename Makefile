@@ -47,8 +47,6 @@ $(VENV)/.demo: $(VENV)/.made constraints.txt
 
 demo: build $(VENV)/.demo ## train on a dataset that is larger than the memory it gets
 	$(BIN)/python examples/demo.py $(DEMO_FOLDER) $(DEMO_OPTIONS)
-	$(BIN)/python -m graphmount info $(DEMO_FOLDER)/dataset
-	$(BIN)/python -m graphmount verify $(DEMO_FOLDER)/dataset
 
 test: lint test-cpp test-python ## all checks and tests, with short campaigns
 test-all: lint test-cpp sanitize fuzz ## all checks and tests, with long campaigns, and sanitizers

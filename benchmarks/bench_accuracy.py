@@ -188,7 +188,7 @@ def main() -> int:
         if missing:
             report.skip("accuracies", f"{', '.join(missing)} is not installed")
         else:
-            planted = planted_communities(2_000 if options.quick else 20_000)
+            planted = planted_communities(2_000 if options.quick else 5_000)
             compare(report, planted, folder, 5 if options.quick else 10, 64)
             compare(report, karate_club(), folder, 40, 8)
         return report.finish(options.json)

@@ -25,7 +25,11 @@ pytestmark = [
 
 def run(script, folder, *options, launcher=()):
     command = [sys.executable, *launcher, str(FOLDER / script), str(folder), *options]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    # One thread each: on small data, threads of torch wait for each other where cores are busy.
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, timeout=300, env=environment
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 

@@ -6,6 +6,7 @@ PIP_INSTALL := install --quiet --disable-pip-version-check -c constraints.txt
 CORE_SOURCES := CMakeLists.txt pyproject.toml $(wildcard cpp/graphmount/*) $(wildcard bindings/*)
 CPP_FILES := $(wildcard cpp/graphmount/*.[ch]pp bindings/*.[ch]pp tests/cpp/*.[ch]pp fuzz/*.[ch]pp)
 DEMO_FOLDER ?= build/demo
+DEMO_OPTIONS ?=
 BENCH_OPTIONS ?= --quick
 FUZZ_SECONDS ?= 60
 FUZZ_SEED ?= $(shell date +%s)
@@ -40,10 +41,12 @@ $(VENV)/.tools: $(VENV)/.made pyproject.toml constraints.txt
 
 build: $(VENV)/.built ## compile and install into .venv
 
-demo: build ## make a graph, mount it, show what is in it
-	$(BIN)/python examples/make_graph.py $(DEMO_FOLDER)
-	$(BIN)/graphmount info $(DEMO_FOLDER)/graph.gl $(DEMO_FOLDER)/features.gd
-	$(BIN)/graphmount verify $(DEMO_FOLDER)/graph.gl $(DEMO_FOLDER)/features.gd
+$(VENV)/.demo: $(VENV)/.made constraints.txt
+	$(BIN)/python -m pip $(PIP_INSTALL) torch matplotlib
+	touch $@
+
+demo: build $(VENV)/.demo ## train on a dataset that is larger than the memory it gets
+	$(BIN)/python examples/demo.py $(DEMO_FOLDER) $(DEMO_OPTIONS)
 
 test: lint test-cpp test-python ## all checks and tests, with short campaigns
 test-all: lint test-cpp sanitize fuzz ## all checks and tests, with long campaigns, and sanitizers
@@ -111,7 +114,7 @@ format: $(VENV)/.built $(VENV)/.tools ## apply the formatters and renew the stub
 	cp $$(ls -t build/cp*/_core.pyi | head -n 1) src/graphmount/_core.pyi
 
 bench: $(VENV)/.built $(VENV)/.tools ## the benchmarks, short ones: BENCH_OPTIONS= for the full ones
-	for name in mount verify advice compile_text compile_large compile_features ids order sample walk negatives gather loader; do \
+	for name in mount verify advice compile_text compile_large compile_features ids order sample walk negatives gather loader accuracy; do \
 		$(BIN)/python -m benchmarks.bench_$$name $(BENCH_OPTIONS) || exit 1; done
 
 docs: $(VENV)/.built $(VENV)/.tools ## build the documentation into site/

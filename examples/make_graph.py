@@ -1,7 +1,7 @@
 """Makes a synthetic graph with features, compiles both, and leaves two files to look at.
 
 The graph is an R-MAT graph: many nodes with few neighbors, a few with very many, as in the web or
-in citations. `make demo` runs this and shows what `graphmount info` says of the files.
+in citations. `graphmount info` says more of the files.
 """
 
 from __future__ import annotations

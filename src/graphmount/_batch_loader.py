@@ -94,7 +94,13 @@ class BatchLoader(ABC):
         # The epoch, how many of its batches are handed out, and if a loop left it in the middle.
         self._epoch = self._handed_out = 0
         self._resumes = self._was_left = False
+        # Where epochs end, if before their last batch: for a worker that takes a part of them.
+        self._end: int | None = None
         self._begun = clock.monotonic()
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A copy, in this process or another, has the options and the place, but no loop or caches.
+        return {**vars(self), "_feeds": None, "_pipeline": None, "_last": None}
 
     @abstractmethod
     def _make_seeds(self, order: NDArray[np.int64]) -> _core.SeedSource:
@@ -102,6 +108,8 @@ class BatchLoader(ABC):
 
     def __len__(self) -> int:
         """Batches of an epoch, the same for all ranks."""
+        if self._end is not None:
+            return self._end
         count = share_size(self._num_inputs, self._world_size, drop_last=self._drop_last)
         batches, rest = divmod(count, self._batch_size)
         return batches + (1 if rest and not self._drop_last else 0)

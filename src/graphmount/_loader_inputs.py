@@ -32,6 +32,14 @@ class LoaderData:
     labels: NDArray[Any] | None = None
     dataset: Dataset | None = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        # Files travel as their paths; the labels of a dataset are one of them.
+        return vars(self) | ({} if self.dataset is None else {"labels": None})
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        dataset = state["dataset"]
+        vars(self).update(state if dataset is None else state | {"labels": dataset.labels})
+
     @property
     def is_hot_first(self) -> bool:
         """Whether the first rows are those that are wanted most."""

@@ -17,7 +17,10 @@ except ImportError as error:
 from graphmount._layer_blocks import LayerBlock
 from graphmount._layerwise_inference import layerwise_inference
 from graphmount._tensor_batch import LinkTensorBatch, TensorBatch
+from graphmount._torch_dataset import BatchDataset
 from graphmount._torch_loader import LinkNeighborLoader, NeighborLoader
+from graphmount._torch_sparse import to_sparse_csr
+from graphmount._torch_walks import SkipGramBatch, SkipGramDataset
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -25,15 +28,19 @@ if TYPE_CHECKING:
     from graphmount.features import FeatureStore, Reader
 
 __all__ = [
+    "BatchDataset",
     "LayerBlock",
     "LinkNeighborLoader",
     "LinkTensorBatch",
     "NeighborLoader",
+    "SkipGramBatch",
+    "SkipGramDataset",
     "TensorBatch",
     "as_tensor",
     "gather",
     "layerwise_inference",
     "to_numpy",
+    "to_sparse_csr",
 ]
 
 

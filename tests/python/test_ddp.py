@@ -1,0 +1,47 @@
+"""Loaders of several processes under torch.distributed: each takes its part, and none waits."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from conftest import IS_SANITIZED
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+if not torch.distributed.is_available() or not torch.distributed.is_gloo_available():
+    pytest.skip("torch has no gloo here", allow_module_level=True)
+from ddp_rank import EPOCHS, train  # noqa: E402
+from torch import multiprocessing  # noqa: E402
+
+pytestmark = pytest.mark.skipif(IS_SANITIZED, reason="new interpreters take too long")
+
+
+@pytest.mark.parametrize("drop_last", [False, True])
+@pytest.mark.parametrize("num_seeds", [257, 256, 3])
+def test_two_ranks(loader_folder, tmp_path, num_seeds, drop_last):
+    seeds = np.random.default_rng(num_seeds).permutation(3000)[:num_seeds]
+    options = {
+        "input_nodes": seeds,
+        "batch_size": 32,
+        "shuffle": True,
+        "drop_last": drop_last,
+        "memory": "1MiB",
+        "seed": 7,
+    }
+    multiprocessing.spawn(train, (2, str(loader_folder / "hot"), str(tmp_path), options), nprocs=2)
+    one, other = (json.loads((tmp_path / f"{rank}.json").read_text()) for rank in range(2))
+    assert one["parameters"] == other["parameters"]
+    for epoch in range(EPOCHS):
+        mine, others = one["seen"][epoch], other["seen"][epoch]
+        assert [len(places) for places in mine] == [len(places) for places in others]
+        share = num_seeds // 2 if drop_last else -(-num_seeds // 2)
+        assert len(mine) == (share // 32 if drop_last else -(-share // 32))
+        seen = sorted(place for batches in (mine, others) for batch in batches for place in batch)
+        if drop_last:
+            assert len(seen) == len(set(seen)) == 2 * 32 * len(mine)
+        else:
+            assert set(seen) == set(range(num_seeds))
+            assert len(seen) == num_seeds + num_seeds % 2  # an odd one comes twice
+    if num_seeds > 3:
+        assert one["seen"][0] != one["seen"][1], "epochs have orders of their own"

@@ -1,0 +1,95 @@
+"""The examples run on small data, and do what they say: floors that chance does not reach."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parents[2] / "examples"
+
+pytestmark = [
+    pytest.mark.skipif(not FOLDER.exists(), reason="no examples here (not a clone)"),
+    pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed"),
+    pytest.mark.skipif(
+        os.environ.get("GRAPHMOUNT_SANITIZED") == "1", reason="takes too long under a sanitizer"
+    ),
+]
+
+
+def run(script, folder, *options, launcher=()):
+    command = [sys.executable, *launcher, str(FOLDER / script), str(folder), *options]
+    # One thread each: on small data, threads of torch wait for each other where cores are busy.
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, timeout=300, env=environment
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def score(text, name):
+    """The accuracy that an example prints for something."""
+    return float(re.search(rf"{re.escape(name)}\D*([0-9.]+)", text)[1])
+
+
+def test_every_example_is_listed():
+    page = (FOLDER.parent / "docs/examples.md").read_text(encoding="utf-8")
+    for script in FOLDER.glob("*.py"):
+        assert f"`{script.name}`" in page, script.name
+
+
+def test_train_torch(tmp_path):
+    text = run("train_torch.py", tmp_path)
+    assert score(text, "accuracy of GraphSAGE:") > 0.6
+    assert score(text, "accuracy of features alone:") < 0.4
+    assert "epoch 4" in text
+    assert "batches in" in text
+
+
+@pytest.mark.parametrize("model", ["GraphSAGE", "GCN", "GAT"])
+def test_train_pyg(tmp_path, model):
+    pytest.importorskip("torch_geometric", reason="torch_geometric is not installed")
+    text = run("train_pyg.py", tmp_path, "--model", model)
+    assert score(text, f"accuracy of {model}:") > 0.55
+
+
+@pytest.mark.parametrize("workers", ["0", "2"])
+def test_node2vec(tmp_path, workers):
+    text = run("node2vec.py", tmp_path, "--nodes", "2000", "--workers", workers)
+    assert score(text, "accuracy of embeddings:") > 0.5
+    assert score(text, "accuracy of random ones:") < 0.25
+
+
+def test_train_ddp(tmp_path):
+    launcher = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2")
+    text = run("train_ddp.py", tmp_path, launcher=launcher)
+    assert score(text, "2 ranks, accuracy") > 0.6
+    assert "largest difference of parameters between ranks: 0.0\n" in text
+    # 1,500 seeds for two ranks, in batches of 64.
+    assert "epoch 4: 12 batches on each rank" in text
+
+
+def test_demo(tmp_path):
+    options = ("--nodes", "20000", "--columns", "32", "--train-nodes", "5000", "--epochs", "4")
+    text = run("demo.py", tmp_path, *options)
+    assert score(text, "accuracy of GraphSAGE on the validation split:") > 50
+    assert score(text, "accuracy of features alone on the validation split:") < 40
+    history = json.loads((tmp_path / "history.json").read_text())
+    assert set(history) == {"moments", "accuracy"}
+    if importlib.util.find_spec("matplotlib") is None:
+        assert "no plot without matplotlib" in text
+    else:
+        assert (tmp_path / "demo.png").read_bytes()[:4] == b"\x89PNG"
+
+
+def test_communities(tmp_path):
+    text = run("communities.py", tmp_path, "--nodes", "1000")
+    assert "'train': 300" in text
+    assert not list(tmp_path.glob("*.npy")), "the source is still there"

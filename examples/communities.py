@@ -10,7 +10,7 @@ The source is written block by block, so that it may be larger than memory.
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -70,7 +70,7 @@ def make_communities(
     """
     folder.mkdir(parents=True, exist_ok=True)
     generator = np.random.default_rng(options.seed)
-    labels = generator.integers(0, options.num_communities, options.num_nodes)
+    labels = _draw_labels(options, generator)
     edges, rows = folder / "edges.npy", folder / "x.npy"
     num_edges = options.num_nodes * options.degree
     _write(edges, _edge_blocks(labels, options, generator), (num_edges, 2), "<i8")
@@ -94,6 +94,21 @@ def make_communities(
     edges.unlink()
     rows.unlink()
     return gm.Dataset(folder / "dataset")
+
+
+def held_out_links(options: Communities) -> NDArray[np.int64]:
+    """Pairs drawn as the edges of the graph were, one for each node, in ids of the source.
+
+    Some of them are edges by chance; `Graph.has_edge` tells.
+    """
+    labels = _draw_labels(options, np.random.default_rng(options.seed))
+    generator = np.random.default_rng([options.seed, 1])
+    drawn = list(_edge_blocks(labels, replace(options, degree=1), generator))
+    return np.concatenate(drawn)
+
+
+def _draw_labels(options: Communities, generator: np.random.Generator) -> NDArray[np.int64]:
+    return generator.integers(0, options.num_communities, options.num_nodes)
 
 
 def _blocks(num_nodes: int) -> Iterable[NDArray[np.int64]]:

@@ -1,7 +1,8 @@
 """Trains a model of PyG's on a compiled dataset: GraphSAGE, GCN or GAT.
 
-The graph is that of `communities`; `--nodes` is its size. The loader is graphmount's, so neither
-pyg-lib nor torch-sparse is needed, and the table of features may be larger than memory.
+The graph is that of `communities`; `--nodes` is its size. Model and loop are what one writes for
+PyG; only the loader is graphmount's, which needs neither pyg-lib nor torch-sparse, and whose table
+of features may be larger than memory.
 """
 
 from __future__ import annotations
@@ -9,35 +10,62 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from communities import Communities, make_communities
-from sage import accuracy
-from train_torch import make_loader, step
+
+try:
+    from torch_geometric.nn import models
+
+    from graphmount.pyg import NeighborLoader
+except ImportError:
+    sys.exit("this needs PyG; install it with: pip install 'graphmount[pyg]'")
 
 if TYPE_CHECKING:
-    from graphmount.torch import TensorBatch
+    import graphmount as gm
 
 MODELS = ("GraphSAGE", "GCN", "GAT")
 
 
-class Classifier(torch.nn.Module):
-    """One of PyG's models, on batches."""
+def make_loader(dataset: gm.Dataset, split: str, options: argparse.Namespace) -> NeighborLoader:
+    """Batches of a split, in a new order for each epoch if it is the one to train on."""
+    return NeighborLoader(
+        dataset,
+        num_neighbors=[10, 5],
+        input_nodes=split,
+        batch_size=options.batch_size,
+        shuffle=split == "train",
+        memory=options.memory,
+        seed=options.seed,
+    )
 
-    def __init__(self, name: str, num_inputs: int, num_classes: int) -> None:
-        super().__init__()
-        try:
-            from torch_geometric.nn import models
-        except ImportError:
-            sys.exit("this needs PyG; install it with: pip install 'graphmount[pyg]'")
-        self.model = getattr(models, name)(num_inputs, 64, num_layers=2, out_channels=num_classes)
 
-    def forward(self, batch: TensorBatch) -> torch.Tensor:
-        """The outputs of the seeds of a batch."""
-        out: torch.Tensor = self.model(batch.features["x"], batch.edge_index)
-        return out[: batch.batch_size]
+def train(model: Any, optimizer: torch.optim.Optimizer, loader: NeighborLoader) -> float:  # noqa: ANN401
+    """One epoch; returns its mean loss."""
+    model.train()
+    total = 0.0
+    for batch in loader:
+        optimizer.zero_grad()
+        out = model(batch.x, batch.edge_index)[: batch.batch_size]
+        loss = torch.nn.functional.cross_entropy(out, batch.y[: batch.batch_size])
+        loss.backward()  # type: ignore[no-untyped-call]
+        optimizer.step()
+        total += float(loss.detach())
+    return total / len(loader)
+
+
+@torch.no_grad()
+def accuracy(model: Any, loader: NeighborLoader) -> float:  # noqa: ANN401
+    """The share of seeds that the model finds the right class for."""
+    model.eval()
+    right = seeds = 0
+    for batch in loader:
+        found = model(batch.x, batch.edge_index)[: batch.batch_size].argmax(dim=1)
+        right += int((found == batch.y[: batch.batch_size]).sum())
+        seeds += batch.batch_size
+    return right / seeds
 
 
 def main() -> None:
@@ -52,17 +80,16 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1, help="of all randomness")
     options = parser.parse_args()
     shape = Communities(num_nodes=options.nodes)
-    torch.manual_seed(options.seed)
-    model = Classifier(options.model, shape.num_columns, shape.num_communities)
     dataset = make_communities(options.folder, shape)
+    torch.manual_seed(options.seed)
+    model = getattr(models, options.model)(
+        shape.num_columns, 64, num_layers=2, out_channels=shape.num_communities
+    )
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
     loader = make_loader(dataset, "train", options)
     for epoch in range(options.epochs):
-        model.train()
-        losses = [step(model, optimizer, batch) for batch in loader]
-        print(f"epoch {epoch}: loss {sum(losses) / len(losses):.3f}")
+        print(f"epoch {epoch}: loss {train(model, optimizer, loader):.3f}")
     print(loader.stats())
-    model.eval()
     score = accuracy(model, make_loader(dataset, "test", options))
     print(f"accuracy of {options.model}: {score:.3f}")
 

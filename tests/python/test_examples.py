@@ -60,6 +60,12 @@ def test_train_pyg(tmp_path, model):
     assert score(text, f"accuracy of {model}:") > 0.55
 
 
+def test_link_prediction(tmp_path):
+    text = run("link_prediction.py", tmp_path)
+    assert score(text, "untrained:") < 0.6
+    assert score(text, "has not seen:") > 0.68
+
+
 @pytest.mark.parametrize("workers", ["0", "2"])
 def test_node2vec(tmp_path, workers):
     text = run("node2vec.py", tmp_path, "--nodes", "2000", "--workers", workers)

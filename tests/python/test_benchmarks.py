@@ -273,6 +273,19 @@ def test_loader(tmp_path: Path) -> None:
         assert row["turns"] == 1
 
 
+def test_train(tmp_path: Path) -> None:
+    pytest.importorskip("torch_geometric")
+    results = run_benchmark("bench_train", tmp_path, "--scale", "12")
+    require_capped(results)
+    assert len(passed_checks(results)) == 2
+    (table,) = results["tables"].values()
+    # So small a dataset fits: both ways end.
+    assert [(row["way"], row["ended"]) for row in table] == [
+        ("graphmount", "fine"),
+        ("in memory", "fine"),
+    ]
+
+
 def test_order(tmp_path: Path) -> None:
     results = run_benchmark("bench_order", tmp_path, "--scale", "10", "--batch", "16")
     assert len(results["tables"]) == 5

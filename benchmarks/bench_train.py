@@ -1,0 +1,107 @@
+"""Trains GraphSAGE for an epoch with memory for a quarter of the dataset, and without graphmount.
+
+Both ways run with PyG's modules, cold, in a process that a control group limits to a quarter of the
+dataset's size, page cache included. That the one which loads everything is killed is the point of
+the exercise: it is shown, not assumed.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+
+import graphmount as gm
+from benchmarks.cold_runs import run_cold
+from benchmarks.edge_streams import rmat_blocks
+from benchmarks.load_once import COLUMNS, features_of
+from benchmarks.memcap import UnavailableError
+from benchmarks.report import (
+    Cell,
+    Report,
+    argument_parser,
+    defaults,
+    in_unit,
+    mebibytes,
+    plain,
+    text,
+)
+from benchmarks.scratch import require_memory, scratch_folder
+
+_DEGREE = 16
+_LEAST_LIMIT = 512 << 20  # torch and PyG take 300 MB before they do anything
+_COLUMNS = {
+    "way": text,
+    "ended": text,
+    "batches": plain,
+    "seconds": in_unit(1, 1),
+    "loss": in_unit(1, 3),
+    "anonymous peak, MiB": mebibytes,
+    "limit, MiB": mebibytes,
+}
+
+
+def make_dataset(path: str, num_nodes: int) -> int:
+    """Compiles an R-MAT graph with features. Returns the size of both."""
+    edges = np.concatenate(list(rmat_blocks(_DEGREE * num_nodes, num_nodes)))
+    gm.compile_dataset(
+        path,
+        edges=edges.T,
+        num_nodes=num_nodes,
+        neighbors="in",
+        features={"x": features_of(np.arange(num_nodes))},
+        splits={"train": np.random.default_rng(0).permutation(num_nodes)[: num_nodes // 20]},
+        memory="8GiB",
+    )
+    return sum(file.stat().st_size for file in Path(path).rglob("*.g[ld]"))
+
+
+def bench(report: Report, path: str, size: int, num_seeds: int) -> None:
+    limit = max(size // 4, _LEAST_LIMIT)
+    files = [str(file) for file in Path(path).rglob("*.g[ld]")]
+    rows: list[dict[str, Cell]] = []
+    for way in ("graphmount", "in memory"):
+        command = [sys.executable, "-m", "benchmarks.train_once", path, "--way", way]
+        run = run_cold(command, limit, *files)
+        fine = run.status == 0 and not run.oom_kills
+        result = json.loads(run.stdout) if fine else {}
+        ended = "fine" if fine else f"{run.oom_kills} OOM kills, status {run.status}"
+        peak = run.anonymous_peak_bytes or 0
+        rows.append(
+            {"way": way, "ended": ended, "anonymous peak, MiB": peak, "limit, MiB": limit}
+            | {name: result.get(name) for name in ("batches", "seconds", "loss")}
+        )
+        if way == "graphmount":
+            report.check("graphmount: the epoch ends", result.get("seeds") == num_seeds, ended)
+            report.check("graphmount: peak below the limit", 0 < peak < limit)
+        else:
+            report.goal("in memory: killed, as it does not fit", bool(run.oom_kills), ended)
+    title = f"GraphSAGE, one epoch, {size >> 20:,} MiB, limit {limit >> 20:,} MiB"
+    report.table(title, _COLUMNS, rows)
+
+
+def main() -> int:
+    parser = argument_parser(__doc__ or "")
+    parser.add_argument("--scale", type=int, help="2^scale nodes (22)")
+    options = parser.parse_args()
+    defaults(options, scale=(22, 16))
+    num_nodes = 1 << options.scale
+    require_memory(num_nodes * (_DEGREE * 48 + COLUMNS * 8), "making the graph")
+    with scratch_folder(options.folder, num_nodes * (12 * _DEGREE + 8 * COLUMNS)) as folder:
+        report = Report("train", options, folder)
+        if importlib.util.find_spec("torch_geometric") is None:
+            report.skip("training", "torch_geometric is not installed")
+            return report.finish(options.json)
+        size = make_dataset(f"{folder}/data", num_nodes)
+        try:
+            bench(report, f"{folder}/data", size, num_nodes // 20)
+        except UnavailableError as error:
+            report.skip("training", str(error))
+        return report.finish(options.json)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -7,6 +7,7 @@ once: edges that are there more than once become one entry, which counts them.
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING
 
 import torch
@@ -82,13 +83,16 @@ def to_sparse_csr(
     keys, places = torch.unique(dst * max(1, num_columns) + src, return_inverse=True)
     rows = torch.div(keys, max(1, num_columns), rounding_mode="floor")
     counts = torch.bincount(rows, minlength=num_rows)
-    return torch.sparse_csr_tensor(
-        torch.cat([counts.new_zeros(1), counts.cumsum(0)]),
-        keys % max(1, num_columns),
-        values.new_zeros(len(keys)).index_add(0, places, values),
-        size=(num_rows, num_columns),
-        check_invariants=True,
-    )
+    with warnings.catch_warnings():
+        # Torch says once in each process that these tensors are new.
+        warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
+        return torch.sparse_csr_tensor(
+            torch.cat([counts.new_zeros(1), counts.cumsum(0)]),
+            keys % max(1, num_columns),
+            values.new_zeros(len(keys)).index_add(0, places, values),
+            size=(num_rows, num_columns),
+            check_invariants=True,
+        )
 
 
 def _ends(sample: TensorBatch | Batch | NeighborSample) -> tuple[torch.Tensor, torch.Tensor]:

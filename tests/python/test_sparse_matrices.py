@@ -12,8 +12,6 @@ import graphmount as gm
 torch = pytest.importorskip("torch", reason="torch is not installed")
 import graphmount.torch  # noqa: E402
 
-pytestmark = pytest.mark.filterwarnings("ignore:Sparse CSR tensor support is in beta:UserWarning")
-
 
 def dense_of(row, col, values, shape):
     """The slow twin."""

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "arrays.hpp"
 #include "graphmount/link_seeds.hpp"
@@ -32,6 +33,12 @@ void make_nodes(NodeSeeds* self, const IdColumn& nodes, const IdColumn& times,
 void make_links(Links* self, const IdColumn& sources, const IdColumn& destinations,
                 const IdColumn& times) {
   new (self) Links{to_vector(sources), to_vector(destinations), to_vector(times)};
+}
+
+/// What `make_links` was given.
+auto links_arrays(const Links& links) {
+  return std::tuple(to_numpy(std::vector(links.sources)), to_numpy(std::vector(links.destinations)),
+                    to_numpy(std::vector(links.times)));
 }
 
 std::shared_ptr<const NodeWeights> to_weights(const Column<double>& weights) {
@@ -77,7 +84,8 @@ void bind_seeds(nb::module_& module) {
   nb::class_<NodeSeeds, SeedSource>(module, "NodeSeeds")
       .def("__init__", &make_nodes, nb::kw_only(), "nodes"_a, "times"_a, "batch_size"_a);
   nb::class_<Links>(module, "Links")
-      .def("__init__", &make_links, nb::kw_only(), "sources"_a, "destinations"_a, "times"_a);
+      .def("__init__", &make_links, nb::kw_only(), "sources"_a, "destinations"_a, "times"_a)
+      .def("arrays", &links_arrays);
   nb::class_<LinkNegatives>(module, "LinkNegatives")
       .def("__init__", &make_negatives, nb::kw_only(), "mode"_a, "amount"_a, "weighting"_a,
            "strict"_a, "self_loops"_a, "source_weights"_a, "destination_weights"_a);

@@ -15,7 +15,7 @@ from torch.utils.data import IterableDataset, get_worker_info
 from graphmount._arguments import as_count
 from graphmount._tensor_batch import TensorBatch
 from graphmount._torch_epoch import SharedEpoch
-from graphmount._torch_loader import NeighborLoader
+from graphmount._torch_loader import LinkNeighborLoader, NeighborLoader
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +32,8 @@ class BatchDataset(IterableDataset[TensorBatch]):
     runs it.
 
     Args:
-        loader: What makes the batches. It should have no loop of its own meanwhile.
+        loader: What makes the batches, of nodes or links. It should have no loop of its own
+            meanwhile.
 
     Examples:
         >>> import torch
@@ -45,9 +46,9 @@ class BatchDataset(IterableDataset[TensorBatch]):
         [0, 1]
     """
 
-    def __init__(self, loader: NeighborLoader) -> None:
-        if not isinstance(loader, NeighborLoader):
-            raise TypeError(f"BatchDataset takes a graphmount.torch.NeighborLoader, not {loader!r}")
+    def __init__(self, loader: NeighborLoader | LinkNeighborLoader) -> None:
+        if not isinstance(loader, NeighborLoader | LinkNeighborLoader):
+            raise TypeError(f"BatchDataset takes a loader of graphmount.torch, not {loader!r}")
         self._loader = loader
         self._epoch = SharedEpoch(loader.state_dict()["epoch"])
 

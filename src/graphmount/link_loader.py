@@ -160,6 +160,16 @@ class LinkNeighborLoader(BatchLoader):
         )
         self._require_what_negatives_need()
 
+    def __getstate__(self) -> dict[str, Any]:
+        # Objects of the core do not pickle; what they are made of does.
+        return {**super().__getstate__(), "_links": self._links.arrays(), "_core_negatives": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        sources, destinations, times = state["_links"]
+        vars(self).update(state)
+        self._links = _core.Links(sources=sources, destinations=destinations, times=times)
+        self._core_negatives = to_core(self._negatives)
+
     def _require_what_negatives_need(self) -> None:
         try:
             self._make_seeds(np.empty(0, np.int64))

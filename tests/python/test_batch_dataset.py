@@ -169,5 +169,31 @@ def test_workers_share_the_memory(loader_folder):
 
 
 def test_what_is_refused():
-    with pytest.raises(TypeError, match="takes a graphmount"):
+    with pytest.raises(TypeError, match="takes a loader of"):
         gm.torch.BatchDataset([1, 2])
+
+
+def make_link_loader(folder):
+    dataset = gm.Dataset(folder / "hot")
+    links = np.random.default_rng(4).integers(0, dataset.num_nodes, (2, 900))
+    options = {"neg_sampling": "binary", "shuffle": True, "batch_size": 128, "seed": 5}
+    options |= {"edge_label_index": links, "memory": "1MiB"}
+    return gm.torch.LinkNeighborLoader(dataset, [4, 3], **options)
+
+
+def link_facts(batches):
+    return sorted(
+        (*facts(batch), batch.edge_label_index.tolist(), batch.edge_label.tolist())
+        for batch in batches
+    )
+
+
+@pytest.mark.parametrize("context", [None, "fork", "spawn"])
+def test_links_too(loader_folder, context):
+    dataset = gm.torch.BatchDataset(make_link_loader(loader_folder))
+    num_workers = 0 if context is None else 2
+    batches = DataLoader(
+        dataset, batch_size=None, num_workers=num_workers, multiprocessing_context=context
+    )
+    expected = make_link_loader(loader_folder)
+    assert [link_facts(batches) for _ in range(2)] == [link_facts(expected) for _ in range(2)]

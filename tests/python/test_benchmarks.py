@@ -99,10 +99,16 @@ def test_memcap_counts_the_page_cache(tmp_path: Path) -> None:
 
 def test_memcap_leaves_no_group_behind() -> None:
     # A process that outlives the command would keep the group; it goes with it.
-    run = run_memcap("32M", "--warm", "--", "/bin/sh", "-c", "sleep 100 >&- 2>&- & exit 3")
-    assert run.returncode == 3
-    assert "could not remove" not in run.stderr
-    assert not list(Path("/sys/fs/cgroup").glob("**/graphmount-memcap-*"))
+    command = [sys.executable, str(MEMCAP), "32M", "--warm", "--"]
+    command += ["/bin/sh", "-c", "sleep 100 >&- 2>&- & exit 3"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        _, said = process.communicate()
+    if process.returncode == UNAVAILABLE:
+        pytest.skip(said.strip())
+    assert process.returncode == 3
+    assert "could not remove" not in said
+    # Other runs on this machine may have groups of theirs.
+    assert not list(Path("/sys/fs/cgroup").glob(f"**/graphmount-memcap-{process.pid}-*"))
 
 
 @pytest.mark.parametrize("limit", ["many", "-1M", "1X"])

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from benchmarks.accuracy_data import LabelledGraph, karate_club, planted_communities
-from benchmarks.report import Cell, Report, argument_parser, in_unit, spread_of, text
-from benchmarks.scratch import scratch_folder
+from .accuracy_data import LabelledGraph, karate_club, planted_communities
+from .report import Cell, Report, argument_parser, in_unit, spread_of, text
+from .scratch import scratch_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -44,7 +44,7 @@ def through_pyg(graph: LabelledGraph, batch_size: int) -> Path:
     from torch_geometric.data import Data
     from torch_geometric.loader import NodeLoader
 
-    from benchmarks.in_memory_sampler import InMemorySampler
+    from .in_memory_sampler import InMemorySampler
 
     data = Data(
         x=torch.from_numpy(graph.x),

@@ -10,10 +10,11 @@ import json
 import sys
 
 import graphmount as gm
-from benchmarks.cold_runs import run_cold
-from benchmarks.memcap import UnavailableError
-from benchmarks.patterns import ROW_BYTES, matrix
-from benchmarks.report import (
+
+from .cold_runs import run_cold
+from .memcap import UnavailableError
+from .patterns import ROW_BYTES, matrix
+from .report import (
     Cell,
     Report,
     add_size,
@@ -25,11 +26,11 @@ from benchmarks.report import (
     spread_of,
     text,
 )
-from benchmarks.scratch import scratch_folder
+from .scratch import scratch_folder
 
 
 def _command(path: str, pattern: str, advice: str, limit_seconds: float, seed: int) -> list[str]:
-    command = [sys.executable, "-m", "benchmarks.read_rows", path]
+    command = [sys.executable, "-m", f"{__package__}.read_rows", path]
     command += ["--reader", "graphmount.numpy", "--advice", advice]
     command += ["--seconds", str(limit_seconds), "--seed", str(seed), "--rows", str(10**9)]
     if pattern == "sequential":

@@ -18,12 +18,13 @@ from functools import partial
 import numpy as np
 
 import graphmount as gm
-from benchmarks.job_runs import COLUMNS, cells_of, installed, run_job, take_turns
-from benchmarks.page_cache import evict, warm_up
-from benchmarks.patterns import COLUMNS as MATRIX_COLUMNS
-from benchmarks.patterns import expected_rows, matrix, write_npy
-from benchmarks.report import Report, add_size, argument_parser, defaults, spread_of
-from benchmarks.scratch import scratch_folder
+
+from .job_runs import COLUMNS, cells_of, installed, run_job, take_turns
+from .page_cache import evict, warm_up
+from .patterns import COLUMNS as MATRIX_COLUMNS
+from .patterns import expected_rows, matrix, write_npy
+from .report import Report, add_size, argument_parser, defaults, spread_of
+from .scratch import scratch_folder
 
 _OURS = "graphmount.compile_features"
 _COPY = "cp + fsync"

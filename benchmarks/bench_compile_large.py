@@ -14,17 +14,17 @@ import tempfile
 from functools import partial
 from typing import TYPE_CHECKING
 
-from benchmarks.compiled_lists import read_facts
-from benchmarks.edge_streams import (
+from .compiled_lists import read_facts
+from .edge_streams import (
     KnownLists,
     node_count,
     skewed_blocks,
     write_edges_csv,
     write_edges_npy,
 )
-from benchmarks.job_runs import Run, run_capped_job
-from benchmarks.memcap import UnavailableError
-from benchmarks.report import (
+from .job_runs import Run, run_capped_job
+from .memcap import UnavailableError
+from .report import (
     Cell,
     Report,
     Spread,
@@ -38,7 +38,7 @@ from benchmarks.report import (
     spread_of,
     text,
 )
-from benchmarks.scratch import scratch_folder
+from .scratch import scratch_folder
 
 if TYPE_CHECKING:
     import argparse

@@ -11,11 +11,11 @@ import os
 import sys
 from functools import partial
 
-from benchmarks.compiled_lists import read_facts
-from benchmarks.edge_streams import KnownLists, node_count, rmat_blocks, write_edges_csv
-from benchmarks.job_runs import COLUMNS, Run, cells_of, installed, run_job, take_turns
-from benchmarks.page_cache import warm_up
-from benchmarks.report import (
+from .compiled_lists import read_facts
+from .edge_streams import KnownLists, node_count, rmat_blocks, write_edges_csv
+from .job_runs import COLUMNS, Run, cells_of, installed, run_job, take_turns
+from .page_cache import warm_up
+from .report import (
     Cell,
     Report,
     argument_parser,
@@ -23,7 +23,7 @@ from benchmarks.report import (
     ratio,
     spread_of,
 )
-from benchmarks.scratch import scratch_folder
+from .scratch import scratch_folder
 
 _OURS = "graphmount.compile_graph"
 _THEIRS = "graphzero.convert_csv_to_gl"

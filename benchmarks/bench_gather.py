@@ -14,11 +14,12 @@ import sys
 from typing import TYPE_CHECKING
 
 import graphmount as gm
-from benchmarks.cold_runs import run_cold
-from benchmarks.memcap import UnavailableError
-from benchmarks.page_cache import evict
-from benchmarks.patterns import ROW_BYTES, matrix
-from benchmarks.report import (
+
+from .cold_runs import run_cold
+from .memcap import UnavailableError
+from .page_cache import evict
+from .patterns import ROW_BYTES, matrix
+from .report import (
     Cell,
     Report,
     Spread,
@@ -31,7 +32,7 @@ from benchmarks.report import (
     spread_of,
     text,
 )
-from benchmarks.scratch import scratch_folder
+from .scratch import scratch_folder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,7 +64,7 @@ Way = tuple[str, str, str, int]
 def _command(path: str, way: Way, row_bytes: int, seconds: float) -> list[str]:
     _, how, advice, most = way
     batch = min(most, _BATCH_BYTES // row_bytes)
-    command = [sys.executable, "-m", "benchmarks.gather_once", path, "--way", how]
+    command = [sys.executable, "-m", f"{__package__}.gather_once", path, "--way", how]
     command += ["--advice", advice, "--row-bytes", str(row_bytes), "--batch", str(batch)]
     return [*command, "--seconds", str(seconds)]
 

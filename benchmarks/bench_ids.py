@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import graphmount as gm
-from benchmarks.open_once import process_memory
-from benchmarks.page_cache import warm_up
-from benchmarks.report import (
+
+from .open_once import process_memory
+from .page_cache import warm_up
+from .report import (
     Cell,
     Report,
     argument_parser,
@@ -30,7 +31,7 @@ from benchmarks.report import (
     spread_of,
     text,
 )
-from benchmarks.scratch import require_memory, scratch_folder
+from .scratch import require_memory, scratch_folder
 
 if TYPE_CHECKING:
     import argparse

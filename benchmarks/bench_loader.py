@@ -20,11 +20,12 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 import graphmount as gm
-from benchmarks.edge_streams import rmat_blocks, skewed_blocks
-from benchmarks.load_once import BATCH_SIZE, COLUMNS, FANOUTS, features_of
-from benchmarks.memcap import UnavailableError
-from benchmarks.page_cache import evict
-from benchmarks.report import (
+
+from .edge_streams import rmat_blocks, skewed_blocks
+from .load_once import BATCH_SIZE, COLUMNS, FANOUTS, features_of
+from .memcap import UnavailableError
+from .page_cache import evict
+from .report import (
     Cell,
     Report,
     Spread,
@@ -37,8 +38,8 @@ from benchmarks.report import (
     spread_of,
     text,
 )
-from benchmarks.scratch import require_memory, scratch_folder
-from benchmarks.turns import Played, Player, play
+from .scratch import require_memory, scratch_folder
+from .turns import Played, Player, play
 
 if TYPE_CHECKING:
     import argparse
@@ -163,7 +164,7 @@ def run_ways(
     for name, way in ways.items():
         for file in Path(way.folder).rglob("*.g[ld]"):
             evict(str(file))
-        command = [sys.executable, "-m", "benchmarks.load_once", way.folder, *way.arguments]
+        command = [sys.executable, "-m", f"{__package__}.load_once", way.folder, *way.arguments]
         topology = (Path(way.folder) / "graph.gl").stat().st_size
         players[name] = Player(command, way.limit + topology)
     results = play(

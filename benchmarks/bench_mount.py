@@ -20,11 +20,12 @@ import numpy as np
 import torch
 
 import graphmount as gm
-from benchmarks.cold_runs import run_cold
-from benchmarks.memcap import UnavailableError
-from benchmarks.page_cache import evict, resident_bytes
-from benchmarks.patterns import compile_rich_graph, matrix, write_npy
-from benchmarks.report import (
+
+from .cold_runs import run_cold
+from .memcap import UnavailableError
+from .page_cache import evict, resident_bytes
+from .patterns import compile_rich_graph, matrix, write_npy
+from .report import (
     Cell,
     Report,
     add_size,
@@ -39,7 +40,7 @@ from benchmarks.report import (
     spread_of,
     text,
 )
-from benchmarks.scratch import scratch_folder
+from .scratch import scratch_folder
 
 if TYPE_CHECKING:
     import argparse
@@ -144,7 +145,7 @@ def bench_memory(report: Report, folder: str) -> None:
             runs = []
             for _ in range(_MEMORY_ROUNDS):
                 evict(path)
-                command = [sys.executable, "-m", "benchmarks.open_once", path]
+                command = [sys.executable, "-m", f"{__package__}.open_once", path]
                 run = subprocess.run(command, check=True, stdout=subprocess.PIPE)
                 runs.append({**json.loads(run.stdout), "cached": resident_bytes(path)})
             worst = {name: max(run[name] or 0 for run in runs) for name in runs[0]}
@@ -173,7 +174,7 @@ def bench_capped(report: Report, folder: str, cap: int, num_rows: int, rounds: i
     results: dict[str, list[dict[str, float]]] = {way: [] for way in ways}
     for seed in range(rounds):
         for way, (reader, kind, advice) in ways.items():
-            command = [sys.executable, "-m", "benchmarks.read_rows", f"{folder}/large.{kind}"]
+            command = [sys.executable, "-m", f"{__package__}.read_rows", f"{folder}/large.{kind}"]
             command += ["--reader", reader, "--advice", advice]
             command += ["--rows", str(num_rows), "--seed", str(seed)]
             try:

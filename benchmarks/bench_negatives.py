@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import graphmount as gm
-from benchmarks.edge_streams import node_count, rmat_blocks
-from benchmarks.page_cache import warm_up
-from benchmarks.report import (
+
+from .edge_streams import node_count, rmat_blocks
+from .page_cache import warm_up
+from .report import (
     Cell,
     Report,
     argument_parser,
@@ -30,7 +31,7 @@ from benchmarks.report import (
     spread_of,
     text,
 )
-from benchmarks.scratch import require_memory, scratch_folder
+from .scratch import require_memory, scratch_folder
 
 if TYPE_CHECKING:
     import argparse

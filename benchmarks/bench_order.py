@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import graphmount as gm
-from benchmarks.report import (
+
+from .report import (
     Cell,
     Report,
     argument_parser,
@@ -30,7 +31,7 @@ from benchmarks.report import (
     seconds,
     text,
 )
-from benchmarks.scratch import require_memory, scratch_folder
+from .scratch import require_memory, scratch_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -18,11 +18,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import graphmount as gm
-from benchmarks.cold_runs import run_cold
-from benchmarks.edge_streams import node_count, rmat_blocks, skewed_blocks, write_edges_csv
-from benchmarks.memcap import UnavailableError
-from benchmarks.page_cache import warm_up
-from benchmarks.report import (
+
+from .cold_runs import run_cold
+from .edge_streams import node_count, rmat_blocks, skewed_blocks, write_edges_csv
+from .memcap import UnavailableError
+from .page_cache import warm_up
+from .report import (
     Cell,
     Report,
     argument_parser,
@@ -34,7 +35,7 @@ from benchmarks.report import (
     spread_of,
     text,
 )
-from benchmarks.scratch import require_memory, scratch_folder
+from .scratch import require_memory, scratch_folder
 
 if TYPE_CHECKING:
     import argparse
@@ -180,7 +181,7 @@ def bench_disk(report: Report, folder: str, options: argparse.Namespace) -> None
         runs: dict[str, list[dict[str, float]]] = {"fault": [], "batch": [], "auto": []}
         for seed in range(options.disk_rounds):
             for reads, results in runs.items():
-                command = [sys.executable, "-m", "benchmarks.sample_once", path]
+                command = [sys.executable, "-m", f"{__package__}.sample_once", path]
                 command += ["--reads", reads, "--seed", str(seed)]
                 command += ["--seconds", str(options.disk_seconds)]
                 try:

@@ -15,11 +15,12 @@ from pathlib import Path
 import numpy as np
 
 import graphmount as gm
-from benchmarks.cold_runs import run_cold
-from benchmarks.edge_streams import rmat_blocks
-from benchmarks.load_once import COLUMNS, features_of
-from benchmarks.memcap import UnavailableError
-from benchmarks.report import (
+
+from .cold_runs import run_cold
+from .edge_streams import rmat_blocks
+from .load_once import COLUMNS, features_of
+from .memcap import UnavailableError
+from .report import (
     Cell,
     Report,
     argument_parser,
@@ -29,7 +30,7 @@ from benchmarks.report import (
     plain,
     text,
 )
-from benchmarks.scratch import require_memory, scratch_folder
+from .scratch import require_memory, scratch_folder
 
 _DEGREE = 16
 _LEAST_LIMIT = 512 << 20  # torch and PyG take 300 MB before they do anything
@@ -64,7 +65,7 @@ def bench(report: Report, path: str, size: int, num_seeds: int) -> None:
     files = [str(file) for file in Path(path).rglob("*.g[ld]")]
     rows: list[dict[str, Cell]] = []
     for way in ("graphmount", "in memory"):
-        command = [sys.executable, "-m", "benchmarks.train_once", path, "--way", way]
+        command = [sys.executable, "-m", f"{__package__}.train_once", path, "--way", way]
         run = run_cold(command, limit, *files)
         fine = run.status == 0 and not run.oom_kills
         result = json.loads(run.stdout) if fine else {}

@@ -16,9 +16,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import graphmount as gm
-from benchmarks.page_cache import evict, warm_up
-from benchmarks.patterns import compile_plain_graph, compile_rich_graph, matrix
-from benchmarks.report import (
+
+from .page_cache import evict, warm_up
+from .patterns import compile_plain_graph, compile_rich_graph, matrix
+from .report import (
     Cell,
     Report,
     Spread,
@@ -32,7 +33,7 @@ from benchmarks.report import (
     spread_of,
     text,
 )
-from benchmarks.scratch import scratch_folder
+from .scratch import scratch_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -22,9 +22,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import graphmount as gm
-from benchmarks.edge_streams import rmat_blocks, write_edges_csv, write_edges_npy
-from benchmarks.page_cache import warm_up
-from benchmarks.report import (
+
+from .edge_streams import rmat_blocks, write_edges_csv, write_edges_npy
+from .page_cache import warm_up
+from .report import (
     Cell,
     Report,
     Spread,
@@ -36,7 +37,7 @@ from benchmarks.report import (
     spread_of,
     text,
 )
-from benchmarks.scratch import require_memory, scratch_folder
+from .scratch import require_memory, scratch_folder
 
 if TYPE_CHECKING:
     import argparse

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from benchmarks.memcap import CappedRun, run_capped
-from benchmarks.page_cache import evict
+from .memcap import CappedRun, run_capped
+from .page_cache import evict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

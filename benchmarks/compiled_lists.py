@@ -14,12 +14,13 @@ from functools import partial
 from typing import Any
 
 import graphmount as gm
-from benchmarks.edge_streams import digest_of_lists
+
+from .edge_streams import digest_of_lists
 
 
 def read_facts(path: str, *, reader: str, step: int, directions: list[str]) -> dict[str, Any]:
     """Asks a process of its own, which may crash. Raises RuntimeError with its last words."""
-    command = [sys.executable, "-m", "benchmarks.compiled_lists", path, "--reader", reader]
+    command = [sys.executable, "-m", f"{__package__}.compiled_lists", path, "--reader", reader]
     command += ["--step", str(step), "--directions", *directions]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     if run.returncode != 0:

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import graphmount as gm
-from benchmarks.open_once import disk_read_bytes, process_memory
-from benchmarks.patterns import expected_rows
+
+from .open_once import disk_read_bytes, process_memory
+from .patterns import expected_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,9 +12,9 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks.compile_job import TOOLS
-from benchmarks.memcap import run_capped
-from benchmarks.report import (
+from .compile_job import TOOLS
+from .memcap import run_capped
+from .report import (
     Cell,
     Report,
     in_unit,
@@ -53,7 +53,7 @@ def run_job(tool: str, source: str, *arguments: str) -> Run:
     Raises:
         RuntimeError: It failed; with the end of what it said.
     """
-    command = [sys.executable, "-m", "benchmarks.compile_job", tool, source, *arguments]
+    command = [sys.executable, "-m", f"{__package__}.compile_job", tool, source, *arguments]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     peak = _AnonymousPeak(process.pid)
     stdout, stderr = process.communicate()
@@ -70,7 +70,7 @@ def run_capped_job(cap: int, tool: str, source: str, *arguments: str) -> Run:
         RuntimeError: It failed, or was killed for want of memory.
         memcap.UnavailableError: There is no way to limit memory here.
     """
-    command = [sys.executable, "-m", "benchmarks.compile_job", tool, source, *arguments]
+    command = [sys.executable, "-m", f"{__package__}.compile_job", tool, source, *arguments]
     run = run_capped(command, cap, keep_stdout=True)
     if run.status != 0 or run.oom_kills:
         raise RuntimeError(f"{tool} ended with status {run.status}, {run.oom_kills} OOM kills")

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import graphmount as gm
-from benchmarks.open_once import disk_read_bytes, process_memory
+
+from .open_once import disk_read_bytes, process_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -87,7 +88,7 @@ class Taker:
         self._ds, self._batches = ds, batches
         self._train: Callable[[Any, Any], float] | None = None
         if trains:
-            from benchmarks.sage_training import make_step
+            from .sage_training import make_step
 
             self._train = make_step(COLUMNS)
         self._generator = np.random.default_rng(1)

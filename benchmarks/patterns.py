@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import graphmount as gm
-from benchmarks.scratch import require_memory
+
+from .scratch import require_memory
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

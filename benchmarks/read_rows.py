@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import graphmount as gm
-from benchmarks.open_once import disk_read_bytes, process_memory
-from benchmarks.patterns import COLUMNS, expected_rows, expected_sum
+
+from .open_once import disk_read_bytes, process_memory
+from .patterns import COLUMNS, expected_rows, expected_sum
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -17,8 +17,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from benchmarks.environment import environment
-from benchmarks.memcap import parse_size
+from .environment import environment
+from .memcap import parse_size
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -10,7 +10,8 @@ import time
 import numpy as np
 
 import graphmount as gm
-from benchmarks.open_once import disk_read_bytes
+
+from .open_once import disk_read_bytes
 
 _FANOUTS = (15, 10, 5)
 _BATCH = 1024

@@ -17,7 +17,8 @@ from typing import Any
 import torch
 
 import graphmount as gm
-from benchmarks.open_once import process_memory
+
+from .open_once import process_memory
 
 WAYS = ("graphmount", "in memory")
 FANOUTS = [10, 5]
@@ -53,7 +54,7 @@ def loaded_batches(options: argparse.Namespace) -> Any:  # noqa: ANN401
     typing = importlib.import_module("torch_geometric.typing")
     if typing.WITH_PYG_LIB or typing.WITH_TORCH_SPARSE:
         return loaders.NeighborLoader(data, FANOUTS, **how)
-    from benchmarks.in_memory_sampler import InMemorySampler
+    from .in_memory_sampler import InMemorySampler
 
     sampler = InMemorySampler(data.edge_index.numpy(), ds.num_nodes, FANOUTS, seed=0)
     return loaders.NodeLoader(data, sampler, **how)

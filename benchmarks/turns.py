@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.memcap import CappedRun, run_capped
+from .memcap import CappedRun, run_capped
 
 if TYPE_CHECKING:
     import subprocess

@@ -42,13 +42,14 @@ from .scratch import scratch_folder
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
+
+    from .units import Unit
 
 _DEGREE = 8
 _SLACK = 256 << 20
 _PAPERS_EDGES = 1_615_685_872
 _SPARE_DISK = 4 << 30
-_TIME_COLUMNS: dict[str, Callable[[Cell], str]] = {
+_TIME_COLUMNS: dict[str, Unit] = {
     "way": text,
     "edges": plain,
     "seconds": seconds,
@@ -58,7 +59,7 @@ _TIME_COLUMNS: dict[str, Callable[[Cell], str]] = {
     "processor s": seconds,
     "runs": plain,
 }
-_SPACE_COLUMNS: dict[str, Callable[[Cell], str]] = {
+_SPACE_COLUMNS: dict[str, Unit] = {
     "way": text,
     "spilled MiB": mebibytes,
     "anonymous MiB": mebibytes,

@@ -29,6 +29,8 @@ from .report import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from .units import Unit
+
 #: What one run of a job was: "seconds", "anonymous", "disk_read" and more.
 Run = dict[str, float]
 
@@ -125,7 +127,7 @@ def take_turns(
 
 
 #: Of the cells that `cells_of` makes.
-COLUMNS: dict[str, Callable[[Cell], str]] = {
+COLUMNS: dict[str, Unit] = {
     "way": text,
     "seconds": seconds,
     "MB/s": in_unit(1e-6, 0),

@@ -1,16 +1,16 @@
-"""What a benchmark prints and keeps: tables, medians with their spread, and checks.
+"""What a benchmark prints and keeps: tables, plots, checks and goals.
 
 A check is about correctness, and fails the run. A goal is a figure we promise; missing one is shown
-and kept, but a busy machine is no error.
+and kept, but a busy machine is no error, and small files (`--quick`) cannot reach them all.
 """
 
 from __future__ import annotations
 
 import argparse
 import dataclasses
+import inspect
 import json
-import statistics
-from dataclasses import dataclass
+import sys
 from typing import TYPE_CHECKING, Literal
 
 from rich.console import Console
@@ -19,58 +19,45 @@ from rich.table import Table
 
 from .environment import environment
 from .memcap import parse_size
+from .units import (
+    Cell,
+    Spread,
+    Unit,
+    gibibytes,
+    mebibytes,
+    microseconds,
+    plain,
+    ratio,
+    seconds,
+    spread_of,
+    text,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
+
+    from .plot import Plot
+
+__all__ = [
+    "Cell",
+    "Report",
+    "Spread",
+    "add_size",
+    "argument_parser",
+    "defaults",
+    "gibibytes",
+    "in_unit",
+    "mebibytes",
+    "microseconds",
+    "plain",
+    "ratio",
+    "seconds",
+    "spread_of",
+    "text",
+]
 
 _FILE_WIDTH = 180
-
-
-@dataclass(frozen=True)
-class Spread:
-    """Median, 10th and 90th percentile of several measurements (of few: the extremes)."""
-
-    median: float
-    low: float
-    high: float
-    count: int
-
-
-def spread_of(values: Sequence[float]) -> Spread:
-    if len(values) < 2:
-        return Spread(values[0], values[0], values[0], 1)
-    tenths = statistics.quantiles(values, n=10, method="inclusive")
-    low, high = (min(values), max(values)) if len(values) < 10 else (tenths[0], tenths[-1])
-    return Spread(statistics.median(values), low, high, len(values))
-
-
-Cell = Spread | float | int | str | None
-
-
-def in_unit(factor: float, digits: int) -> Callable[[Cell], str]:
-    """Shows numbers multiplied by `factor`, a spread as "median (low - high)"."""
-
-    def show(cell: Cell) -> str:
-        if cell is None:
-            return "-"
-        if isinstance(cell, str):
-            return cell
-        if not isinstance(cell, Spread):
-            return f"{cell * factor:,.{digits}f}"
-        low, median, high = (
-            f"{value * factor:,.{digits}f}" for value in (cell.low, cell.median, cell.high)
-        )
-        return median if low == high else f"{median} ({low} - {high})"
-
-    return show
-
-
-text = plain = in_unit(1, 0)
-ratio = in_unit(1, 2)
-seconds = in_unit(1, 2)
-microseconds = in_unit(1e6, 1)
-mebibytes = in_unit(1 / 2**20, 1)
-gibibytes = in_unit(1 / 2**30, 2)
+in_unit = Unit
 
 
 class Report:
@@ -83,19 +70,24 @@ class Report:
         facts = environment(folder)
         self._results: dict[str, object] = {
             "benchmark": name,
+            "about": inspect.getdoc(sys.modules["__main__"]),
             "options": vars(options),
             "environment": facts,
         }
         self._tables: dict[str, list[Mapping[str, Cell]]] = {}
+        self._units: dict[str, Mapping[str, Unit]] = {}
+        self._plots: list[Plot] = []
         self._checks: list[dict[str, object]] = []
         self._skipped: list[dict[str, str]] = []
-        for fact, value in facts.items():
-            self._console.print(f"[dim]{fact:>18}[/dim]  {value}", highlight=False)
+        self._notes: list[str] = []
+        if not options.no_facts:
+            for fact, value in facts.items():
+                self._console.print(f"[dim]{fact:>18}[/dim]  {value}", highlight=False)
 
     def table(
         self,
         title: str,
-        columns: Mapping[str, Callable[[Cell], str]],
+        columns: Mapping[str, Unit],
         rows: Sequence[Mapping[str, Cell]],
     ) -> None:
         """Prints `rows` under `title`, the cells of a column in its unit; JSON keeps SI units."""
@@ -106,6 +98,16 @@ class Report:
             shown.add_row(*(escape(show(row.get(name))) for name, show in columns.items()))
         self._console.print(shown)
         self._tables[title] = list(rows)
+        self._units[title] = columns
+
+    def plot(self, plot: Plot) -> None:
+        """Keeps a plot for the report that a browser shows."""
+        self._plots.append(plot)
+
+    def note(self, what: str) -> None:
+        """Says what a reader must know to read the figures right, such as what a peer does else."""
+        self._console.print(f"[cyan]note[/cyan] {escape(what)}", highlight=False)
+        self._notes.append(what)
 
     def check(self, what: str, passed: bool, detail: str = "") -> None:
         """Notes whether a result is right."""
@@ -125,7 +127,8 @@ class Report:
     def _judge(
         self, kind: Literal["check", "goal"], what: str, *, passed: bool, detail: str
     ) -> None:
-        mark = "[green]pass[/green]" if passed else "[red]FAIL[/red]"
+        missed = "[yellow]missed[/yellow]" if kind == "goal" else "[red]FAIL[/red]"
+        mark = "[green]pass[/green]" if passed else missed
         line = escape(f"({kind}) {what}: {detail}" if detail else f"({kind}) {what}")
         self._console.print(f"{mark} {line}", highlight=False)
         self._checks.append({"kind": kind, "what": what, "passed": passed, "detail": detail})
@@ -138,6 +141,9 @@ class Report:
                     {
                         **self._results,
                         "tables": self._tables,
+                        "units": self._units,
+                        "plots": self._plots,
+                        "notes": self._notes,
                         "checks": self._checks,
                         "skipped": self._skipped,
                     },
@@ -150,7 +156,7 @@ class Report:
 
 
 def _as_json(value: object) -> object:
-    if isinstance(value, Spread):
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return dataclasses.asdict(value)
     raise TypeError(f"{value!r} has no place in a report")
 
@@ -160,6 +166,7 @@ def argument_parser(description: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--quick", action="store_true", help="small files, few rounds")
     parser.add_argument("--json", metavar="FILE", help="write the results there as well")
+    parser.add_argument("--no-facts", action="store_true", help="do not print the machine's facts")
     parser.add_argument("--folder", help="where to make files (default: a temporary folder)")
     return parser
 

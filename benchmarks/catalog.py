@@ -1,0 +1,84 @@
+"""Which benchmarks there are, by name, and what they need to be installed."""
+
+from __future__ import annotations
+
+import importlib.util
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A benchmark: the module that is run, what it shows, and the packages it cannot do without."""
+
+    module: str
+    shows: str
+    needs: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The module's name without "bench_"."""
+        return self.module.removeprefix("bench_")
+
+    def missing(self) -> list[str]:
+        """What is not installed."""
+        return [name for name in self.needs if importlib.util.find_spec(name) is None]
+
+
+#: The names that a user gives, and the benchmarks that each stands for.
+GROUPS: dict[str, tuple[Entry, ...]] = {
+    "compile": (
+        Entry("bench_compile_text", "text to a graph", ("polars",)),
+        Entry("bench_compile_large", "a graph larger than memory", ("polars",)),
+        Entry("bench_compile_features", "features from .npy and text", ("polars",)),
+    ),
+    "mount": (
+        Entry("bench_mount", "opening files of any size", ("torch",)),
+        Entry("bench_verify", "checking files"),
+        Entry("bench_advice", "what the kernel is told about access"),
+        Entry("bench_ids", "ids of the source, there and back"),
+    ),
+    "sample": (
+        Entry("bench_sample", "neighbors from memory and disk", ("polars",)),
+        Entry("bench_negatives", "edges that do not exist"),
+    ),
+    "walk": (Entry("bench_walk", "random walks", ("polars",)),),
+    "gather": (Entry("bench_gather", "rows from disk and memory", ("torch",)),),
+    "loader": (
+        Entry("bench_loader", "batches with little memory", ("torch",)),
+        Entry("bench_order", "which nodes should lie at the front"),
+    ),
+    "train": (
+        Entry("bench_train", "an epoch in a quarter of the memory", ("torch_geometric",)),
+        Entry("bench_accuracy", "the same accuracy as in memory", ("torch_geometric",)),
+    ),
+    "scaling": (Entry("bench_scaling", "more threads, nodes and columns"),),
+}
+
+
+def entries_of(names: Iterable[str]) -> list[Entry]:
+    """The benchmarks that the names stand for, each once: groups, single ones, or "all".
+
+    Raises:
+        ValueError: There is no such name.
+
+    Examples:
+        >>> [entry.module for entry in entries_of(["walk", "compile_text"])]
+        ['bench_walk', 'bench_compile_text']
+    """
+    everything = [entry for group in GROUPS.values() for entry in group]
+    single = {entry.name: (entry,) for entry in everything}
+    known = single | GROUPS | {"all": tuple(everything)}
+    found: dict[str, Entry] = {}
+    for name in names:
+        if name not in known:
+            extra = ", ".join(sorted(set(single) - set(GROUPS)))
+            raise ValueError(
+                f"there is no benchmark {name!r}; there are all, {', '.join(GROUPS)}, and single "
+                f"ones: {extra}"
+            )
+        found |= {entry.module: entry for entry in known[name]}
+    return list(found.values())

@@ -1,0 +1,29 @@
+"""Plots of a run as files, for pages that are not the report."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING, Any
+
+from .plot import plot_of
+from .svg_chart import to_svg
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def write_plots(results: Mapping[str, Any], folder: str) -> int:
+    """Writes each plot to an SVG file named after its benchmark and title; returns how many."""
+    os.makedirs(folder, exist_ok=True)
+    count = 0
+    for result in results["benchmarks"]:
+        for facts in result["plots"]:
+            plot = plot_of(facts)
+            name = re.sub(r"[^a-z0-9]+", "-", f"{result['benchmark']} {plot.title}".lower())
+            with open(
+                os.path.join(folder, f"{name.strip('-')}.svg"), "w", encoding="utf-8"
+            ) as file:
+                file.write(to_svg(plot, background="white"))
+            count += 1
+    return count

@@ -22,7 +22,7 @@ COLORS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#99
 _WIDTH = 720
 _TOP, _BOTTOM, _RIGHT = 44, 52, 28
 _LINES_HEIGHT, _LINES_LEFT = 380, 74
-_BARS_LEFT, _BAR = 262, 22
+_BARS_LEFT, _BAR = 300, 22
 _LEGEND_ROW = 20
 _FILL = 'fill="currentColor"'
 

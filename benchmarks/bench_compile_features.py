@@ -23,6 +23,7 @@ from .job_runs import COLUMNS, cells_of, installed, run_job, take_turns
 from .page_cache import evict, warm_up
 from .patterns import COLUMNS as MATRIX_COLUMNS
 from .patterns import expected_rows, matrix, write_npy
+from .plot import bars
 from .report import Report, add_size, argument_parser, defaults, spread_of
 from .scratch import scratch_folder
 
@@ -104,6 +105,7 @@ def bench_text(report: Report, folder: str, num_rows: int, rounds: int) -> None:
     rows = [cells_of(way, runs[way], runs[_OURS], size) for way in ways]
     title = f"CSV of {num_rows:,} x {MATRIX_COLUMNS} numbers, {size / 1e6:.0f} MB, "
     report.table(title + "in the page cache, to .gd", COLUMNS, rows)
+    report.plot(bars("Text to features", rows, of="MB/s", y="MB of text a second", factor=1e-6))
     if _THEIRS in runs:
         pairs = zip(runs[_THEIRS], runs[_OURS], strict=True)
         faster = spread_of([their["seconds"] / our["seconds"] for their, our in pairs])

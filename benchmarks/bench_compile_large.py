@@ -53,7 +53,7 @@ _TIME_COLUMNS: dict[str, Unit] = {
     "way": text,
     "edges": plain,
     "seconds": seconds,
-    "ns/edge": in_unit(1e9, 1),
+    "ns/edge": in_unit(1e9, 1, "less"),
     "reading s": seconds,
     "writing s": seconds,
     "processor s": seconds,

@@ -15,6 +15,7 @@ from .compiled_lists import read_facts
 from .edge_streams import KnownLists, node_count, rmat_blocks, write_edges_csv
 from .job_runs import COLUMNS, Run, cells_of, installed, run_job, take_turns
 from .page_cache import warm_up
+from .plot import bars
 from .report import (
     Cell,
     Report,
@@ -97,6 +98,7 @@ def main() -> int:
         title = f"CSV of {options.edges:,} edges, {size / 1e6:.0f} MB, in the page cache"
         title += "; Polars and DuckDB only read it"
         report.table(title, COLUMNS | {"bytes/edge": ratio}, rows)
+        report.plot(bars("Text to a graph", rows, of="seconds", y="seconds"))
         judge(report, runs, sizes[_OURS])
         return report.finish(options.json)
 

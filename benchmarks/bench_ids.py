@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 _MOUNTED = "the mounted file"
 _COLUMNS = {
     "way": text,
-    "ns each": in_unit(1e9, 1),
+    "ns each": in_unit(1e9, 1, "less"),
     "M a second": in_unit(1e-6, 2),
     "times the peer": ratio,
     "memory added, MiB": mebibytes,

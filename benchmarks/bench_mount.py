@@ -25,6 +25,7 @@ from .cold_runs import run_cold
 from .memcap import UnavailableError
 from .page_cache import evict, resident_bytes
 from .patterns import compile_rich_graph, matrix, write_npy
+from .plot import bars
 from .report import (
     Cell,
     Report,
@@ -135,6 +136,9 @@ def bench_opening(report: Report, folder: str, rounds: int, cold_rounds: int) ->
             | {"large / small": ratio, "opens": plain},
             rows,
         )
+        if not cold:
+            opening = bars("Opening the large file", rows, of="large", y="microseconds", factor=1e6)
+            report.plot(opening)
 
 
 def bench_memory(report: Report, folder: str) -> None:

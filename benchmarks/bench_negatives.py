@@ -20,6 +20,7 @@ import graphmount as gm
 
 from .edge_streams import node_count, rmat_blocks
 from .page_cache import warm_up
+from .plot import bars
 from .report import (
     Cell,
     Report,
@@ -43,7 +44,7 @@ _MOUNTED = "the mounted file"
 _DEGREE = 16
 _COLUMNS = {
     "way": text,
-    "ns each": in_unit(1e9, 1),
+    "ns each": in_unit(1e9, 1, "less"),
     "M a second": in_unit(1e-6, 2),
     "times the peer": ratio,
     "runs": plain,
@@ -89,6 +90,7 @@ def compare(
         for name, spent in times.items()
     ]
     report.table(title, _COLUMNS, rows)
+    report.plot(bars(title, rows, of="ns each", y="ns each", factor=1e9, log=True))
 
 
 def bench_lookup(

@@ -20,6 +20,7 @@ from .cold_runs import run_cold
 from .edge_streams import rmat_blocks
 from .load_once import COLUMNS, features_of
 from .memcap import UnavailableError
+from .plot import bars
 from .report import (
     Cell,
     Report,
@@ -82,6 +83,9 @@ def bench(report: Report, path: str, size: int, num_seeds: int) -> None:
             report.goal("in memory: killed, as it does not fit", bool(run.oom_kills), ended)
     title = f"GraphSAGE, one epoch, {size >> 20:,} MiB, limit {limit >> 20:,} MiB"
     report.table(title, _COLUMNS, rows)
+    title = f"Memory of an epoch: the dataset has {size >> 20:,} MiB, the limit is {limit >> 20:,}"
+    peaks = bars(title, rows, of="anonymous peak, MiB", y="MiB at most", factor=2**-20)
+    report.plot(peaks)
 
 
 def main() -> int:

@@ -26,7 +26,6 @@ from .report import (
     add_size,
     argument_parser,
     defaults,
-    gibibytes,
     plain,
     ratio,
     seconds,
@@ -34,6 +33,7 @@ from .report import (
     text,
 )
 from .scratch import scratch_folder
+from .units import Unit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -127,7 +127,7 @@ def bench_verify(report: Report, path: str, what: str, rounds: int) -> None:
             for way, (speed, effort) in results.items()
         ]
         size = f"{os.path.getsize(path) / 2**30:.2f} GiB"
-        columns = {"way": text, "GiB/s": gibibytes, "of the fastest read": ratio}
+        columns = {"way": text, "GiB/s": Unit(1 / 2**30, 2, "more"), "of the fastest read": ratio}
         columns |= {"processor s": seconds, "runs": plain}
         report.table(f"Verifying {what}, {size}, {state}", columns, rows)
         if cold:

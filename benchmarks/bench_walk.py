@@ -25,6 +25,7 @@ import graphmount as gm
 
 from .edge_streams import rmat_blocks, write_edges_csv, write_edges_npy
 from .page_cache import warm_up
+from .plot import bars
 from .report import (
     Cell,
     Report,
@@ -38,6 +39,7 @@ from .report import (
     text,
 )
 from .scratch import require_memory, scratch_folder
+from .units import faster
 
 if TYPE_CHECKING:
     import argparse
@@ -52,10 +54,10 @@ _THEIRS = "graphzero"
 _BIASES = ((1, 0.5), (0.25, 4))
 _COLUMNS = {
     "way": text,
-    "M steps a second": in_unit(1e-6, 3),
+    "M steps a second": in_unit(1e-6, 3, "more"),
     "ns a step": in_unit(1e9, 1),
     "processor ns a step": in_unit(1e9, 1),
-    "times graphzero": ratio,
+    "times graphzero": faster,
     "times, by processor": ratio,
     "walks": plain,
     "runs": plain,
@@ -132,6 +134,8 @@ def compare(report: Report, title: str, ways: list[Way], steps: TrueSteps) -> Sp
         for way, spent, used, size in zip(ways, times, processor, sizes, strict=True)
     ]
     report.table(title, _COLUMNS, rows)
+    speeds = bars(title, rows, of="M steps a second", y="M steps a second", factor=1e-6, log=True)
+    report.plot(speeds)
     return ratios
 
 

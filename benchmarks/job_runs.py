@@ -130,7 +130,7 @@ def take_turns(
 COLUMNS: dict[str, Unit] = {
     "way": text,
     "seconds": seconds,
-    "MB/s": in_unit(1e-6, 0),
+    "MB/s": in_unit(1e-6, 0, "more"),
     "times ours": ratio,
     "processor s": seconds,
     "anonymous MiB": mebibytes,

@@ -55,7 +55,10 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
         Entry("bench_train", "an epoch in a quarter of the memory", ("torch_geometric",)),
         Entry("bench_accuracy", "the same accuracy as in memory", ("torch_geometric",)),
     ),
-    "scaling": (Entry("bench_scaling", "more threads, nodes and columns"),),
+    "scaling": (
+        Entry("bench_scaling", "more threads, nodes and columns"),
+        Entry("bench_papers", "the shape of ogbn-papers100M", ("pyarrow", "torch_geometric")),
+    ),
 }
 
 

@@ -113,9 +113,8 @@ format: $(VENV)/.built $(VENV)/.tools ## apply the formatters and renew the stub
 	$(BIN)/clang-format -i $(CPP_FILES)
 	cp $$(ls -t build/cp*/_core.pyi | head -n 1) src/graphmount/_core.pyi
 
-bench: $(VENV)/.built $(VENV)/.tools ## the benchmarks, short ones: BENCH_OPTIONS= for the full ones
-	for name in mount verify advice compile_text compile_large compile_features ids order sample walk negatives gather loader accuracy; do \
-		$(BIN)/python -m benchmarks.bench_$$name $(BENCH_OPTIONS) || exit 1; done
+bench: $(VENV)/.built $(VENV)/.tools ## all benchmarks, with small files: BENCH_OPTIONS= for the full ones
+	$(BIN)/graphmount bench all $(BENCH_OPTIONS) --out build/bench
 
 docs: $(VENV)/.built $(VENV)/.tools ## build the documentation into site/
 	$(BIN)/mkdocs build --strict

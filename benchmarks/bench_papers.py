@@ -10,6 +10,8 @@ from __future__ import annotations
 import json
 import shutil
 import sys
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import graphmount as gm
@@ -51,11 +53,16 @@ _TRAINING = {
 
 def largest_fraction(folder: str | None) -> float:
     """What fits on the disk with a tenth to spare, in hundredths of the whole."""
-    import tempfile
-
     free = 0.9 * shutil.disk_usage(folder or tempfile.gettempdir()).free
     hundredths = [place for place in range(1, 101) if shape_of(place / 100).disk_bytes <= free]
     return max(hundredths, default=0) / 100
+
+
+def needed_bytes(options: argparse.Namespace) -> int:
+    """What will be written. OGB's archives are compressed, features by little."""
+    if options.source is None:
+        return shape_of(options.fraction).disk_bytes
+    return 3 * sum(file.stat().st_size for file in Path(options.source, "raw").iterdir())
 
 
 def run_step(
@@ -132,7 +139,7 @@ def main() -> int:
         options.fraction = 0.001 if options.quick else largest_fraction(options.folder)
     if options.limit is None:
         options.limit = max(_LEAST_LIMIT, int(_LAPTOP * options.fraction))
-    with scratch_folder(options.folder, shape_of(options.fraction).disk_bytes) as folder:
+    with scratch_folder(options.folder, needed_bytes(options)) as folder:
         report = Report("papers", options, folder)
         try:
             bench(report, folder, options)

@@ -84,7 +84,7 @@ def bench(report: Report, path: str, size: int, num_seeds: int) -> None:
     title = f"GraphSAGE, one epoch, {size >> 20:,} MiB, limit {limit >> 20:,} MiB"
     report.table(title, _COLUMNS, rows)
     title = f"Memory of an epoch: the dataset has {size >> 20:,} MiB, the limit is {limit >> 20:,}"
-    peaks = bars(title, rows, of="anonymous peak, MiB", y="MiB at most", factor=2**-20)
+    peaks = bars(title, rows, of="anonymous peak, MiB", y="MiB", factor=2**-20, leads=True)
     report.plot(peaks)
 
 

@@ -84,7 +84,7 @@ def _head(results: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _promises(results: Mapping[str, Any]) -> Iterator[str]:
-    """The goals of all benchmarks, and how many checks passed."""
+    """The plots that say most, the goals of all benchmarks, and how many checks passed."""
     rows = [
         (result["benchmark"], check)
         for result in results["benchmarks"]
@@ -97,7 +97,11 @@ def _promises(results: Mapping[str, Any]) -> Iterator[str]:
         for check in result["checks"]
         if check["kind"] == "check"
     ]
-    yield "<section><h2>In short</h2>"
+    yield "<section id=short><h2>In short</h2>"
+    for result in results["benchmarks"]:
+        for plot in result["plots"]:
+            if plot["leads"]:
+                yield f"<figure>{to_svg(plot_of(plot))}</figure>"
     wrong = len(checks) - sum(checks)
     words = f"{len(checks):,} answers were checked; "
     words += "all are right." if wrong == 0 else f"{wrong} are wrong: see below."
@@ -129,7 +133,8 @@ def _section(result: Result) -> Iterator[str]:
     for note in result["notes"]:
         yield f"<p class=note>{_prose(note)}</p>"
     for plot in result["plots"]:
-        yield f"<figure>{to_svg(plot_of(plot))}</figure>"
+        if not plot["leads"]:
+            yield f"<figure>{to_svg(plot_of(plot))}</figure>"
     for title, rows in result["tables"].items():
         yield from _table(title, result["units"][title], rows)
     yield from _judged(result)
@@ -162,7 +167,7 @@ def _cell(unit: Unit, value: Any) -> str:  # noqa: ANN401  (whatever JSON has)
     words = unit(cell_of(value))
     number, bracket, rest = words.partition(" (")
     if isinstance(value, dict) and bracket:
-        return f"<td>{escape(number)} <small>({escape(rest)}</small>"
+        return f"<td>{escape(number)}<small>({escape(rest)}</small>"
     return f"<td>{escape(words)}"
 
 

@@ -27,6 +27,7 @@ class Plot:
         factor: What the numbers are multiplied by to be in the unit of `y`.
         log_x: Whether x grows by factors rather than steps.
         log_y: Whether y does. Not for stacks.
+        leads: Whether a report begins with it.
     """
 
     title: str
@@ -37,6 +38,7 @@ class Plot:
     factor: float = 1
     log_x: bool = False
     log_y: bool = False
+    leads: bool = False
 
 
 def bars(
@@ -47,6 +49,7 @@ def bars(
     y: str,
     factor: float = 1,
     log: bool = False,
+    leads: bool = False,
 ) -> Plot:
     """Bars of a column of a table, named by its first column; rows without a figure have none.
 
@@ -60,7 +63,14 @@ def bars(
         if cell is not None and not isinstance(cell, str):
             points.append((name, cell))
     return Plot(
-        title=title, kind="bars", x="way", y=y, series={of: points}, factor=factor, log_y=log
+        title=title,
+        kind="bars",
+        x="way",
+        y=y,
+        series={of: points},
+        factor=factor,
+        log_y=log,
+        leads=leads,
     )
 
 

@@ -40,6 +40,8 @@ def run_suite(
     """
     os.makedirs(out, exist_ok=True)
     console = Console()
+    if not console.is_terminal:
+        console.width = 120
     start = time.perf_counter()
     path = os.path.join(out, "results.json")
     facts: dict[str, Any] = {

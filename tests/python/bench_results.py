@@ -26,7 +26,7 @@ def plots() -> list[Plot]:
         ),
         Plot(title="Both", kind="lines", x="x", y="y", series=by_factors, log_x=True, log_y=True),
         Plot(title="Stages", kind="stacks", x="memory", y="seconds", series=stages),
-        bars("Ways", ROWS, of="seconds", y="seconds"),
+        bars("Ways", ROWS, of="seconds", y="seconds", leads=True),
         bars("Ways, by factors", ROWS + long_name, of="s", y="items", factor=1e-3, log=True),
     ]
 

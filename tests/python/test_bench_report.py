@@ -130,7 +130,7 @@ def test_the_page_says_it_all():
         "60 times theirs",
         "<span class=no>no</span>",
         "ours &lt;fast&gt;",
-        "1.00 <small>(0.90 - 1.10)</small>",
+        "1.00<small>(0.90 - 1.10)</small>",
         "Second paragraph with &lt;tags&gt;",
         "<code>walks</code>",
         "Not measured here: fio (it is not &lt;installed&gt;)",

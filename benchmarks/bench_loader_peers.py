@@ -53,7 +53,6 @@ _PEERS = {
     "graphbolt": "load_graphbolt",
     "pyg": "load_pyg",
     "pyg-lib": "load_pyg",
-    "pyg-sparse": "load_pyg",
 }
 _OURS = "loader, 10 %"
 _PATIENCE = 2  # times the length of a turn: what a peer may use of it if no batch gets done

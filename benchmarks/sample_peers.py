@@ -63,7 +63,6 @@ _WAYS = (
     Way("graphbolt", "sample_graphbolt", "all", threads=1),
     Way("pyg", "sample_pyg"),
     Way("pyg-lib", "sample_pyg"),
-    Way("pyg-sparse", "sample_pyg"),
 )
 _COLUMNS = {
     "library": text,

@@ -155,7 +155,6 @@ def python_for(recipe: Recipe) -> str:
 def _pip_command(place: Path, step: Step) -> list[str]:
     command = [str(_python_of(place)), "-m", "pip", "install", "--disable-pip-version-check"]
     command += ["--no-deps"] if step.alone else []
-    command += [] if step.isolated else ["--no-build-isolation"]
     return [*command, *step.packages]
 
 

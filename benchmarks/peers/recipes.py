@@ -15,14 +15,11 @@ class Step:
     Attributes:
         packages: What it installs.
         alone: Without what these depend on: the list is complete.
-        isolated: Whether what is built from source gets a place of its own to be built in. Not so
-            if it has to see the torch that is there.
         cuda_only: Only if the torch that is there by then was built for CUDA.
     """
 
     packages: tuple[str, ...]
     alone: bool = False
-    isolated: bool = True
     cuda_only: bool = False
 
 
@@ -111,16 +108,15 @@ _GRAPHBOLT = Recipe(
     ),
 )
 
-_TORCH = Step(packages=("torch==2.13.0", "torch_geometric==2.8.1"))
 _PYG_DIFFERS = (
     "PyG gives samples as they are drawn, by one thread; more threads need worker processes",
 )
 
 _PYG = Recipe(
     name="pyg",
-    about="torch_geometric 2.8.1 as it is: it cannot sample without pyg-lib or torch-sparse",
+    about="torch_geometric 2.8.1, which cannot sample without pyg-lib or torch-sparse",
     modules=("torch", "torch_geometric"),
-    steps=(_TORCH,),
+    steps=(Step(packages=("torch==2.13.0", "torch_geometric==2.8.1")),),
     size=900,
     differs=_PYG_DIFFERS,
 )
@@ -134,19 +130,6 @@ _PYG_LIB = Recipe(
     differs=_PYG_DIFFERS,
 )
 
-_PYG_SPARSE = Recipe(
-    name="pyg-sparse",
-    about="torch_geometric 2.8.1 with torch-sparse 0.6.18, built here: takes a compiler",
-    modules=("torch", "torch_geometric", "torch_sparse"),
-    steps=(
-        _TORCH,
-        Step(packages=("ninja", "scipy", "setuptools<81", "wheel")),
-        Step(packages=("torch-scatter==2.1.2", "torch-sparse==0.6.18"), alone=True, isolated=False),
-    ),
-    size=950,
-    differs=(*_PYG_DIFFERS, "PyG calls its sampler in torch-sparse deprecated"),
-)
-
 _GRAPHZERO = Recipe(
     name="graphzero",
     about="GraphZero 0.2.0",
@@ -157,4 +140,4 @@ _GRAPHZERO = Recipe(
 )
 
 #: By name.
-RECIPES = {recipe.name: recipe for recipe in (_GRAPHBOLT, _PYG, _PYG_LIB, _PYG_SPARSE, _GRAPHZERO)}
+RECIPES = {recipe.name: recipe for recipe in (_GRAPHBOLT, _PYG, _PYG_LIB, _GRAPHZERO)}

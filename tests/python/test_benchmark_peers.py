@@ -40,7 +40,7 @@ def fake_recipe(monkeypatch: pytest.MonkeyPatch) -> Any:
         steps=(
             recipes.Step(packages=("one==1",), alone=True),
             recipes.Step(packages=("two==2",), cuda_only=True),
-            recipes.Step(packages=("three==3",), isolated=False),
+            recipes.Step(packages=("three==3",)),
         ),
         size=1,
     )
@@ -97,7 +97,6 @@ def test_an_environment_is_made_once(
     assert installed == ["one==1", *(["two==2"] if needs_cuda else []), "three==3"]
     assert "--no-deps" in pip.commands[1]
     assert "--no-deps" not in pip.commands[-1]
-    assert "--no-build-isolation" in pip.commands[-1]
     assert "1 MB" in said[0]
     count = len(pip.commands)
     assert environments.find("fake", tmp_path) == peer

@@ -67,7 +67,6 @@ def try_or_skip(command: list[str]) -> Any:
         ("graphbolt", "sample_graphbolt", "all"),
         ("pyg", "sample_pyg", "new"),
         ("pyg-lib", "sample_pyg", "new"),
-        ("pyg-sparse", "sample_pyg", "new"),
     ],
 )
 def test_peers_sample(tmp_path: Path, name: str, script: str, expands: str) -> None:
@@ -88,7 +87,7 @@ def test_peers_sample(tmp_path: Path, name: str, script: str, expands: str) -> N
 
 @pytest.mark.parametrize(
     ("name", "script"),
-    [("graphbolt", "load_graphbolt"), ("pyg-lib", "load_pyg"), ("pyg-sparse", "load_pyg")],
+    [("graphbolt", "load_graphbolt"), ("pyg", "load_pyg"), ("pyg-lib", "load_pyg")],
 )
 def test_peers_load(tmp_path: Path, name: str, script: str) -> None:
     write_inputs(tmp_path)
@@ -102,12 +101,35 @@ def test_peers_load(tmp_path: Path, name: str, script: str) -> None:
 def test_pyg_without_a_sampler_says_so(tmp_path: Path) -> None:
     write_inputs(tmp_path)
     peer = peer_or_skip("pyg")
-    command = [peer.python, "-c", "import torch_geometric.typing as t; print(t.WITH_PYG_LIB)"]
+    command = [
+        peer.python,
+        "-c",
+        "import torch_geometric.typing as t; print(t.WITH_PYG_LIB, t.WITH_TORCH_SPARSE)",
+    ]
     run = subprocess.run(command, capture_output=True, text=True, check=True)
-    if run.stdout.strip() == "True" or environments.find("pyg-sparse") == peer:
+    if "True" in run.stdout:
         pytest.skip("PyG has a sampler here")
     with pytest.raises(trial.CannotError, match="requires either 'pyg-lib' or 'torch-sparse'"):
         trial.try_script(trial.script_command(peer, "sample_pyg", str(tmp_path)))
+
+
+@pytest.mark.parametrize("num_seeds", [1, 20, 300])
+def test_hops_of_pyg_are_told_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, num_seeds: int
+) -> None:
+    monkeypatch.syspath_prepend(str(SCRIPTS))
+    from sample_pyg import split_hops  # type: ignore[import-not-found,unused-ignore]
+
+    write_inputs(tmp_path)
+    # Ours comes in the same order as PyG's, and says itself where hops end.
+    graph = gm.Graph(tmp_path / "graph.gl")
+    sample = graph.sample_neighbors(np.arange(num_seeds), (3, 2, 2, 1), seed=1)
+    shown = split_hops(sample.nodes, sample.row, sample.col, num_seeds=num_seeds, num_hops=4)
+    ends = np.cumsum(sample.num_sampled_edges)
+    for hop, (first, end) in enumerate(zip([0, *ends], ends, strict=False)):
+        np.testing.assert_array_equal(shown[f"nodes{hop}"], sample.nodes[sample.col[first:end]])
+        expected = sample.nodes[sample.row[first:end]]
+        np.testing.assert_array_equal(shown[f"neighbors{hop}"], expected)
 
 
 @pytest.mark.parametrize("way", ["take", "index", "index-random", "graphbolt"])

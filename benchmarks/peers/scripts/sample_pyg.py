@@ -10,6 +10,30 @@ if TYPE_CHECKING:
     import argparse
 
 
+def split_hops(
+    node: Any,  # noqa: ANN401
+    row: Any,  # noqa: ANN401
+    col: Any,  # noqa: ANN401
+    *,
+    num_seeds: int,
+    num_hops: int,
+) -> dict[str, Any]:
+    """The edges of each hop, which not every sampler of PyG's says.
+
+    Nodes are numbered as they are met, and edges come hop by hop: those of a hop end where one has
+    a target that was met in this hop itself.
+    """
+    shown, first, num_nodes = {}, 0, num_seeds
+    for hop in range(num_hops):
+        later = (col >= num_nodes).nonzero()[0]
+        end = int(later[0]) if len(later) else len(col)
+        shown[f"neighbors{hop}"] = node[row[first:end]]
+        shown[f"nodes{hop}"] = node[col[first:end]]
+        num_nodes = max(num_nodes, int(row[first:end].max(initial=-1)) + 1)
+        first = end
+    return shown
+
+
 class Sampling:
     def __init__(self, options: argparse.Namespace) -> None:
         import warnings
@@ -42,19 +66,9 @@ class Sampling:
         return {"nodes": len(sample.node), "edges": len(sample.row)}
 
     def check(self) -> dict[str, Any]:
-        sample, shown, first = self._sample(), {}, 0
-        num_nodes = self._seeds.shape[1]
-        for hop in range(len(self._fanouts)):
-            # Nodes are numbered as they are met, and edges come hop by hop: those of a hop end
-            # where their target was met in this hop itself.
-            later = (sample.col >= num_nodes).nonzero()
-            end = int(later[0]) if len(later) else len(sample.col)
-            row, col = sample.row[first:end], sample.col[first:end]
-            shown[f"neighbors{hop}"] = sample.node[row].numpy()
-            shown[f"nodes{hop}"] = sample.node[col].numpy()
-            num_nodes = max(num_nodes, int(row.max()) + 1 if len(row) else 0)
-            first = end
-        return shown
+        sample, num_seeds = self._sample(), self._seeds.shape[1]
+        arrays = [part.numpy() for part in (sample.node, sample.row, sample.col)]
+        return split_hops(*arrays, num_seeds=num_seeds, num_hops=len(self._fanouts))
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ none was finished in all turns, the table says what the speed is less than.
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from typing import TYPE_CHECKING
@@ -127,7 +128,7 @@ def speed_of(played: Played) -> Cell:
     if played.turns and all(turn["batches_per_second"] for turn in played.turns):
         return spread_of([turn["batches_per_second"] for turn in played.turns])
     steps, seconds = played.goodbye["steps"], played.goodbye["all_seconds"]
-    return steps / seconds if steps else f"< {1 / seconds:.3f}"
+    return steps / seconds if steps else f"< {math.ceil(1000 / seconds) / 1000:.3f}"
 
 
 def times_of(ours: Played, played: Played) -> Cell:
@@ -139,7 +140,7 @@ def times_of(ours: Played, played: Played) -> Cell:
         )
     middle = spread_of([turn["batches_per_second"] for turn in ours.turns]).median
     steps, seconds = played.goodbye["steps"], played.goodbye["all_seconds"]
-    return middle * seconds / steps if steps else f"> {middle * seconds:.0f}"
+    return middle * seconds / steps if steps else f"> {math.floor(middle * seconds):,}"
 
 
 def table_rows(players: dict[str, Player], results: dict[str, Played]) -> list[dict[str, Cell]]:

@@ -165,6 +165,24 @@ def test_wrong_rows_of_a_loader_are_counted() -> None:
     assert loaders.count_wrong(SimpleNamespace(shown=shown | {"rows": rows[:2]})) == 3
 
 
+def test_batches_that_never_got_done_give_bounds() -> None:
+    loaders = pytest.importorskip("graphmount.benchmarks.bench_loader_peers")
+
+    def played(speeds: list[float], steps: int, seconds: float) -> Any:
+        turns = [{"batches_per_second": speed} for speed in speeds]
+        return SimpleNamespace(turns=turns, goodbye={"steps": steps, "all_seconds": seconds})
+
+    ours = played([10.0, 20.0], 60, 4.0)
+    assert loaders.speed_of(ours).median == 15
+    # None in 80 seconds is less than one in 80, and never less than that is.
+    assert loaders.speed_of(played([0.0, 0.0], 0, 80.0)) == "< 0.013"
+    assert loaders.times_of(ours, played([0.0, 0.0], 0, 80.06)) == "> 1,200"
+    # One in the second turn took the time of both.
+    assert loaders.speed_of(played([0.0, 0.5], 1, 4.0)) == 0.25
+    assert loaders.times_of(ours, played([0.0, 0.5], 1, 4.0)) == 60
+    assert loaders.times_of(ours, played([5.0, 5.0], 20, 4.0)).median == 3
+
+
 def play_script(command: list[str], turns: int = 2, seconds: float = 0.05) -> list[dict[str, Any]]:
     """What a script says in its turns, and its goodbye."""
     given = f"0 {seconds}\n" * turns

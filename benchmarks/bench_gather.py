@@ -1,4 +1,4 @@
-"""Gathering random rows: by each reader, against indexing the mapped tensor with torch, and fio.
+"""Gathering random rows: by each reader, against the mapped tensor, NumPy, GraphBolt, and fio.
 
 Cold figures come from fresh processes whose memory limit is a fraction of the file, so that the
 page cache cannot hold it. The ways take turns, fio among them, and every row is checked against a
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import graphmount as gm
 
 from .cold_runs import run_cold
+from .gather_peers import GatherPeers
 from .memcap import UnavailableError
 from .page_cache import evict
 from .patterns import ROW_BYTES, matrix
@@ -129,8 +130,9 @@ def bench_cold(
     rounds: int,
     seconds: float,
     ways: Sequence[Way],
+    peers: GatherPeers | None,
 ) -> None:
-    """Rows from a file much larger than the limit, each way in turn."""
+    """Rows from a file much larger than the limit, each way in turn, peers among them."""
     results: dict[str, list[dict[str, float]]] = {}
     readers = gm.FeatureStore(path).readers
     fio: list[float] = []
@@ -150,12 +152,25 @@ def bench_cold(
             result = _result(report, what, run.status, run.stdout, run.oom_kills)
             if isinstance(result, dict):
                 results.setdefault(name, []).append(result)
+        if peers is not None:
+            for name, gathered in peers.run_all(cap, seconds, place + 1):
+                results.setdefault(name, []).append(gathered)
         if with_fio:
             fio.append(_fio_reads(path, seconds))
     title = f"cold rows of {row_bytes} bytes, limit {cap / 2**20:.0f} MiB"
     speeds = _table(report, title, results, row_bytes)
-    if row_bytes != ROW_BYTES or BEST_TORCH not in speeds:
-        return None
+    if row_bytes == ROW_BYTES and BEST_TORCH in speeds:
+        _judge_cold(report, results, speeds, fio)
+    return None
+
+
+def _judge_cold(
+    report: Report,
+    results: dict[str, list[dict[str, float]]],
+    speeds: dict[str, Spread],
+    fio: list[float],
+) -> None:
+    """What we promise of cold rows, next to torch and fio."""
     # Round by round: the disk is faster in one minute than in the next.
     pairs = zip(results[OURS], results[BEST_TORCH], strict=False)
     times = spread_of([_rows_per_second(one) / _rows_per_second(two) for one, two in pairs])
@@ -209,9 +224,11 @@ def main() -> int:
     defaults(options, size=(6 << 30, 1 << 29), warm_size=(1 << 30, 1 << 26))
     defaults(options, rounds=(5, 2), seconds=(5, 1))
     defaults(options, cap=(options.size // 10 + (256 << 20), options.size // 10 + (256 << 20)))
-    with scratch_folder(options.folder, options.size + options.warm_size) as folder:
+    with scratch_folder(options.folder, 2 * options.size + options.warm_size) as folder:
         report = Report("gather", options, folder)
         path = f"{folder}/features.gd"
+        with_peers = ROW_BYTES in options.row_bytes
+        peers = GatherPeers(report, folder, options.size, sys.executable) if with_peers else None
         for row_bytes in options.row_bytes:
             gm.compile_features(matrix(options.size, row_bytes // 4), path)
             ways = COLD_WAYS if row_bytes == ROW_BYTES else COLD_WAYS[:1] + COLD_WAYS[4:5]
@@ -223,6 +240,7 @@ def main() -> int:
                 rounds=options.rounds,
                 seconds=options.seconds,
                 ways=ways,
+                peers=peers if row_bytes == ROW_BYTES else None,
             )
         for row_bytes in options.row_bytes:
             gm.compile_features(matrix(options.warm_size, row_bytes // 4), path)

@@ -13,18 +13,26 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-import graphmount as gm
-
-from .edge_streams import rmat_blocks, skewed_blocks
-from .load_once import BATCH_SIZE, COLUMNS, FANOUTS, features_of
+from .load_once import COLUMNS
+from .loader_ways import (
+    CALL_MEMORY,
+    DEGREE,
+    FAMILIES,
+    MAPPED,
+    SHARES,
+    Way,
+    batch_memory,
+    cold_players,
+    loader_memory,
+    make_datasets,
+    speed_ways,
+    training_ways,
+    try_batch,
+    window_ways,
+)
 from .memcap import UnavailableError
-from .page_cache import evict
 from .report import (
     Cell,
     Report,
@@ -39,26 +47,14 @@ from .report import (
     text,
 )
 from .scratch import require_memory, scratch_folder
-from .turns import Played, Player, play
+from .turns import Played, play
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterator
 
-    from numpy.typing import NDArray
-
-_DEGREE = 16
-_PIECE_ROWS = 1 << 18
-_MAPPED_MEMORY = 190 << 20  # for the interpreter and torch; batches come on top
-_TRAINING_MEMORY = 300 << 20  # for torch and the model,
-_TRAINING_BATCHES = 24  # and this many times the rows of a batch for what it keeps for the way back
+_TRAINING_BATCHES = 24  # times the rows of a batch for what a model keeps for the way back
 _SMALL_MEMORY = 32 << 20  # less than this does not include reads in flight,
 _LEAST_READING = 2 << 20  # which need this then
-_CALL_MEMORY = 64 << 20  # for threads, and what calls keep for the next ones
-_WINDOW, _PREFETCH = 16, 2  # of the loader
-_SHARES = (5, 10, 25, 100)  # of the features, in percent
-_WINDOWS = (1, 4, 16, 32)
-MAPPED = "mapped tensor, 10 %"
 _COLUMNS = {
     "way": text,
     "batches/s": in_unit(1, 2),
@@ -73,100 +69,11 @@ _COLUMNS = {
 }
 
 
-def make_datasets(
-    path: str, blocks: Callable[[int, int], Iterator[NDArray[np.int64]]], num_nodes: int
-) -> None:
-    """The same data twice: hot-first, and in the order of the source."""
-    edges = np.concatenate(list(blocks(_DEGREE * num_nodes, num_nodes)))
-    source = f"{path}.npy"
-    rows = np.lib.format.open_memmap(source, "w+", np.float32, (num_nodes, COLUMNS))
-    for first in range(0, num_nodes, _PIECE_ROWS):
-        rows[first : first + _PIECE_ROWS] = features_of(
-            np.arange(first, min(first + _PIECE_ROWS, num_nodes))
-        )
-    rows.flush()
-    del rows
-    train = np.random.default_rng(0).permutation(num_nodes)[: num_nodes // 10]
-    orders: tuple[Literal["hot", "given"], ...] = ("hot", "given")
-    for order in orders:
-        gm.compile_dataset(
-            f"{path}-{order}",
-            edges=edges.T,
-            num_nodes=num_nodes,
-            neighbors="in",
-            features={"x": source},
-            splits={"train": train},
-            order=order,
-            memory="8GiB",
-        )
-    os.unlink(source)
-
-
-@dataclass(frozen=True)
-class Way:
-    """How batches are taken: from which files, what the process is told, and its memory limit.
-
-    The limit is without topology, which comes on top.
-    """
-
-    folder: str
-    arguments: list[str]
-    limit: int
-
-    @property
-    def memory(self) -> int | None:
-        """What the loader may use, if it is one."""
-        if "--memory" not in self.arguments:
-            return None
-        return int(self.arguments[self.arguments.index("--memory") + 1])
-
-
-def loader_way(path: str, memory: int, own_memory: int, *arguments: str) -> Way:
-    # Past the page cache where that can be had: a generous limit must not serve rows from there.
-    readers = gm.Dataset(f"{path}-hot").features["x"].readers
-    reader = "uring" if "uring" in readers else "auto"
-    told = ["--memory", str(memory), "--reader", reader, *arguments]
-    return Way(f"{path}-hot", told, memory + own_memory)
-
-
-def speed_ways(path: str, size: int, own_memory: int, num_rows: int) -> dict[str, Way]:
-    mapped = ["--way", "mapped tensor"]
-    limit = size // 10 + _MAPPED_MEMORY + 2 * num_rows * COLUMNS * 4
-    ways = {MAPPED: Way(f"{path}-given", mapped, limit)}
-    ways["mapped tensor, hot first, 10 %"] = Way(f"{path}-hot", mapped, limit)
-    for share in _SHARES:
-        ways[f"loader, {share} %"] = loader_way(path, size * share // 100, own_memory)
-    return ways
-
-
-def window_ways(path: str, size: int, own_memory: int) -> dict[str, Way]:
-    return {
-        f"loader, 10 %, window {window}": loader_way(
-            path, size // 10, own_memory, "--window", str(window)
-        )
-        for window in _WINDOWS
-    }
-
-
-def training_ways(path: str, size: int, own_memory: int) -> dict[str, Way]:
-    own_memory += _TRAINING_MEMORY
-    return {
-        f"trained on, {share} %": loader_way(path, size * share // 100, own_memory, "--train")
-        for share in (25, 100)
-    }
-
-
 def run_ways(
     report: Report, family: str, ways: dict[str, Way], options: argparse.Namespace
 ) -> dict[str, Played]:
     """All of them in turns, from cold files; what of it is wrong fails the report."""
-    players = {}
-    for name, way in ways.items():
-        for file in Path(way.folder).rglob("*.g[ld]"):
-            evict(str(file))
-        command = [sys.executable, "-m", f"{__package__}.load_once", way.folder, *way.arguments]
-        topology = (Path(way.folder) / "graph.gl").stat().st_size
-        players[name] = Player(command, way.limit + topology)
+    players = cold_players(ways)
     results = play(
         players, rounds=options.rounds, warm_seconds=options.warm_seconds, seconds=options.seconds
     )
@@ -185,31 +92,17 @@ def run_ways(
     return {name: played for name, played in results.items() if played.turns and played.goodbye}
 
 
-def batch_memory(num_rows: float, num_edges: float) -> float:
-    """What docs/loading.md says of batches of this size: all that are under way together."""
-    row_bytes = num_rows * COLUMNS * 4
-    sample_bytes = num_rows * 20 + num_edges * 24
-    return 1.3 * ((_PREFETCH + 3) * row_bytes + (_WINDOW + _PREFETCH + 2) * sample_bytes)
-
-
-def try_batch(path: str) -> tuple[int, int, int]:
-    """Rows and edges of a batch, and the size of the table."""
-    ds = gm.Dataset(path)
-    sample = ds.graph.sample_neighbors(ds.splits["train"][:BATCH_SIZE], FANOUTS, seed=0)
-    return sample.num_nodes, sample.num_edges, ds.features["x"].file_bytes
-
-
 def check_peak(
     report: Report, family: str, ways: dict[str, Way], results: dict[str, Played]
 ) -> None:
     """Compares anonymous memory with what docs/loading.md promises."""
-    for share in _SHARES:
+    for share in SHARES:
         name = f"loader, {share} %"
         if name not in results:
             continue
         end, run = results[name].goodbye, results[name].run
         in_flight = batch_memory(end["rows_per_batch"], end["edges_per_batch"])
-        most = (ways[name].memory or 0) + end["anonymous_before"] + in_flight + _CALL_MEMORY
+        most = (ways[name].memory or 0) + end["anonymous_before"] + in_flight + CALL_MEMORY
         peak = 0 if run is None else run.anonymous_peak_bytes or 0
         detail = f"{peak / 2**20:.0f} of {most / 2**20:.0f} MiB"
         report.check(f"{family}, {name}: peak within the promise", peak <= most, detail)
@@ -255,8 +148,7 @@ def shown(spread: Spread) -> str:
 def bench_family(report: Report, family: str, path: str, options: argparse.Namespace) -> None:
     num_rows, num_edges, size = try_batch(f"{path}-hot")
     title = f"{family}: {1 << options.scale:,} nodes, {size >> 20:,} MiB, {num_rows:,} rows a batch"
-    # The last part is for what is no memory of the process: pages that it maps.
-    own_memory = int(batch_memory(num_rows, num_edges)) + 3 * _CALL_MEMORY
+    own_memory = loader_memory(num_rows, num_edges)
     ways = speed_ways(path, size, own_memory, num_rows)
     results = run_ways(report, family, ways, options)
     check_peak(report, family, ways, results)
@@ -287,18 +179,17 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, help="turns of each way")
     parser.add_argument("--seconds", type=float, help="of each turn")
     parser.add_argument("--warm-seconds", type=float, help="of each turn before the clock runs")
-    parser.add_argument("--family", choices=["R-MAT", "moderate skew"], help="only this one")
+    parser.add_argument("--family", choices=list(FAMILIES), help="only this one")
     options = parser.parse_args()
     defaults(options, scale=(22, 16), rounds=(7, 2), seconds=(3.0, 0.5), warm_seconds=(1.5, 0.2))
     num_nodes = 1 << options.scale
-    require_memory(_DEGREE * 48 * num_nodes, "making the graph")
-    with scratch_folder(options.folder, num_nodes * (24 * _DEGREE + 16 * COLUMNS)) as folder:
+    require_memory(DEGREE * 48 * num_nodes, "making the graph")
+    with scratch_folder(options.folder, num_nodes * (24 * DEGREE + 16 * COLUMNS)) as folder:
         report = Report("loader", options, folder)
-        families = {"R-MAT": rmat_blocks, "moderate skew": skewed_blocks}
-        for family, blocks in families.items():
+        for family, blocks in FAMILIES.items():
             if options.family in (None, family):
                 path = f"{folder}/{family.replace(' ', '-')}"
-                make_datasets(path, blocks, num_nodes)
+                os.unlink(make_datasets(path, blocks, num_nodes))
                 try:
                     bench_family(report, family, path, options)
                 except UnavailableError as error:

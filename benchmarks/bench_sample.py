@@ -2,8 +2,9 @@
 
 In memory, on R-MAT: `batch_random_fanout` against GraphZero's call of that name, and the sample of
 three hops that a training step wants against that same call. All are checked first (every entry a
-true neighbor, no edge twice), and take turns. From disk: a graph four times as large as the memory
-limit of the process, with reads asked for in batches and one by one.
+true neighbor, no edge twice), and take turns. Next to GraphBolt and PyG, where they are installed:
+see `sample_peers`. From disk: a graph four times as large as the memory limit of the process,
+with reads asked for in batches and one by one.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from .report import (
     spread_of,
     text,
 )
+from .sample_peers import bench_peers
 from .scratch import require_memory, scratch_folder
 
 if TYPE_CHECKING:
@@ -220,7 +222,8 @@ def main() -> int:
     parser.add_argument("--disk-rounds", type=int, help="runs of each way to read from disk")
     parser.add_argument("--disk-seconds", type=int, help="how long each of them samples")
     parser.add_argument("--own-memory", type=int, help="bytes for the process itself")
-    parser.add_argument("--part", choices=["memory", "disk"], help="only this part")
+    parser.add_argument("--turn", type=float, help="seconds of a peer's turn")
+    parser.add_argument("--part", choices=["memory", "peers", "disk"], help="only this part")
     options = parser.parse_args()
     defaults(
         options,
@@ -231,14 +234,15 @@ def main() -> int:
         disk_rounds=(3, 1),
         disk_seconds=(15, 2),
         own_memory=(128 << 20, 128 << 20),
+        turn=(2.0, 0.3),
     )
     require_memory(32 * options.disk_edges, "making the graph")
     with scratch_folder(options.folder, 40 * options.edges + 16 * options.disk_edges) as folder:
         report = Report("sample", options, folder)
-        if options.part != "disk":
-            bench_memory(report, folder, options)
-        if options.part != "memory":
-            bench_disk(report, folder, options)
+        parts = {"memory": bench_memory, "peers": bench_peers, "disk": bench_disk}
+        for name, bench in parts.items():
+            if options.part in (None, name):
+                bench(report, folder, options)
         return report.finish(options.json)
 
 

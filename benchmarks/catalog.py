@@ -49,6 +49,7 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
     "gather": (Entry("bench_gather", "rows from disk and memory", ("torch",)),),
     "loader": (
         Entry("bench_loader", "batches with little memory", ("torch",)),
+        Entry("bench_loader_peers", "the same by loaders of others", ("torch",)),
         Entry("bench_order", "which nodes should lie at the front"),
     ),
     "train": (

@@ -47,7 +47,7 @@ class CappedRun:
         status: Exit status of the command, 128 + signal where one ended it.
         seconds: How long it ran.
         stdout: What it printed, if that was to be kept.
-        limit_bytes: The limit.
+        limit_bytes: The limit; None: without one.
         peak_bytes: The most memory it was charged for, page cache included.
         anonymous_peak_bytes: The most anonymous memory seen by looking every 10 ms.
         limit_hits: How often the limit made the kernel reclaim memory.
@@ -58,7 +58,7 @@ class CappedRun:
     status: int
     seconds: float
     stdout: str
-    limit_bytes: int
+    limit_bytes: int | None
     peak_bytes: int | None
     anonymous_peak_bytes: int | None
     limit_hits: int | None
@@ -129,7 +129,7 @@ def run_capped(
         peak = _read_number(group, "memory.peak", "memory.max_usage_in_bytes")
         hits = events.get("max", _read_number(group, "memory.failcnt"))
         return CappedRun(
-            status=process.returncode if process.returncode >= 0 else 128 - process.returncode,
+            status=status_of(process),
             seconds=seconds,
             stdout=stdout or "",
             limit_bytes=limit,
@@ -139,6 +139,12 @@ def run_capped(
             oom_kills=events.get("oom_kill"),
             is_cold=not warm,
         )
+
+
+def status_of(process: subprocess.Popen[str]) -> int:
+    """How a process ended: 128 + signal where one ended it."""
+    code = process.returncode
+    return code if code >= 0 else 128 - code
 
 
 class _AnonymousPeak:

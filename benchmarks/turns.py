@@ -10,24 +10,25 @@ from __future__ import annotations
 
 import contextlib
 import json
+import subprocess
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from .memcap import CappedRun, run_capped
+from .memcap import CappedRun, run_capped, status_of
 
 if TYPE_CHECKING:
-    import subprocess
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 
 @dataclass(frozen=True)
 class Player:
-    """A process that takes turns: what to run, and how much memory it may have."""
+    """A process that takes turns: what to run, and how much memory it may have, if not all."""
 
     command: Sequence[str]
-    limit: int
+    limit: int | None
 
 
 @dataclass
@@ -82,6 +83,26 @@ def _talk(
     return stdout.read()
 
 
+def _run_free(command: Sequence[str], talk: Callable[[subprocess.Popen[str]], str]) -> CappedRun:
+    """Runs `command` without a limit, and lets `talk` have it as `run_capped` does."""
+    start = time.monotonic()
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        stdout = talk(process)
+    return CappedRun(
+        status=status_of(process),
+        seconds=time.monotonic() - start,
+        stdout=stdout,
+        limit_bytes=None,
+        peak_bytes=None,
+        anonymous_peak_bytes=None,
+        limit_hits=None,
+        oom_kills=None,
+        is_cold=False,
+    )
+
+
 def play(
     players: dict[str, Player], *, rounds: int, warm_seconds: float, seconds: float
 ) -> dict[str, Played]:
@@ -90,20 +111,22 @@ def play(
     A first turn, which does not count, is for what players set up when they begin.
 
     Raises:
-        UnavailableError: There is no way to limit memory here.
+        UnavailableError: There is no way to limit memory here, and a player has a limit.
     """
     tickets = _Tickets()
     played = {name: Played() for name in players}
 
     def run(place: int, name: str) -> None:
         numbers = range(place, (rounds + 1) * len(players), len(players))
-        line, into = f"{warm_seconds} {seconds}\n", played[name]
-        into.run = run_capped(
-            players[name].command,
-            players[name].limit,
-            warm=True,
-            talk=lambda process: _talk(process, tickets, numbers, line, into),
-        )
+        line, into, player = f"{warm_seconds} {seconds}\n", played[name], players[name]
+
+        def talk(process: subprocess.Popen[str]) -> str:
+            return _talk(process, tickets, numbers, line, into)
+
+        if player.limit is None:
+            into.run = _run_free(player.command, talk)
+        else:
+            into.run = run_capped(player.command, player.limit, warm=True, talk=talk)
         into.turns = into.turns[1:]
         if into.run.stdout:
             into.goodbye = json.loads(into.run.stdout)

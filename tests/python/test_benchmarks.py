@@ -248,10 +248,12 @@ def test_sample(tmp_path: Path) -> None:
     disk = ("--disk-edges", "200000", "--disk-rounds", "1", "--disk-seconds", "1")
     results = run_benchmark("bench_sample", tmp_path, *options, *disk)
     passed_checks(results)
-    calls = next(iter(results["tables"].values()))
+    calls, libraries, *from_disk = results["tables"].values()
     assert [row["runs"] for row in calls[:2]] == [10, 10]
     assert all(is_spread(row["ms"]) for row in calls)
-    for table in list(results["tables"].values())[1:]:
+    assert libraries[0]["library"] == "graphmount"
+    assert all(is_spread(row["ms a sample"]) and row["turns"] == 2 for row in libraries)
+    for table in from_disk:
         assert [row["reads"] for row in table] == ["fault", "batch", "auto"]
 
 
@@ -277,6 +279,17 @@ def test_loader(tmp_path: Path) -> None:
     for row in (*speeds, *windows):
         assert is_spread(row["batches/s"])
         assert row["turns"] == 1
+
+
+def test_loader_peers(tmp_path: Path) -> None:
+    require_long("loads libraries that take their time")
+    require_torch()
+    results = run_benchmark("bench_loader_peers", tmp_path, "--scale", "12", "--rounds", "1")
+    passed_checks(results)
+    assert "pyg-lib" in str(results["skipped"]) + str(results["tables"])
+    for table in results["tables"].values():
+        assert [row["way"] for row in table][-2:] == ["mapped tensor, 10 %", "loader, 10 %"]
+        assert all(row["turns"] == 1 for row in table)
 
 
 def test_train(tmp_path: Path) -> None:
@@ -315,7 +328,7 @@ def test_gather(tmp_path: Path) -> None:
     results = run_benchmark("bench_gather", tmp_path, *options)
     results["skipped"] = [skip for skip in results["skipped"] if skip["what"] == "cold rows"]
     require_capped(results)
-    assert len(passed_checks(results)) >= 6 + 5 - 2
+    assert len(passed_checks(results)) >= 6 + 5 + 3 - 2
     titles = [title for title in results["tables"] if "rows of" in title]
     assert [title[:4] for title in titles] == ["cold", "warm"]
     for title in titles:

@@ -1,0 +1,152 @@
+"""What the benchmarks of loaders run: datasets with known rows, and the ways to take batches.
+
+A way is a process under a memory limit: what it may use for rows, and on top the topology, the
+interpreter and the batches under way.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+import graphmount as gm
+
+from .edge_streams import rmat_blocks, skewed_blocks
+from .load_once import BATCH_SIZE, COLUMNS, FANOUTS, features_of
+from .page_cache import evict
+from .turns import Player
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+DEGREE = 16
+SHARES = (5, 10, 25, 100)  # of the features, in percent
+MAPPED = "mapped tensor, 10 %"
+CALL_MEMORY = 64 << 20  # for threads, and what calls keep for the next ones
+FAMILIES = {"R-MAT": rmat_blocks, "moderate skew": skewed_blocks}
+_PIECE_ROWS = 1 << 18
+_MAPPED_MEMORY = 190 << 20  # for the interpreter and torch; batches come on top
+_TRAINING_MEMORY = 300 << 20  # for torch and the model
+_WINDOWS = (1, 4, 16, 32)
+_WINDOW, _PREFETCH = 16, 2  # of the loader
+
+
+def make_datasets(
+    path: str, blocks: Callable[[int, int], Iterator[NDArray[np.int64]]], num_nodes: int
+) -> str:
+    """The same data twice: hot-first, and in the order of the source. Returns its features."""
+    edges = np.concatenate(list(blocks(DEGREE * num_nodes, num_nodes)))
+    source = f"{path}.npy"
+    rows = np.lib.format.open_memmap(source, "w+", np.float32, (num_nodes, COLUMNS))
+    for first in range(0, num_nodes, _PIECE_ROWS):
+        rows[first : first + _PIECE_ROWS] = features_of(
+            np.arange(first, min(first + _PIECE_ROWS, num_nodes))
+        )
+    rows.flush()
+    del rows
+    train = np.random.default_rng(0).permutation(num_nodes)[: num_nodes // 10]
+    orders: tuple[Literal["hot", "given"], ...] = ("hot", "given")
+    for order in orders:
+        gm.compile_dataset(
+            f"{path}-{order}",
+            edges=edges.T,
+            num_nodes=num_nodes,
+            neighbors="in",
+            features={"x": source},
+            splits={"train": train},
+            order=order,
+            memory="8GiB",
+        )
+    return source
+
+
+@dataclass(frozen=True)
+class Way:
+    """How batches are taken: from which files, what the process is told, and its memory limit.
+
+    The limit is without topology, which comes on top.
+    """
+
+    folder: str
+    arguments: list[str]
+    limit: int
+
+    @property
+    def memory(self) -> int | None:
+        """What the loader may use, if it is one."""
+        if "--memory" not in self.arguments:
+            return None
+        return int(self.arguments[self.arguments.index("--memory") + 1])
+
+
+def loader_way(path: str, memory: int, own_memory: int, *arguments: str) -> Way:
+    # Past the page cache where that can be had: a generous limit must not serve rows from there.
+    readers = gm.Dataset(f"{path}-hot").features["x"].readers
+    reader = "uring" if "uring" in readers else "auto"
+    told = ["--memory", str(memory), "--reader", reader, *arguments]
+    return Way(f"{path}-hot", told, memory + own_memory)
+
+
+def speed_ways(path: str, size: int, own_memory: int, num_rows: int) -> dict[str, Way]:
+    mapped = ["--way", "mapped tensor"]
+    limit = size // 10 + _MAPPED_MEMORY + 2 * num_rows * COLUMNS * 4
+    ways = {MAPPED: Way(f"{path}-given", mapped, limit)}
+    ways["mapped tensor, hot first, 10 %"] = Way(f"{path}-hot", mapped, limit)
+    for share in SHARES:
+        ways[f"loader, {share} %"] = loader_way(path, size * share // 100, own_memory)
+    return ways
+
+
+def window_ways(path: str, size: int, own_memory: int) -> dict[str, Way]:
+    return {
+        f"loader, 10 %, window {window}": loader_way(
+            path, size // 10, own_memory, "--window", str(window)
+        )
+        for window in _WINDOWS
+    }
+
+
+def training_ways(path: str, size: int, own_memory: int) -> dict[str, Way]:
+    own_memory += _TRAINING_MEMORY
+    return {
+        f"trained on, {share} %": loader_way(path, size * share // 100, own_memory, "--train")
+        for share in (25, 100)
+    }
+
+
+def cold_players(ways: dict[str, Way]) -> dict[str, Player]:
+    """The processes that take turns, with files that are not in the page cache."""
+    players = {}
+    for name, way in ways.items():
+        for file in Path(way.folder).rglob("*.g[ld]"):
+            evict(str(file))
+        command = [sys.executable, "-m", f"{__package__}.load_once", way.folder, *way.arguments]
+        topology = (Path(way.folder) / "graph.gl").stat().st_size
+        players[name] = Player(command, way.limit + topology)
+    return players
+
+
+def batch_memory(num_rows: float, num_edges: float) -> float:
+    """What docs/loading.md says of batches of this size: all that are under way together."""
+    row_bytes = num_rows * COLUMNS * 4
+    sample_bytes = num_rows * 20 + num_edges * 24
+    return 1.3 * ((_PREFETCH + 3) * row_bytes + (_WINDOW + _PREFETCH + 2) * sample_bytes)
+
+
+def try_batch(path: str) -> tuple[int, int, int]:
+    """Rows and edges of a batch, and the size of the table."""
+    ds = gm.Dataset(path)
+    sample = ds.graph.sample_neighbors(ds.splits["train"][:BATCH_SIZE], FANOUTS, seed=0)
+    return sample.num_nodes, sample.num_edges, ds.features["x"].file_bytes
+
+
+def loader_memory(num_rows: int, num_edges: int) -> int:
+    """What a loader's process needs besides topology and `memory=`."""
+    # The last part is for what is no memory of the process: pages that it maps.
+    return int(batch_memory(num_rows, num_edges)) + 3 * CALL_MEMORY

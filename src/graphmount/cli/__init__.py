@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import graphmount
 from graphmount.cli import compile as compiling
-from graphmount.cli import info, verify
+from graphmount.cli import doctor, info, verify
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--version", action="version", version=f"graphmount {graphmount.__version__}"
     )
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for command in (compiling, info, verify):
+    for command in (compiling, info, verify, doctor):
         command.add_to(commands)
     options = parser.parse_args(arguments)
     try:

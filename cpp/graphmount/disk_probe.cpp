@@ -61,8 +61,9 @@ void fill_probe_pattern(std::span<std::uint64_t> out, std::uint64_t offset, std:
 // scrambled. Ends with the time, or after one round if blocks would come from memory then.
 class DiskProbe::Places {
  public:
-  Places(std::uint64_t count, const ProbeOptions& options, bool rounds)
+  Places(std::uint64_t count, const ProbeOptions& options, RandomKey key, bool rounds)
       : count_(count),
+        key_(key),
         bits_(static_cast<unsigned>(std::bit_width(count - 1))),
         in_order_(options.in_order),
         rounds_(rounds),
@@ -87,7 +88,7 @@ class DiskProbe::Places {
   // A bijection of the numbers of so many bits: each step can be undone.
   std::uint64_t scrambled(std::uint64_t number, std::uint64_t round) const {
     constexpr std::uint64_t kOdd[] = {0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0xD1342543DE82EF95};
-    number ^= mix_bits(round + 1) & mask();
+    number ^= key_.with(round).bits() & mask();
     for (const std::uint64_t odd : kOdd) {
       number = number * odd & mask();
       number ^= number >> (bits_ / 2 + 1);
@@ -96,6 +97,7 @@ class DiskProbe::Places {
   }
 
   std::uint64_t count_;
+  RandomKey key_;
   unsigned bits_;
   bool in_order_, rounds_;
   Clock::time_point deadline_;
@@ -130,7 +132,8 @@ ProbeResult DiskProbe::run(const ProbeOptions& options) const {
                                 std::to_string(options.read_bytes) + " bytes");
   const bool is_cached = options.way == ProbeWay::kMapped || !blocks_->is_direct();
   if (is_cached) drop_from_cache();
-  Places places(count, options, !is_cached);
+  // Each run begins elsewhere: disks have caches of their own.
+  Places places(count, options, RandomKey(num_runs_.fetch_add(1)), !is_cached);
   const Clock::time_point begin = Clock::now();
   ProbeResult result;
   switch (options.way) {

@@ -7,6 +7,7 @@
 // is checked while it is read.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -68,6 +69,7 @@ class DiskProbe {
   std::unique_ptr<BlockFile> blocks_;
   std::optional<std::uint64_t> key_;
   std::optional<std::string> why_not_direct_;
+  mutable std::atomic<std::uint64_t> num_runs_ = 0;
 };
 
 }  // namespace graphmount

@@ -89,6 +89,7 @@ def _require_writable(path: str) -> None:
 
 def _show(report: MachineReport, console: Console) -> None:
     _show_pairs("Machine", _machine_rows(report), console)
+    console.print()
     _show_pairs("Disk", _disk_rows(report), console)
     _show_reads(report, console)
     if report.dataset is not None:
@@ -101,7 +102,7 @@ def _show(report: MachineReport, console: Console) -> None:
         table = _grid()
         table.add_row("", line)
         console.print(table)
-    console.print(f"\n{report.seconds:.0f} seconds.")
+    console.print(f"\nThis took {report.seconds:.0f} s.")
 
 
 def _machine_rows(report: MachineReport) -> list[tuple[str, str]]:
@@ -152,13 +153,9 @@ def _disk_rows(report: MachineReport) -> list[tuple[str, str]]:
 def _show_reads(report: MachineReport, console: Console) -> None:
     figures = report.figures.reads
     depths = sorted({figure.depth for figure in figures})
-    console.print(
-        "\nScattered reads of 4 KiB in a second, by how many are under way at a time", style="bold"
-    )
-    rows = [
-        (name, *(_reads(figures, way, depth) for depth in depths)) for way, name in _WAYS.items()
-    ]
-    _print_table(("", *map(str, depths)), rows, right=range(1, len(depths) + 1), console=console)
+    console.print("\nScattered reads of 4 KiB in a second", style="bold")
+    rows = [(str(depth), *(_reads(figures, way, depth) for way in _WAYS)) for depth in depths]
+    _print_table(("at a time", *_WAYS.values()), rows, right=range(4), console=console)
 
 
 def _reads(figures: Iterable[ReadFigure], way: str, depth: int) -> str:
@@ -187,13 +184,11 @@ def _show_dataset(facts: DatasetFacts, console: Console) -> None:
 
 
 def _show_pairs(title: str, rows: Iterable[tuple[str, str]], console: Console) -> None:
-    if title != "Machine":
-        console.print()
+    from rich.text import Text
+
     console.print(title, style="bold")
     table = _grid()
     for name, value in rows:
-        from rich.text import Text
-
         table.add_row(name, Text(value, overflow="fold"))
     console.print(table)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -46,14 +47,16 @@ class BatchFacts:
         fanouts: Neighbors that were drawn in each hop.
         num_seeds: Seeds of a batch.
         num_nodes: Nodes of a batch, each of which needs a row of every table.
+        sample_bytes: The size of a sample, without rows.
         sample_seconds: Time to sample it once its part of the graph is in memory.
-        copy_bytes_per_second: How fast one thread copies scattered rows that are in memory.
+        smaller_because: Why it has not 1,024 seeds: there was no "time" to sample so many, batches
+            of them would not fit into "memory", or there are no more "seeds".
 
     Examples:
         >>> from graphmount.doctor import BatchFacts
         >>> BatchFacts(
-        ...     fanouts=(15, 10, 5), num_seeds=1024, num_nodes=87e3, sample_seconds=0.05,
-        ...     copy_bytes_per_second=2e9,
+        ...     fanouts=(15, 10, 5), num_seeds=1024, num_nodes=87e3, sample_bytes=5_000_000,
+        ...     sample_seconds=0.05,
         ... ).num_seeds
         1024
     """
@@ -61,8 +64,9 @@ class BatchFacts:
     fanouts: tuple[int, ...]
     num_seeds: int
     num_nodes: float
+    sample_bytes: int
     sample_seconds: float
-    copy_bytes_per_second: float
+    smaller_because: Literal["time", "memory", "seeds"] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,6 +81,7 @@ class DatasetFacts:
         list_bytes: The size of the neighbor lists that sampling reads.
         tables: Its tables.
         batch: What batches are made of; None if there was no time for even a small one.
+        copy_bytes_per_second: How fast one thread copies scattered rows that are in memory.
         served: Points (share of the nodes whose rows are in memory, share of the rows of the
             sampled batches that these are).
         appearances: The same for entries of all neighbor lists, which is what `order="hot"` goes
@@ -101,6 +106,7 @@ class DatasetFacts:
     list_bytes: int
     tables: tuple[TableFacts, ...]
     batch: BatchFacts | None = None
+    copy_bytes_per_second: float = 1e9
     served: tuple[tuple[float, float], ...] | None = None
     appearances: tuple[tuple[float, float], ...] | None = None
 

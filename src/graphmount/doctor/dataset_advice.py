@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from graphmount._row_feeds import SLOT_SHARE
 from graphmount._sizes import format_bytes
 from graphmount.doctor.dataset import share_at
-from graphmount.doctor.estimate import estimate, suggested_memory
+from graphmount.doctor.estimate import bytes_under_way, estimate, suggested_memory
 from graphmount.doctor.finding import Finding, about, as_option, rate
 
 if TYPE_CHECKING:
@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 
 __all__ = ["about_dataset"]
 
+_SMALLER = {
+    "time": "Larger batches could not be sampled in time",
+    "seeds": "There are no more seeds",
+    "memory": "Larger batches would leave too little memory: pass this batch_size=",
+}
 _FITS = 0.7  # of the memory; the rest is for the model, batches and the system
 
 
@@ -61,11 +66,16 @@ def _about_size(machine: Machine, dataset: DatasetFacts) -> Finding | None:
             f"have: memory='{as_option(memory)}' keeps all rows, and the disk is read once."
         )
         return Finding(subject="size", level="good", text=text)
+    batches = (
+        ""
+        if dataset.batch is None
+        else f" (about {format_bytes(bytes_under_way(dataset.batch, dataset.row_bytes))})"
+    )
     text = (
         f"Tables of {tables}, and {format_bytes(usable)} of memory that this process can have: "
-        f"pass memory='{as_option(memory)}' to the loader. That is half; neighbor lists "
-        f"({format_bytes(dataset.list_bytes)}, in the page cache), batches and the model need the "
-        "rest."
+        f"pass memory='{as_option(memory)}' to the loader. The rest is for batches under way"
+        f"{batches}, neighbor lists ({format_bytes(dataset.list_bytes)}, in the page cache) and "
+        "the model."
     )
     return Finding(subject="size", level="act", text=text)
 
@@ -100,8 +110,8 @@ def _about_batches(machine: Machine, figures: DiskFigures, dataset: DatasetFacts
         f"the model: {bound}. The loader merges reads and keeps rows for later batches, which "
         "makes it faster than this."
     )
-    if batch.num_seeds < 1024:
-        text += " (Larger batches could not be sampled in time, or there are no more seeds.)"
+    if batch.smaller_because is not None:
+        text += f" ({_SMALLER[batch.smaller_because]}.)"
     return Finding(subject="batches", level="note", text=text)
 
 

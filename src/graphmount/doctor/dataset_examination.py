@@ -7,14 +7,17 @@ them is kept as a curve, so that any size of cache can be asked about later.
 from __future__ import annotations
 
 import math
+import statistics
+import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from graphmount._hot_rows import degree_counts
 from graphmount.doctor.dataset import BatchFacts, DatasetFacts, TableFacts
+from graphmount.doctor.estimate import bytes_under_way
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["examine_dataset", "largest_table"]
 
 _FANOUTS = (15, 10, 5)
-_SEEDS = (16, 128, 1024)
+_SEEDS = (16, 64, 256, 1024)
 _MOST_BATCHES = 4
 _COPY_BYTES = 64 << 20
 #: Shares of the nodes that a cache may hold: fine at the beginning, where most is to be had.
@@ -43,12 +46,17 @@ def largest_table(dataset: Dataset) -> FeatureStore | None:
 
 
 def examine_dataset(
-    dataset: Dataset, *, seconds: float, report: Callable[[float], None]
+    dataset: Dataset,
+    *,
+    usable_bytes: int | None,
+    seconds: float,
+    report: Callable[[float], None],
 ) -> DatasetFacts:
     """Looks at a dataset, and samples a few batches.
 
     Args:
         dataset: The dataset.
+        usable_bytes: The memory that there is. Batches are to take half of it at the most.
         seconds: How long to sample, about.
         report: Called with the share that is done.
 
@@ -66,7 +74,14 @@ def examine_dataset(
         for name, store in found.items()
     )
     row_bytes = sum(table.row_bytes for table in tables if not table.of_edges)
-    batches = _sample(dataset, direction, seconds, report)
+    batch, nodes = _sample(
+        dataset,
+        direction,
+        row_bytes=row_bytes,
+        most_bytes=sys.maxsize if usable_bytes is None else usable_bytes // 2,
+        seconds=seconds,
+        report=report,
+    )
     return DatasetFacts(
         path=dataset.path,
         num_nodes=dataset.num_nodes,
@@ -74,8 +89,9 @@ def examine_dataset(
         is_hot_first=is_hot_first,
         list_bytes=lists.indptr.nbytes + lists.indices.nbytes,
         tables=tables,
-        batch=None if batches is None else batches.facts(_copy_rate(row_bytes)),
-        served=None if batches is None or ranks is None else _curve(ranks(batches.nodes)),
+        batch=batch,
+        copy_bytes_per_second=_copy_rate(row_bytes),
+        served=None if batch is None or ranks is None else _curve(ranks(nodes)),
         appearances=_appearances(graph, direction) if is_hot_first else None,
     )
 
@@ -91,74 +107,116 @@ def _table_facts(name: str, store: FeatureStore, *, of_edges: bool) -> TableFact
     )
 
 
+def _sample(
+    dataset: Dataset,
+    direction: Direction,
+    *,
+    row_bytes: int,
+    most_bytes: int,
+    seconds: float,
+    report: Callable[[float], None],
+) -> tuple[BatchFacts | None, NDArray[np.int64]]:
+    """What batches are made of, and the nodes of those that were sampled."""
+    trial = _Trial(dataset, direction)
+    begin, before = time.monotonic(), 0.0
+    facts: BatchFacts | None = None
+    nodes = np.empty(0, np.int64)
+    for size in _SEEDS:
+        num_seeds = min(size, trial.num_inputs)
+        if num_seeds == 0:
+            return None, nodes
+        drawn = [trial.draw(num_seeds)]
+        if facts is not None and bytes_under_way(drawn[0].facts(num_seeds), row_bytes) > most_bytes:
+            return replace(facts, smaller_because="memory"), nodes
+        longest = drawn[0].seconds
+        # A slow disk must not hold us up: the next batch has to fit into what is left.
+        while size == _SEEDS[-1] and len(drawn) < _MOST_BATCHES:
+            if time.monotonic() - begin + longest > seconds:
+                break
+            drawn.append(trial.draw(num_seeds))
+            longest = max(longest, drawn[-1].seconds)
+        facts, nodes = _mean(drawn, num_seeds), np.concatenate([one.nodes for one in drawn])
+        spent = time.monotonic() - begin
+        report(min(1.0, spent / seconds))
+        if num_seeds < size:
+            return replace(facts, smaller_because="seeds"), nodes
+        # Time grows as it did the last time, or as the number of seeds does.
+        growth = min(_SEEDS[1] / _SEEDS[0], longest / before if before else math.inf)
+        if size != _SEEDS[-1] and spent + growth * longest > seconds:
+            return replace(facts, smaller_because="time"), nodes
+        before = longest
+    return facts, nodes
+
+
 @dataclass(frozen=True)
-class _Batches:
-    """Those that were sampled last, all of the same number of seeds."""
+class _Drawn:
+    """One sample."""
 
-    num_seeds: int
-    nodes: NDArray[np.int64]  # of all of them, one after the other
-    count: int
-    sample_seconds: float
+    nodes: NDArray[np.int64]
+    sample_bytes: int
+    seconds: float  # for sampling it twice
+    warm_seconds: float  # for the second time
 
-    def facts(self, copy_bytes_per_second: float) -> BatchFacts:
+    def facts(self, num_seeds: int) -> BatchFacts:
         return BatchFacts(
             fanouts=_FANOUTS,
-            num_seeds=self.num_seeds,
-            num_nodes=len(self.nodes) / self.count,
-            sample_seconds=self.sample_seconds,
-            copy_bytes_per_second=copy_bytes_per_second,
+            num_seeds=num_seeds,
+            num_nodes=len(self.nodes),
+            sample_bytes=self.sample_bytes,
+            sample_seconds=self.warm_seconds,
         )
 
 
-def _sample(
-    dataset: Dataset, direction: Direction, seconds: float, report: Callable[[float], None]
-) -> _Batches | None:
-    graph, generator = dataset.graph, np.random.default_rng(0)
-    train = dataset.splits.get("train")
-    if train is not None and train.size == 0:
-        train = None
-    num_inputs = graph.num_nodes if train is None else len(train)
-    begin = time.monotonic()
-    done: _Batches | None = None
-    for size in _SEEDS:
-        num_seeds = min(size, num_inputs)
-        if num_seeds == 0 or (done is not None and done.num_seeds == num_seeds):
-            break
-        nodes: list[NDArray[np.int64]] = []
-        warm: list[float] = []
-        longest = 0.0
-        while len(nodes) < (_MOST_BATCHES if size == _SEEDS[-1] else 1):
-            # A slow disk must not hold us up: the next batch has to fit into what is left.
-            if nodes and time.monotonic() - begin + longest > seconds:
-                break
-            start = time.monotonic()
-            seeds = generator.choice(num_inputs, num_seeds, replace=False)
-            if train is not None:
-                seeds = train[seeds]
-            sample = graph.sample_neighbors(seeds, _FANOUTS, direction=direction, seed=len(nodes))
+class _Trial:
+    """Draws samples like those of training: from the split "train", or from all nodes."""
+
+    def __init__(self, dataset: Dataset, direction: Direction) -> None:
+        train = dataset.splits.get("train")
+        self._train = None if train is None or train.size == 0 else train
+        self._graph = dataset.graph
+        self._direction: Direction = direction
+        self._generator = np.random.default_rng(0)
+        self._number = 0
+        self.num_inputs = self._graph.num_nodes if self._train is None else len(self._train)
+
+    def draw(self, num_seeds: int) -> _Drawn:
+        seeds = self._generator.choice(self.num_inputs, num_seeds, replace=False)
+        if self._train is not None:
+            seeds = self._train[seeds]
+        self._number += 1
+        start = time.monotonic()
+        for _ in range(2):
             again = time.monotonic()
-            graph.sample_neighbors(seeds, _FANOUTS, direction=direction, seed=len(nodes))
-            warm.append(time.monotonic() - again)
-            longest = max(longest, time.monotonic() - start)
-            nodes.append(sample.nodes)
-        done = _Batches(num_seeds, np.concatenate(nodes), len(nodes), float(np.median(warm)))
-        spent = time.monotonic() - begin
-        report(min(1.0, spent / seconds))
-        growth = _SEEDS[1] / _SEEDS[0]
-        if spent + growth * longest > seconds:
-            break
-    return done
+            sample = self._graph.sample_neighbors(
+                seeds, _FANOUTS, direction=self._direction, seed=self._number
+            )
+        arrays = (sample.nodes, sample.row, sample.col, sample.edge_ids)
+        end = time.monotonic()
+        return _Drawn(sample.nodes, sum(array.nbytes for array in arrays), end - start, end - again)
+
+
+def _mean(drawn: list[_Drawn], num_seeds: int) -> BatchFacts:
+    return BatchFacts(
+        fanouts=_FANOUTS,
+        num_seeds=num_seeds,
+        num_nodes=statistics.fmean(len(one.nodes) for one in drawn),
+        sample_bytes=max(one.sample_bytes for one in drawn),
+        sample_seconds=statistics.median(one.warm_seconds for one in drawn),
+    )
 
 
 def _copy_rate(row_bytes: int) -> float:
     """Bytes that one thread copies in a second, of scattered rows in memory."""
     columns = max(1, row_bytes)
-    table = np.zeros((max(1, _COPY_BYTES // columns), columns), np.uint8)
+    table = np.ones((max(1, _COPY_BYTES // columns), columns), np.uint8)
     ids = np.random.default_rng(0).integers(0, len(table), len(table) // 4 + 1)
-    out = np.zeros((len(ids), columns), np.uint8)
-    start = time.perf_counter()
-    np.take(table, ids, axis=0, out=out, mode="clip")
-    return out.nbytes / max(time.perf_counter() - start, 1e-9)
+    out = np.ones((len(ids), columns), np.uint8)
+    times = []
+    for _ in range(3):
+        start = time.perf_counter()
+        np.take(table, ids, axis=0, out=out, mode="clip")
+        times.append(time.perf_counter() - start)
+    return out.nbytes / max(statistics.median(times), 1e-9)
 
 
 def _hotness_ranks(

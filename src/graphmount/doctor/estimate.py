@@ -8,14 +8,18 @@ from typing import TYPE_CHECKING, Literal
 from graphmount._row_feeds import SLOT_SHARE
 
 if TYPE_CHECKING:
-    from graphmount.doctor.dataset import DatasetFacts
+    from graphmount.doctor.dataset import BatchFacts, DatasetFacts
     from graphmount.doctor.machine import Machine
     from graphmount.doctor.probe import DiskFigures
 
-__all__ = ["Estimate", "estimate", "rows_per_second", "suggested_memory"]
+__all__ = ["Estimate", "bytes_under_way", "estimate", "rows_per_second", "suggested_memory"]
 
 _BLOCK_BYTES = 512  # a row may begin and end within one
 _LEAST_MEMORY = 64 << 20
+# With the options that loaders have by default: two batches wait, one is made, one is in use, and
+# one is let go of while the next is taken; samples are made for 16 batches ahead.
+_BATCHES = 5
+_SAMPLES = 16 + _BATCHES
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,13 +73,26 @@ def rows_per_second(figures: DiskFigures, row_bytes: int) -> float:
     return min(best.reads_per_second, figures.sequential_bytes_per_second / max(1, read_bytes))
 
 
+def bytes_under_way(batch: BatchFacts, row_bytes: int) -> int:
+    """What the batches of a loader take that are alive at a time, beside its `memory=`."""
+    return int(_BATCHES * row_bytes * batch.num_nodes + _SAMPLES * batch.sample_bytes)
+
+
 def suggested_memory(machine: Machine, dataset: DatasetFacts | None) -> int | None:
-    """What to pass as `memory=`: half of what there is, but no more than all rows take."""
+    """What to pass as `memory=`: half of what there is, or what batches leave of it.
+
+    No more than all rows take, with the books of a cache.
+    """
     usable = machine.usable_bytes
     if usable is None:
         return None
-    half = max(_LEAST_MEMORY, usable // 2)
-    return half if dataset is None else min(half, max(_LEAST_MEMORY, dataset.node_bytes * 11 // 10))
+    memory = usable // 2
+    if dataset is not None:
+        memory = min(memory, dataset.node_bytes * 11 // 10)
+        if dataset.batch is not None:
+            left = usable * 9 // 10 - bytes_under_way(dataset.batch, dataset.row_bytes)
+            memory = min(memory, left)
+    return max(memory, _LEAST_MEMORY)
 
 
 def estimate(
@@ -101,7 +118,7 @@ def estimate(
         1 / max(1e-9, rows_per_second(figures, int(scale * table.row_bytes)))
         for table in dataset.node_tables
     )
-    copying = row_bytes * batch.num_nodes / batch.copy_bytes_per_second
+    copying = row_bytes * batch.num_nodes / dataset.copy_bytes_per_second
     return Estimate(
         memory_bytes=memory_bytes,
         served_share=served,

@@ -30,7 +30,7 @@ __all__ = ["MachineReport", "examine"]
 
 _LEAST_TABLE_BYTES = 256 << 20  # smaller ones say little about a disk
 _READING_SHARE = 0.6  # of the time; a quarter is for writing
-_SAMPLING_SHARE = 0.15
+_SAMPLING_SHARE = 0.15  # at least
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,8 +113,12 @@ def examine(
             )
         facts = None
         if opened is not None:
+            left = seconds - (time.monotonic() - begin)
             facts = examine_dataset(
-                opened, seconds=_SAMPLING_SHARE * seconds, report=stage(0.85, 1.0)
+                opened,
+                usable_bytes=machine.usable_bytes,
+                seconds=max(left, _SAMPLING_SHARE * seconds),
+                report=stage(0.85, 1.0),
             )
     memory = None if facts is None else suggested_memory(machine, facts)
     return MachineReport(

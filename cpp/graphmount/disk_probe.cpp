@@ -38,10 +38,12 @@ std::uint64_t pattern_word(std::uint64_t key, std::uint64_t offset) {
   return RandomKey(key).with(offset / kWordBytes).bits();
 }
 
-// Memory for `count` reads, which begins at a page.
+// Memory for `count` reads, which begins at a page, and has all its pages.
 Buffer<std::byte> read_memory(std::uint64_t count, std::uint64_t read_bytes) {
   constexpr std::uint64_t kLeastPages = std::uint64_t{1} << 18;
-  return Buffer<std::byte>(std::max(kLeastPages, count * read_bytes));
+  Buffer<std::byte> memory(std::max(kLeastPages, count * read_bytes));
+  std::fill_n(memory.data(), memory.size(), std::byte{0});
+  return memory;
 }
 
 }  // namespace
@@ -67,8 +69,15 @@ class DiskProbe::Places {
         bits_(static_cast<unsigned>(std::bit_width(count - 1))),
         in_order_(options.in_order),
         rounds_(rounds),
-        deadline_(Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                     std::chrono::duration<double>(options.seconds))) {}
+        duration_(std::chrono::duration_cast<Clock::duration>(
+            std::chrono::duration<double>(options.seconds))) {}
+
+  /// Called when everything is ready: making it so is not reading.
+  void start() {
+    begin_ = Clock::now();
+    deadline_ = begin_ + duration_;
+  }
+  double seconds() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
 
   bool next(std::uint64_t& block) {
     for (;;) {
@@ -100,7 +109,8 @@ class DiskProbe::Places {
   RandomKey key_;
   unsigned bits_;
   bool in_order_, rounds_;
-  Clock::time_point deadline_;
+  Clock::duration duration_;
+  Clock::time_point begin_, deadline_;
   std::atomic<std::uint64_t> next_ = 0;
 };
 
@@ -134,7 +144,6 @@ ProbeResult DiskProbe::run(const ProbeOptions& options) const {
   if (is_cached) drop_from_cache();
   // Each run begins elsewhere: disks have caches of their own.
   Places places(count, options, RandomKey(num_runs_.fetch_add(1)), !is_cached);
-  const Clock::time_point begin = Clock::now();
   ProbeResult result;
   switch (options.way) {
     case ProbeWay::kMapped:
@@ -147,7 +156,7 @@ ProbeResult DiskProbe::run(const ProbeOptions& options) const {
       result.reads = run_uring(options, places);
       break;
   }
-  result.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+  result.seconds = places.seconds();
   return result;
 }
 
@@ -178,6 +187,7 @@ std::uint64_t DiskProbe::run_mapped(const ProbeOptions& options, Places& places)
   const auto mapping = file_->map_again(MapMode::kGuarded);
   mapping->advise(options.in_order ? Advice::kSequential : Advice::kRandom, 0, mapping->size());
   std::atomic<std::uint64_t> reads = 0;
+  places.start();
   mapping->read_guarded([&] {
     overlapped_for(options.depth, static_cast<int>(options.depth), [&](std::int64_t, std::int64_t) {
       for (std::uint64_t block; places.next(block); reads.fetch_add(1, std::memory_order_relaxed)) {
@@ -195,6 +205,7 @@ std::uint64_t DiskProbe::run_mapped(const ProbeOptions& options, Places& places)
 std::uint64_t DiskProbe::run_pread(const ProbeOptions& options, Places& places) const {
   Buffer<std::byte> memory = read_memory(options.depth, options.read_bytes);
   std::atomic<std::uint64_t> reads = 0;
+  places.start();
   overlapped_for(options.depth, static_cast<int>(options.depth),
                  [&](std::int64_t lane, std::int64_t) {
                    std::byte* const bytes =
@@ -225,6 +236,7 @@ std::uint64_t DiskProbe::run_uring(const ProbeOptions& options, Places& places) 
     Uring ring(options.depth, blocks_->descriptor(), memory.span());
     std::exception_ptr failure;
     bool has_more = true;
+    places.start();
     while (has_more || free.size() < options.depth) {
       while (has_more && !free.empty()) {
         std::uint64_t block = 0;

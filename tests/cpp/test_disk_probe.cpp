@@ -150,6 +150,7 @@ TEST(a_file_that_shrinks_is_an_error) {
 }
 
 TEST(refused_io_uring_is_an_error_with_its_code) {
+  if (!kCanDoWithoutDescriptors) skip("UBSan needs descriptors");
   const TemporaryFolder folder;
   const auto path = write_file(folder, pattern(100 * kBlock));
   const int status = run_in_child([&] {

@@ -117,9 +117,9 @@ def test_batches_take_memory_too():
     facts = dataset(batch=large)
     under_way = bytes_under_way(large, 512)
     assert under_way == 5 * 300_000 * 512 + 21 * 20_000_000
-    # Together with what is suggested, they take nine tenths of the memory.
+    # Together with what is suggested, they take three quarters of the memory.
     memory = suggested_memory(limited, facts)
-    assert memory == int(0.9 * 2 * GIB) - under_way
+    assert memory == 3 * GIB // 2 - under_way
     assert memory < GIB
     found = advice(limited, a_dataset=facts)
     assert f"memory='{as_option(memory)}'" in found["size"].text

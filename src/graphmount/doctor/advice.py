@@ -41,7 +41,7 @@ def advise(
     if dataset is not None:
         found += about_dataset(machine, figures, dataset)
     found += [
-        _about_uring(figures),
+        _about_uring(disk, figures),
         _about_memory(machine, dataset),
         _about_read_ahead(disk, figures, machine),
         _about_kind(disk, figures),
@@ -52,7 +52,7 @@ def advise(
     return tuple(finding for finding in found if finding is not None)
 
 
-def _about_uring(figures: DiskFigures) -> Finding | None:
+def _about_uring(disk: Disk, figures: DiskFigures) -> Finding | None:
     threads, faults = figures.best("pread"), figures.best("mapped")
     ring = figures.best("uring")
     others = [
@@ -65,7 +65,10 @@ def _about_uring(figures: DiskFigures) -> Finding | None:
             f"It is allowed, and gives {about(ring.reads_per_second)} reads/s with {ring.depth} "
             f"in flight; {', '.join(others)}. Loaders and gather() use it by themselves."
         )
-        if threads is not None and threads.reads_per_second > _CLEARLY * ring.reads_per_second:
+        is_slower = threads is not None and (
+            threads.reads_per_second > _CLEARLY * ring.reads_per_second
+        )
+        if is_slower and not disk.is_memory:
             text += " Threads were faster here: try reader='pread'."
         return Finding(subject="io_uring", level="good", text=text)
     refusal = figures.io_uring
@@ -133,7 +136,7 @@ def _about_kind(disk: Disk, figures: DiskFigures) -> Finding | None:
         return Finding(subject="no disk", level="act", text=text)
     singles = [figure.reads_per_second for figure in figures.reads if figure.depth == 1]
     best = figures.rows
-    if best is None or not singles or max(singles) >= _SLOW_READS:
+    if best is None or not 0 < max(singles, default=0) < _SLOW_READS:
         return None
     reason = (
         "It is a network file system"

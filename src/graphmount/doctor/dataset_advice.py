@@ -107,8 +107,8 @@ def _about_batches(machine: Machine, figures: DiskFigures, dataset: DatasetFacts
         + (f", {rate(nothing.batches_per_second)} batches/s" if nothing else "")
         + f". With memory='{as_option(memory)}' about {found.served_share:.0%} of rows come from "
         f"the cache{lists}, and an estimate is {rate(found.batches_per_second)} batches/s before "
-        f"the model: {bound}. The loader merges reads and keeps rows for later batches, which "
-        "makes it faster than this."
+        f"the model: {bound}. The loader also merges reads and keeps rows for later batches, "
+        "which this leaves out."
     )
     if batch.smaller_because is not None:
         text += f" ({_SMALLER[batch.smaller_because]}.)"

@@ -79,9 +79,10 @@ def bytes_under_way(batch: BatchFacts, row_bytes: int) -> int:
 
 
 def suggested_memory(machine: Machine, dataset: DatasetFacts | None) -> int | None:
-    """What to pass as `memory=`: half of what there is, or what batches leave of it.
+    """What to pass as `memory=`: half of what there is, or less.
 
-    No more than all rows take, with the books of a cache.
+    Together with batches no more than three quarters, so that the model and neighbor lists have
+    the rest; and no more than all rows take, with the books of a cache.
     """
     usable = machine.usable_bytes
     if usable is None:
@@ -90,7 +91,7 @@ def suggested_memory(machine: Machine, dataset: DatasetFacts | None) -> int | No
     if dataset is not None:
         memory = min(memory, dataset.node_bytes * 11 // 10)
         if dataset.batch is not None:
-            left = usable * 9 // 10 - bytes_under_way(dataset.batch, dataset.row_bytes)
+            left = usable * 3 // 4 - bytes_under_way(dataset.batch, dataset.row_bytes)
             memory = min(memory, left)
     return max(memory, _LEAST_MEMORY)
 

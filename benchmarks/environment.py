@@ -10,12 +10,16 @@ import subprocess
 import sys
 from pathlib import Path
 
+from graphmount._sizes import format_bytes
+from graphmount.doctor.disk import examine_disk
+from graphmount.doctor.machine import examine_machine
+
 _ROOT = Path(__file__).parents[1]
 
 
 def environment(folder: str) -> dict[str, object]:
     """Facts about this machine and about the disk that `folder` is on; None where unreadable."""
-    memory = _table("/proc/meminfo")
+    machine, disk = examine_machine(), examine_disk(folder)
     return {
         "date": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
         "command": " ".join(sys.orig_argv),
@@ -25,51 +29,24 @@ def environment(folder: str) -> dict[str, object]:
         "python": platform.python_version(),
         "numpy": _version("numpy"),
         "torch": _version("torch"),
-        "kernel": f"{platform.system()} {platform.release()} {platform.machine()}",
-        "processor": _table("/proc/cpuinfo").get("model name"),
-        "cores": len(os.sched_getaffinity(0)),
-        "memory": memory.get("MemTotal"),
-        "memory_available": memory.get("MemAvailable"),
+        "kernel": machine.system,
+        "processor": machine.processor,
+        "cores": machine.cores,
+        "memory": _size(machine.memory_bytes),
+        "memory_available": _size(machine.available_bytes),
+        "memory_limit": _size(machine.limit_bytes),
         "load_average": os.getloadavg()[0],
-        **_disk(folder),
+        "disk": disk.source,
+        "disk_model": disk.model,
+        "disk_scheduler": disk.scheduler,
+        "disk_readahead": _size(disk.read_ahead_bytes),
+        "file_system": disk.file_system,
+        "mount_options": disk.mount_options,
     }
 
 
-def _disk(folder: str) -> dict[str, object]:
-    device = os.stat(folder).st_dev
-    block = Path(f"/sys/dev/block/{os.major(device)}:{os.minor(device)}").resolve()
-    if (block / "partition").exists():
-        block = block.parent
-    source, file_system = _mount_of(folder)
-    return {
-        "disk": source,
-        "disk_model": _text(block / "device/model") or _driver_of(block),
-        "disk_scheduler": _text(block / "queue/scheduler"),
-        "disk_readahead": _kibibytes(_text(block / "queue/read_ahead_kb")),
-        "file_system": file_system,
-    }
-
-
-def _driver_of(block: Path) -> str | None:
-    """Virtual disks have no model, but a driver."""
-    driver = (block / "device/driver").resolve()
-    return f"none ({driver.name})" if driver.is_dir() else None
-
-
-def _mount_of(folder: str) -> tuple[str | None, str | None]:
-    """Source and type of the file system that holds `folder`."""
-    place = os.path.realpath(folder)
-    found: tuple[str, str | None, str | None] = ("", None, None)
-    for line in (_text(Path("/proc/self/mounts")) or "").splitlines():
-        source, point, kind, *_ = line.split()
-        is_above = os.path.commonpath([point, place]) == point
-        if is_above and len(point) >= len(found[0]):
-            found = (point, source, kind)
-    return found[1], found[2]
-
-
-def _kibibytes(text: str | None) -> str | None:
-    return None if text is None else f"{text} KiB"
+def _size(size: int | None) -> str | None:
+    return None if size is None else format_bytes(size)
 
 
 def _version(package: str) -> str | None:
@@ -90,16 +67,3 @@ def _git(*arguments: str) -> str | None:
     except (OSError, subprocess.CalledProcessError):
         return None
     return run.stdout.strip()
-
-
-def _text(path: Path) -> str | None:
-    try:
-        return path.read_text().strip()
-    except OSError:
-        return None
-
-
-def _table(path: str) -> dict[str, str]:
-    lines = (_text(Path(path)) or "").splitlines()
-    pairs = (line.split(":", 1) for line in lines if ":" in line)
-    return {name.strip(): value.strip() for name, value in pairs}

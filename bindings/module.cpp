@@ -7,6 +7,7 @@
 
 namespace graphmount::bindings {
 
+void bind_disk_probe(nb::module_& module);
 void bind_edge_search(nb::module_& module);
 void bind_errors();
 void bind_features(nb::module_& module);
@@ -49,6 +50,7 @@ NB_MODULE(_core, module) {
   bindings::bind_row_scatter(module);
   bindings::bind_seeds(module);
   bindings::bind_loader(module);
+  bindings::bind_disk_probe(module);
   module.def("num_threads", &num_threads);
   module.def("set_num_threads", &set_num_threads, "count"_a);
 }

@@ -50,11 +50,17 @@ def _degrees(graph: Graph, direction: Direction) -> Iterator[tuple[int, NDArray[
         yield first, np.diff(indptr[first : first + _NODES_AT_ONCE + 1])
 
 
-def _hottest_by_degree(graph: Graph, direction: Direction, most: int) -> NDArray[np.int64]:
-    # First how many nodes have each degree, then the nodes of the highest ones.
+def degree_counts(graph: Graph, direction: Direction) -> NDArray[np.int64]:
+    """How many nodes have each degree; from 65,536 on, degrees count as equal."""
     counts = np.zeros(_HIGHEST_COUNTED + 1, np.int64)
     for _, degrees in _degrees(graph, direction):
         counts += np.bincount(np.minimum(degrees, _HIGHEST_COUNTED), minlength=len(counts))
+    return counts
+
+
+def _hottest_by_degree(graph: Graph, direction: Direction, most: int) -> NDArray[np.int64]:
+    # First how many nodes have each degree, then the nodes of the highest ones.
+    counts = degree_counts(graph, direction)
     with_more = np.cumsum(counts[::-1])[::-1]  # nodes of at least this degree
     least = int(np.searchsorted(-with_more, -most))  # the first degree that no more have than fit
     nodes, hotness = [], []

@@ -23,9 +23,12 @@ _SECONDS_BEFORE_BAR = 2.0
 class _Bar:
     """A bar that shows itself when the work has taken two seconds."""
 
-    def __init__(self, description: str, *, in_bytes: bool, at_once: bool) -> None:
+    def __init__(
+        self, description: str, *, in_bytes: bool, shows_rate: bool, at_once: bool
+    ) -> None:
         self._description = description
         self._in_bytes = in_bytes
+        self._shows_rate = shows_rate
         self._start = time.monotonic() + (0.0 if at_once else _SECONDS_BEFORE_BAR)
         self._bar: RichProgress | None = None
 
@@ -37,7 +40,7 @@ class _Bar:
             self._bar.start()
             self._bar.add_task(self._description, total=total, rate="")
         task = self._bar.tasks[0]
-        rate = "" if task.speed is None else f"{task.speed / 1e6:.1f} M/s"
+        rate = "" if task.speed is None or not self._shows_rate else f"{task.speed / 1e6:.1f} M/s"
         self._bar.update(task.id, completed=done, total=total, rate=rate)
 
     def _make_bar(self) -> RichProgress:
@@ -64,7 +67,7 @@ class _Bar:
 
 @contextmanager
 def reporting(
-    option: ProgressOption, description: str, *, in_bytes: bool
+    option: ProgressOption, description: str, *, in_bytes: bool, shows_rate: bool = True
 ) -> Iterator[Callable[[int, int], None] | None]:
     """Yields what to call with (done, total), or None if nobody wants to know."""
     if not (option is None or isinstance(option, bool) or callable(option)):
@@ -72,7 +75,7 @@ def reporting(
     if option is False or (option is None and not sys.stderr.isatty()):
         yield None
     elif option is True or option is None:
-        bar = _Bar(description, in_bytes=in_bytes, at_once=option is True)
+        bar = _Bar(description, in_bytes=in_bytes, shows_rate=shows_rate, at_once=option is True)
         try:
             yield bar
         finally:

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from graphmount.features import FeatureStore, Reader
     from graphmount.neighbor_sample import NeighborSample
 
-# How much of the memory is for rows that come and go: see docs/benchmarks.md.
-_SLOT_SHARE = 0.3
+#: How much of the memory is for rows that come and go: see docs/benchmarks.md.
+SLOT_SHARE = 0.3
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ def make_feeds(
         return _core.TableFeed(
             store._open(),  # noqa: SLF001
             memory=share,
-            slot_share=_SLOT_SHARE,
+            slot_share=SLOT_SHARE,
             window=window,
             trial=trial.edge_ids if of_edges else trial.nodes,
             hottest=hottest,

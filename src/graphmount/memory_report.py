@@ -189,14 +189,15 @@ def _read_limit(path: Path) -> list[int]:
     except OSError:
         return []
     # "No limit" is the word max in v2 and a number close to 2**63 in v1.
-    return [int(text)] if text.isdigit() and int(text) < _physical_bytes() else []
+    return [int(text)] if text.isdigit() and int(text) < physical_bytes() else []
 
 
-def _physical_bytes() -> int:
+def physical_bytes() -> int:
+    """All of the machine's memory."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 @functools.cache
 def usable_bytes() -> int:
     """How much memory this process could use at most, as it was when first asked."""
-    return min(_physical_bytes(), _group_limit() or sys.maxsize)
+    return min(physical_bytes(), _group_limit() or sys.maxsize)

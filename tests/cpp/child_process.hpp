@@ -18,6 +18,14 @@ inline constexpr bool kCanFork = false;
 inline constexpr bool kCanFork = true;
 #endif
 
+// UBSan, which comes with AddressSanitizer here, looks at exceptions through a pipe: without
+// descriptors it takes them for something else.
+#if defined(__SANITIZE_ADDRESS__)
+inline constexpr bool kCanDoWithoutDescriptors = false;
+#else
+inline constexpr bool kCanDoWithoutDescriptors = true;
+#endif
+
 /// The wait status of a child that runs `body`: exit code 0 if it returns, 1 if it throws.
 template <class Body>
 int run_in_child(Body&& body) {

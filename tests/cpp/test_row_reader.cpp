@@ -35,14 +35,6 @@ constexpr Way kWays[] = {
     {ReaderKind::kUring, std::nullopt},  {ReaderKind::kUring, false},
 };
 
-// UBSan, which comes with AddressSanitizer here, looks at exceptions through a pipe: without
-// descriptors it takes them for something else.
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool kCanDoWithoutDescriptors = false;
-#else
-constexpr bool kCanDoWithoutDescriptors = true;
-#endif
-
 /// Every reader of the machine.
 template <class Body>
 void with_readers(const FeatureMatrix& matrix, Body&& body) {

@@ -126,6 +126,8 @@ def test_api_page_has_every_public_name() -> None:
     assert expected <= shown
     module = importlib.import_module("graphmount.graphzero")
     assert {f"graphmount.graphzero.{name}" for name in module.__all__} <= shown
+    module = importlib.import_module("graphmount.doctor")
+    assert {f"graphmount.doctor.{name}" for name in module.__all__} <= shown
     require_torch()
     module = importlib.import_module("graphmount.torch")
     assert {f"graphmount.torch.{name}" for name in module.__all__} <= shown
@@ -167,6 +169,7 @@ def test_doctests(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 def public_modules() -> list[ModuleType]:
     names = ["graphmount", "graphmount.errors", "graphmount.cli", "graphmount.graphzero"]
+    names.append("graphmount.doctor")
     names += ["graphmount.torch"] * HAS_TORCH + ["graphmount.pyg"] * HAS_PYG
     return [importlib.import_module(name) for name in names]
 

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import graphmount
-from graphmount.cli import bench, info, verify
+from graphmount.cli import bench, doctor, info, verify
 from graphmount.cli import compile as compiling
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--version", action="version", version=f"graphmount {graphmount.__version__}"
     )
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for command in (compiling, info, verify, bench):
+    for command in (compiling, info, verify, doctor, bench):
         command.add_to(commands)
     options = parser.parse_args(arguments)
     try:

@@ -8,6 +8,8 @@ CPP_FILES := $(wildcard cpp/graphmount/*.[ch]pp bindings/*.[ch]pp tests/cpp/*.[c
 DEMO_FOLDER ?= build/demo
 DEMO_OPTIONS ?=
 BENCH_OPTIONS ?= --quick
+# Two processes of tests; a process that has nothing left to do takes tests from the other.
+PARALLEL ?= --numprocesses 2 --dist worksteal
 FUZZ_SECONDS ?= 60
 FUZZ_SEED ?= $(shell date +%s)
 SANITIZE_VENV := .venv-sanitize
@@ -37,6 +39,7 @@ $(VENV)/.built: $(VENV)/.made $(CORE_SOURCES) constraints.txt
 $(VENV)/.tools: $(VENV)/.made pyproject.toml constraints.txt
 	$(BIN)/python -m pip $(PIP_INSTALL) --group test --group lint --group docs torch
 	-$(BIN)/python -m pip $(PIP_INSTALL) torch_geometric graphzero # tests do without, if need be
+	-$(BIN)/python -m pip $(PIP_INSTALL) pytorch-lightning # and without this
 	touch $@
 
 build: $(VENV)/.built ## compile and install into .venv
@@ -53,7 +56,7 @@ test-all: lint test-cpp sanitize fuzz ## all checks and tests, with long campaig
 	GRAPHMOUNT_LONG=1 $(BIN)/python -m pytest
 
 test-python: $(VENV)/.built $(VENV)/.tools
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest $(PARALLEL)
 
 # $(call build-core,FOLDER,OPTIONS): the core, its tests and the fuzzer, without Python.
 define build-core
@@ -64,9 +67,9 @@ define build-core
 	$(BIN)/cmake --build $(1)
 endef
 
-test-cpp: $(VENV)/.tools ## tests of the core, without Python
-	$(call build-core,build/core,-DCMAKE_CXX_FLAGS_RELEASE=-O1) # compiles in half the time
-	$(BIN)/ctest --test-dir build/core --output-on-failure
+test-cpp: $(VENV)/.built $(VENV)/.tools ## tests of the core, which is the one that Python has
+	$(call build-core,build/core,-DGRAPHMOUNT_TESTED_CORE=$(CURDIR)/$$(ls -t build/cp*/libgraphmount_core.a | head -n 1))
+	$(BIN)/ctest --test-dir build/core --output-on-failure --parallel 2
 
 sanitize: sanitize-core sanitize-python ## the tests under Address-, UB- and ThreadSanitizer
 

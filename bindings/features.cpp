@@ -36,15 +36,6 @@ nb::ndarray<nb::numpy, nb::ro> shared_view(const MountedFeatures& features) {
       numpy_dtype(features));
 }
 
-// The array, and whether writing to it is safe: false where the system refused a private mapping.
-std::tuple<nb::ndarray<nb::numpy>, bool> private_view(const MountedFeatures& features) {
-  auto mapping = features.mount().map_for_view(MapMode::kPrivate);
-  const bool is_writable = mapping->is_writable();
-  return {view_section<nb::ndarray<nb::numpy>>(std::move(mapping), features.matrix(),
-                                               num_dimensions(features), numpy_dtype(features)),
-          is_writable};
-}
-
 // For the DLPack protocol, with the true dtype, bfloat16 included; marked as read-only where the
 // system refused a private mapping.
 nb::object dlpack_view(const MountedFeatures& features) {
@@ -84,7 +75,11 @@ void bind_features(nb::module_& module) {
       .def_prop_ro("is_one_dimensional", &MountedFeatures::is_one_dimensional)
       .def("scales", &scales)
       .def("shared_view", &shared_view)
-      .def("private_view", &private_view)
+      .def("private_view",
+           [](const MountedFeatures& self) {
+             return private_view(self.mount(), self.matrix(), num_dimensions(self),
+                                 numpy_dtype(self));
+           })
       .def("dlpack_view", &dlpack_view)
       .def(
           "prefetch",

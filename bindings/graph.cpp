@@ -57,6 +57,13 @@ std::optional<ReadOnlyArray> list_section(const Graph& graph, const std::string&
                                      to_dlpack(section->dtype));
 }
 
+std::optional<std::tuple<nb::ndarray<nb::numpy>, bool>> private_list_section(
+    const Graph& graph, const std::string& name, const std::string& direction) {
+  const Section* section = graph.find(to_list_section(name), to_direction(direction));
+  if (section == nullptr) return std::nullopt;
+  return private_view(graph.mount(), *section, 1, to_dlpack(section->dtype));
+}
+
 auto degrees(const Graph& graph, const IdColumn& nodes, const std::string& direction) {
   const Direction parsed = to_direction(direction);
   std::vector<std::int64_t> out(nodes.size());
@@ -138,6 +145,7 @@ void bind_graph(nb::module_& module) {
           },
           "direction"_a)
       .def("list_section", &list_section, "name"_a, "direction"_a)
+      .def("private_list_section", &private_list_section, "name"_a, "direction"_a)
       .def("degrees", &degrees, "nodes"_a, "direction"_a)
       .def("all_degrees", &all_degrees, "direction"_a)
       .def("neighbor_range", &neighbor_range, "node"_a, "direction"_a)

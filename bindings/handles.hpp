@@ -43,6 +43,18 @@ inline std::vector<SectionRow> section_rows(const Header& header) {
   return rows;
 }
 
+/// A section that may be written to, in this process alone; and whether that is safe: false where
+/// the system refused a private mapping.
+inline std::tuple<nb::ndarray<nb::numpy>, bool> private_view(const Mount& mount,
+                                                             const Section& section,
+                                                             std::size_t num_dimensions,
+                                                             nb::dlpack::dtype dtype) {
+  auto mapping = mount.map_for_view(MapMode::kPrivate);
+  const bool is_writable = mapping->is_writable();
+  return {view_section<nb::ndarray<nb::numpy>>(std::move(mapping), section, num_dimensions, dtype),
+          is_writable};
+}
+
 /// Adds the members that Graph and Features share. `Handle` has a `mount()`.
 template <class Handle>
 void bind_mount(nb::class_<Handle>& cls) {

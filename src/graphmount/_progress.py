@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections.abc import Callable
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
 
 #: What `progress=` takes: a callback of (done, total); True or False for a bar or none; None for a
-#: bar where standard error is a terminal and the work takes a while.
+#: bar where the work takes a while. Bars are for terminals and notebooks; elsewhere there is none.
 ProgressOption = Callable[[int, int], None] | bool | None
 
 _SECONDS_BEFORE_BAR = 2.0
@@ -37,16 +38,22 @@ class _Bar:
             if time.monotonic() < self._start:
                 return
             self._bar = self._make_bar()
+            if self._bar is None:
+                self._start = math.inf
+                return
             self._bar.start()
             self._bar.add_task(self._description, total=total, rate="")
         task = self._bar.tasks[0]
         rate = "" if task.speed is None or not self._shows_rate else f"{task.speed / 1e6:.1f} M/s"
         self._bar.update(task.id, completed=done, total=total, rate=rate)
 
-    def _make_bar(self) -> RichProgress:
+    def _make_bar(self) -> RichProgress | None:
         from rich import progress  # import graphmount should stay light
         from rich.console import Console
 
+        console = Console(stderr=True)
+        if not console.is_interactive and not console.is_jupyter:
+            return None  # it would leave empty lines in a file
         columns: list[progress.ProgressColumn] = [
             progress.TextColumn("{task.description}"),
             progress.BarColumn(),
@@ -57,7 +64,7 @@ class _Bar:
         else:
             columns += [progress.TextColumn("{task.fields[rate]}")]
         columns += [progress.TimeRemainingColumn()]
-        return progress.Progress(*columns, console=Console(stderr=True), transient=True)
+        return progress.Progress(*columns, console=console, transient=True)
 
     def close(self) -> None:
         if self._bar is not None:

@@ -139,6 +139,13 @@ class Graph(NeighborSampling, RandomWalks, NegativeSampling):
         section = core.list_section(name, direction)
         return None if section is None else as_native(section)
 
+    def _private_section(self, name: str, direction: Direction) -> tuple[NDArray[Any], bool] | None:
+        """For tensors: a copy-on-write view, and whether writing to it is safe."""
+        core = self._open()
+        require_direction(direction)
+        section = core.private_list_section(name, direction)
+        return None if section is None else (as_native(section[0]), section[1])
+
     def neighbor_lists(self, direction: Direction = "in") -> NeighborLists:
         """All neighbor lists of one direction, as read-only views of the file.
 

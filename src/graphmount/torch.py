@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +16,7 @@ except ImportError as error:
 from graphmount._layer_blocks import LayerBlock
 from graphmount._layerwise_inference import layerwise_inference
 from graphmount._tensor_batch import LinkTensorBatch, TensorBatch
+from graphmount._tensor_views import tensor_over
 from graphmount._torch_dataset import BatchDataset
 from graphmount._torch_loader import LinkNeighborLoader, NeighborLoader
 from graphmount._torch_sparse import to_sparse_csr
@@ -65,17 +65,11 @@ def as_tensor(store: FeatureStore) -> torch.Tensor:
 
 def _tensor_over(store: FeatureStore) -> torch.Tensor:
     array, is_writable = store._private_view()  # noqa: SLF001  (the other half of this function)
-    if not is_writable:
-        warnings.warn(
-            f"{store.path}: the system does not allow a private mapping of this size (see "
-            "vm.overcommit_memory and the data limit of this process), so the tensor is read-only "
-            "memory: writing to it would end the process. Use tensor().clone() for what you write.",
-            RuntimeWarning,
-            stacklevel=3,  # whoever called FeatureStore.tensor or as_tensor
-        )
-    if store.dtype == "bfloat16":
-        return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)
-    return torch.from_numpy(array)
+    is_bfloat16 = store.dtype == "bfloat16"
+    bits = array.view(np.int16) if is_bfloat16 else array
+    # The level is that of whoever called FeatureStore.tensor or as_tensor.
+    tensor = tensor_over((bits, is_writable), store.path, stacklevel=3)
+    return tensor.view(torch.bfloat16) if is_bfloat16 else tensor
 
 
 def gather(

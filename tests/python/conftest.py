@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import hypothesis
 import numpy as np
@@ -61,6 +62,15 @@ def features_path(tmp_path):
 def feature_rows(ids):
     """The rows of `features_path` as a function of their ids."""
     return (np.asarray(ids)[:, None] + np.arange(24) / 2).astype(np.float32)
+
+
+def mapping_of(address):
+    """The line of /proc/self/maps that holds an address."""
+    for line in Path("/proc/self/maps").read_text().splitlines():
+        begin, end = (int(part, 16) for part in line.split()[0].split("-"))
+        if begin <= address < end:
+            return line
+    return ""
 
 
 @pytest.fixture

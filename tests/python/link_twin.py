@@ -1,12 +1,17 @@
 """A slow twin of what a loader of links puts into a batch, link by link, in plain Python.
 
 It takes what was drawn from the batch, checks that it could be drawn, and finds everything else by
-itself: which links the batch has, its seeds, labels, times, and the link of every tree.
+itself: which links the batch has, its seeds, labels, times, and the link of every tree. With a
+graph for the tests of these loaders.
 """
 
 from __future__ import annotations
 
 import math
+
+import numpy as np
+
+import graphmount as gm
 
 
 class LinkTwin:
@@ -107,3 +112,30 @@ class LinkTwin:
         count = num_links if self.mode == "triplet" else num_pairs
         expected = [self.times[places[place % num_links]] for place in range(count)]
         assert batch.edge_label_time.tolist() == expected
+
+
+def edges_of(graph):
+    """All edges, in the order of their ids: (2, edges)."""
+    col = np.repeat(np.arange(graph.num_nodes), np.diff(graph.indptr))
+    return np.stack([graph.indices.astype(np.int64), col])
+
+
+def twin_of(graph, links, **options):
+    return LinkTwin(links.T, map(tuple, edges_of(graph).T.tolist()), graph.num_nodes, **options)
+
+
+def make_link_graph(folder):
+    """A graph of 30 nodes with everything, one of which is the source of edges to all others."""
+    path = folder / "small.gl"
+    generator = np.random.default_rng(5)
+    src, dst = generator.integers(0, 30, (2, 120))
+    src = np.append(src, np.full(30, 7))
+    dst = np.append(dst, np.arange(30))
+    gm.compile_graph(
+        (src, dst),
+        path,
+        weights=generator.random(150),
+        timestamps=generator.integers(0, 50, 150),
+        num_nodes=30,
+    )
+    return gm.Graph(path)

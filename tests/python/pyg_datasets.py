@@ -75,3 +75,36 @@ def check_edges(batch, graph):
     assert np.array_equal(graph.indices[batch.e_id], source_nodes)
     owners = np.searchsorted(graph.indptr, batch.e_id.numpy(), side="right") - 1
     assert np.array_equal(owners, targets)
+
+
+def check_batch(batch, dataset, seeds):
+    """Whether rows, edges, numbers of hops and seeds of a batch are what they should be."""
+    check_rows(batch)
+    check_edges(batch, dataset.graph)
+    assert batch.batch_size == len(batch.input_id)
+    assert batch.n_id[: batch.batch_size].tolist() == seeds[batch.input_id].tolist()
+    assert batch.num_nodes == len(batch.n_id) == sum(batch.num_sampled_nodes)
+    assert batch.num_edges == len(batch.e_id) == sum(batch.num_sampled_edges)
+
+
+def check_trees(batch, dataset, times):
+    """Whether the trees of a temporal batch are apart, and each knows the time of its seed."""
+    check_rows(batch)
+    check_edges(batch, dataset.graph)
+    assert batch.seed_time.equal(times[batch.input_id])
+    assert batch.batch[: batch.batch_size].tolist() == list(range(batch.batch_size))
+    trees = batch.batch[batch.edge_index]
+    assert trees[0].equal(trees[1])
+    return trees[0]
+
+
+def assert_same(found, expected):
+    """Whether two batches have the same attributes, with the same values."""
+    assert set(found.keys()) == set(expected.keys())
+    for name in expected.keys():  # noqa: SIM118  (a Data object iterates over something else)
+        one, other = found[name], expected[name]
+        if hasattr(other, "dtype"):
+            assert one.dtype == other.dtype, name
+            assert one.equal(other), name
+        else:
+            assert one == other, name

@@ -189,7 +189,7 @@ def link_facts(batches):
 
 
 @pytest.mark.parametrize("context", [None, "fork", "spawn"])
-def test_links_too(loader_folder, context):
+def test_links_too(loader_folder, context, capfd):
     dataset = gm.torch.BatchDataset(make_link_loader(loader_folder))
     num_workers = 0 if context is None else 2
     batches = DataLoader(
@@ -197,3 +197,4 @@ def test_links_too(loader_folder, context):
     )
     expected = make_link_loader(loader_folder)
     assert [link_facts(batches) for _ in range(2)] == [link_facts(expected) for _ in range(2)]
+    assert capfd.readouterr().err == "", "workers end without a word"

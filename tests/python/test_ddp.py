@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 
 import numpy as np
@@ -17,20 +18,32 @@ from torch import multiprocessing  # noqa: E402
 pytestmark = pytest.mark.skipif(IS_SANITIZED, reason="new interpreters take too long")
 
 
-@pytest.mark.parametrize("drop_last", [False, True])
-@pytest.mark.parametrize("num_seeds", [257, 256, 3])
-def test_two_ranks(loader_folder, tmp_path, num_seeds, drop_last):
-    seeds = np.random.default_rng(num_seeds).permutation(3000)[:num_seeds]
-    options = {
-        "input_nodes": seeds,
-        "batch_size": 32,
-        "shuffle": True,
-        "drop_last": drop_last,
-        "memory": "1MiB",
-        "seed": 7,
-    }
-    multiprocessing.spawn(train, (2, str(loader_folder / "hot"), str(tmp_path), options), nprocs=2)
-    one, other = (json.loads((tmp_path / f"{rank}.json").read_text()) for rank in range(2))
+CASES = list(itertools.product([257, 256, 3], [False, True]))
+
+
+@pytest.fixture(scope="module")
+def folder(loader_folder, tmp_path_factory):
+    """What the ranks wrote down, case by case. Two processes do all: importing torch takes long."""
+    out = tmp_path_factory.mktemp("ranks")
+    options = [
+        {
+            "input_nodes": np.random.default_rng(num_seeds).permutation(3000)[:num_seeds],
+            "batch_size": 32,
+            "shuffle": True,
+            "drop_last": drop_last,
+            "memory": "1MiB",
+            "seed": 7,
+        }
+        for num_seeds, drop_last in CASES
+    ]
+    multiprocessing.spawn(train, (2, str(loader_folder / "hot"), str(out), options), nprocs=2)
+    return out
+
+
+@pytest.mark.parametrize("case", range(len(CASES)), ids=map(str, CASES))
+def test_two_ranks(folder, case):
+    num_seeds, drop_last = CASES[case]
+    one, other = (json.loads((folder / f"{rank}.json").read_text())[case] for rank in range(2))
     assert one["parameters"] == other["parameters"]
     for epoch in range(EPOCHS):
         mine, others = one["seen"][epoch], other["seen"][epoch]

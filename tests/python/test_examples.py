@@ -23,15 +23,45 @@ pytestmark = [
 ]
 
 
-def run(script, folder, *options, launcher=()):
-    command = [sys.executable, *launcher, str(FOLDER / script), str(folder), *options]
+# One process runs a script once for each line of options, since importing torch takes long.
+RUN_EACH = """
+import json, runpy, sys
+script, *lines = sys.argv[1:]
+for line in lines:
+    sys.argv = [script, *json.loads(line)]
+    runpy.run_path(script, run_name="__main__")
+    print("END OF RUN")
+"""
+
+
+def start(*command):
     # One thread each: on small data, threads of torch wait for each other where cores are busy.
-    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(FOLDER)}
     done = subprocess.run(
-        command, capture_output=True, text=True, check=False, timeout=300, env=environment
+        [sys.executable, *command],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+        env=environment,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
+
+
+def run(script, folder, *options, launcher=()):
+    return start(*launcher, str(FOLDER / script), str(folder), *options)
+
+
+def run_each(script, folder, *lines):
+    """Runs a script in one process with each line of options; returns what each run printed."""
+    arguments = [
+        json.dumps([str(folder / str(number)), *line.split()]) for number, line in enumerate(lines)
+    ]
+    texts = start("-c", RUN_EACH, str(FOLDER / script), *arguments).split("END OF RUN\n")
+    assert texts.pop() == ""
+    assert len(texts) == len(lines)
+    return texts
 
 
 def score(text, name):
@@ -53,11 +83,12 @@ def test_train_torch(tmp_path):
     assert "batches in" in text
 
 
-@pytest.mark.parametrize("model", ["GraphSAGE", "GCN", "GAT"])
-def test_train_pyg(tmp_path, model):
+def test_train_pyg(tmp_path):
     pytest.importorskip("torch_geometric", reason="torch_geometric is not installed")
-    text = run("train_pyg.py", tmp_path, "--model", model)
-    assert score(text, f"accuracy of {model}:") > 0.55
+    models = ("GraphSAGE", "GCN", "GAT")
+    texts = run_each("train_pyg.py", tmp_path, *(f"--model {model}" for model in models))
+    for model, text in zip(models, texts, strict=True):
+        assert score(text, f"accuracy of {model}:") > 0.55
 
 
 def test_link_prediction(tmp_path):
@@ -66,11 +97,11 @@ def test_link_prediction(tmp_path):
     assert score(text, "has not seen:") > 0.68
 
 
-@pytest.mark.parametrize("workers", ["0", "2"])
-def test_node2vec(tmp_path, workers):
-    text = run("node2vec.py", tmp_path, "--nodes", "2000", "--workers", workers)
-    assert score(text, "accuracy of embeddings:") > 0.5
-    assert score(text, "accuracy of random ones:") < 0.25
+def test_node2vec(tmp_path):
+    options = (f"--nodes 2000 --workers {workers}" for workers in (0, 2))
+    for text in run_each("node2vec.py", tmp_path, *options):
+        assert score(text, "accuracy of embeddings:") > 0.5
+        assert score(text, "accuracy of random ones:") < 0.25
 
 
 def test_train_ddp(tmp_path):

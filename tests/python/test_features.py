@@ -13,19 +13,10 @@ from pathlib import Path
 import ml_dtypes
 import numpy as np
 import pytest
-from conftest import IS_SANITIZED, feature_rows
+from conftest import IS_SANITIZED, feature_rows, mapping_of
 from test_round_trip import DTYPES
 
 import graphmount as gm
-
-
-def mapping_of(address):
-    """The line of /proc/self/maps that holds an address."""
-    for line in Path("/proc/self/maps").read_text().splitlines():
-        begin, end = (int(part, 16) for part in line.split()[0].split("-"))
-        if begin <= address < end:
-            return line
-    return ""
 
 
 def example(dtype):

@@ -43,6 +43,15 @@ def test_no_bar_where_nobody_looks(features_path, monkeypatch, capsys):
     assert capsys.readouterr().err == ""
 
 
+def test_a_bar_on_request_needs_a_terminal_too(features_path, tmp_path, capsys):
+    edges = ([0, 1], [1, 0])
+    gm.verify(features_path, progress=True)
+    gm.compile_graph(edges, tmp_path / "g.gl", progress=True)
+    gm.compile_features([[1.0]], tmp_path / "x.gd", progress=True)
+    gm.compile_dataset(tmp_path / "d", edges=edges, features={"x": [[1.0], [2.0]]}, progress=True)
+    assert capsys.readouterr() == ("", "")
+
+
 def test_bars_of_the_compilers(tmp_path):
     with redirect_stderr(Terminal()) as terminal:
         gm.compile_graph(([0], [1]), tmp_path / "g.gl", progress=True)

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from pyg_datasets import KINDS, NUM_NODES, check_edges, check_rows, make_dataset, make_kinds, source
+from pyg_datasets import (
+    KINDS,
+    NUM_NODES,
+    check_batch,
+    check_edges,
+    check_rows,
+    check_trees,
+    make_dataset,
+    make_kinds,
+    source,
+)
 
 import graphmount as gm
 from graphmount.errors import MissingDataError
@@ -37,12 +47,7 @@ def test_node_loader(datasets, kind):
     assert len(loader) == 3
     met = []
     for batch in loader:
-        check_rows(batch)
-        check_edges(batch, dataset.graph)
-        assert batch.batch_size == len(batch.input_id)
-        assert torch.equal(batch.n_id[: batch.batch_size], train[batch.input_id])
-        assert batch.num_nodes == len(batch.n_id) == sum(batch.num_sampled_nodes)
-        assert batch.edge_index.shape[1] == sum(batch.num_sampled_edges)
+        check_batch(batch, dataset, train)
         assert (len(batch.num_sampled_nodes), len(batch.num_sampled_edges)) == (3, 2)
         assert batch.batch is None
         met += batch.input_id.tolist()
@@ -61,21 +66,15 @@ def test_node_loader_with_a_mask_and_chosen_attributes(dataset):
 
 def test_disjoint_and_temporal_loaders(datasets):
     dataset = datasets["temporal"]
-    graph = dataset.graph
     times = torch.arange(NUM_NODES) % 20
     sampler = NeighborSampler(dataset, [3, 3], temporal_strategy="last")
     loader = NodeLoader(
         dataset.to_pyg(), sampler, torch.arange(NUM_NODES), input_time=times, batch_size=16
     )
     for batch in loader:
-        check_rows(batch)
-        check_edges(batch, graph)
-        assert torch.equal(batch.seed_time, times[batch.input_id])
-        assert batch.batch[: batch.batch_size].tolist() == list(range(batch.batch_size))
-        trees = batch.batch[batch.edge_index]
-        assert torch.equal(trees[0], trees[1])
-        stamps = graph.neighbor_lists().timestamps[batch.e_id]
-        assert (stamps <= batch.seed_time[trees[0]].numpy()).all()
+        trees = check_trees(batch, dataset, times)
+        stamps = dataset.graph.neighbor_lists().timestamps[batch.e_id]
+        assert (stamps <= batch.seed_time[trees].numpy()).all()
     # Without times, and disjoint, the same sampler draws from all edges.
     sampler.disjoint = True
     (batch,) = NodeLoader(dataset.to_pyg(), sampler, torch.tensor([0, 0, 1]), batch_size=3)
@@ -259,34 +258,3 @@ def test_lightning(dataset, monkeypatch):
         assert len(batch.num_sampled_edges) == 2
     (batch,) = module.val_dataloader()
     assert batch.num_sampled_edges == [dataset.num_edges]
-
-
-def test_lightning_trains(dataset, tmp_path):
-    lightning = pytest.importorskip("lightning.pytorch", reason="lightning is not installed")
-    from torch_geometric.data.lightning import LightningNodeData
-    from torch_geometric.nn import SAGEConv
-
-    class Model(lightning.LightningModule):
-        def __init__(self):
-            super().__init__()
-            self.layer = SAGEConv(5, 3)
-
-        def training_step(self, batch, _):
-            out = self.layer(batch.x, batch.edge_index)[: batch.batch_size]
-            return torch.nn.functional.cross_entropy(out, batch.y[: batch.batch_size])
-
-        def configure_optimizers(self):
-            return torch.optim.Adam(self.parameters())
-
-    module = LightningNodeData(
-        dataset.to_pyg(),
-        input_train_nodes=torch.arange(NUM_NODES),
-        node_sampler=NeighborSampler(dataset, [3]),
-        batch_size=8,
-        num_workers=2,
-        pin_memory=False,
-    )
-    trainer = lightning.Trainer(
-        max_epochs=1, accelerator="cpu", logger=False, default_root_dir=tmp_path
-    )
-    trainer.fit(Model(), module)

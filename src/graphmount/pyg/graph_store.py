@@ -1,8 +1,8 @@
 """The neighbor lists of a graph as a PyG `GraphStore`: read-only, in CSC, which is how they lie.
 
 An edge's id is its place in these lists, so PyG needs no permutation, and nothing is sorted. The
-tensors are the mounted file where it has int64, which is what PyG's own sampler asks for. The store
-pickles as the graph's path.
+tensors are the mounted file where it has int64, which is what PyG's own sampler asks for; what is
+written to them stays in this process. The store pickles as the graph's path.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import torch
 import torch_geometric.data
 from torch_geometric.data.graph_store import EdgeAttr, EdgeLayout
 
+from graphmount._tensor_views import tensor_over
 from graphmount.graph import Graph
-from graphmount.pyg.file_tensors import tensor_over
 
 if TYPE_CHECKING:
     from graphmount.dataset import Dataset
@@ -34,7 +34,8 @@ class GraphStore(torch_geometric.data.GraphStore):
     Neighbors are int32 in files of fewer than 2^31 nodes, and PyG's own sampler wants int64. So
     they are converted, once, which takes 8 bytes an edge of memory; a warning says how much. A
     graph compiled with `index_dtype="int64"` needs no copy, and `graphmount.pyg.NeighborSampler`
-    needs neither. The tensors are not to be written to: they are the file.
+    needs neither. Writing to the tensors is safe and private: the file never changes, nor what
+    graphmount samples.
 
     Args:
         graph: The graph, or the dataset that it is in.
@@ -93,30 +94,37 @@ class GraphStore(torch_geometric.data.GraphStore):
             (tensor([0, 1, 2, 3]), tensor([1, 0, 0]), tensor([2, 0, 1]))
         """
         if "out" in self._graph.directions:
-            ids = self._graph.neighbor_lists("out").edge_ids
+            ids = self._section("edge ids", "out")
             if ids is not None:
                 rowptr, col = self._lists("out")
-                return rowptr, col, tensor_over(ids).long()
+                return rowptr, col, ids.long()
         found: tuple[torch.Tensor, torch.Tensor, torch.Tensor | None] = super().csr(
             edge_types, store
         )
         return found
 
+    def _section(self, name: str, direction: Direction) -> torch.Tensor | None:
+        view = self._graph._private_section(name, direction)  # noqa: SLF001  (a friend)
+        return None if view is None else tensor_over(view, self._graph.path, stacklevel=4)
+
     def _lists(self, direction: Direction) -> tuple[torch.Tensor, torch.Tensor]:
         """Offsets and neighbors, both int64."""
-        lists = self._graph.neighbor_lists(direction)
-        if direction not in self._converted:
-            indices = tensor_over(lists.indices)
-            if indices.dtype != torch.int64:
-                warnings.warn(
-                    f"{self._graph.path} has int32 neighbors, and PyG wants int64: the copy takes "
-                    f"{indices.numel() * 8:,} bytes of memory. Compile the graph with "
-                    "index_dtype='int64', or sample with graphmount.pyg.NeighborSampler",
-                    ResourceWarning,
-                    stacklevel=2,
-                )
-            self._converted[direction] = indices.long()
-        return tensor_over(lists.indptr), self._converted[direction]
+        indptr = self._section("indptr", direction)
+        indices = self._converted.get(direction)
+        if indices is None:
+            indices = self._section("indices", direction)
+        assert indptr is not None  # noqa: S101  (the core has checked that lists are complete)
+        assert indices is not None  # noqa: S101
+        if indices.dtype != torch.int64:
+            warnings.warn(
+                f"{self._graph.path} has int32 neighbors, and PyG wants int64: the copy takes "
+                f"{indices.numel() * 8:,} bytes of memory. Compile the graph with "
+                "index_dtype='int64', or sample with graphmount.pyg.NeighborSampler",
+                ResourceWarning,
+                stacklevel=2,
+            )
+            indices = self._converted[direction] = indices.long()
+        return indptr, indices
 
     def _get_edge_index(self, edge_attr: EdgeAttr) -> tuple[torch.Tensor, torch.Tensor] | None:
         if edge_attr.edge_type is not None:

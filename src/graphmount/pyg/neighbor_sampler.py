@@ -21,10 +21,10 @@ from torch_geometric.sampler.base import SubgraphType
 from torch_geometric.sampler.neighbor_sampler import edge_sample
 
 from graphmount._arguments import as_count, require_choice
+from graphmount._tensor_views import tensor_over
 from graphmount.direction import require_direction
 from graphmount.errors import MissingDataError
 from graphmount.graph import Graph
-from graphmount.pyg.file_tensors import tensor_over
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -153,13 +153,13 @@ class NeighborSampler(BaseSampler):
 
     def _require_source_rows(self) -> torch.Tensor:
         # By edge id, which is the place in the incoming lists.
-        rows = self._graph.neighbor_lists("in").source_rows
+        rows = self._graph._private_section("source rows", "in")  # noqa: SLF001  (a friend)
         if rows is None:
             raise MissingDataError(
                 f"{self._graph.path} does not know the rows that edges had in its source; compile "
                 "it with source_rows=True"
             )
-        return tensor_over(rows)
+        return tensor_over(rows, self._graph.path, stacklevel=3)
 
     def sample_from_nodes(self, index: NodeSamplerInput, **_: Any) -> SamplerOutput:  # noqa: ANN401
         """Samples from nodes, as `NodeLoader` asks for it.

@@ -16,6 +16,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from .load_once import COLUMNS
+from .loader_plots import plot_memory
 from .loader_ways import (
     CALL_MEMORY,
     DEGREE,
@@ -42,12 +43,12 @@ from .report import (
     in_unit,
     mebibytes,
     plain,
-    ratio,
     spread_of,
     text,
 )
 from .scratch import require_memory, scratch_folder
 from .turns import Played, play
+from .units import faster
 
 if TYPE_CHECKING:
     import argparse
@@ -57,8 +58,8 @@ _SMALL_MEMORY = 32 << 20  # less than this does not include reads in flight,
 _LEAST_READING = 2 << 20  # which need this then
 _COLUMNS = {
     "way": text,
-    "batches/s": in_unit(1, 2),
-    "times": ratio,
+    "batches/s": in_unit(1, 2, "more"),
+    "times": faster,
     "rows read": plain,
     "disk read, MiB": mebibytes,
     "processor, ms": in_unit(1e3, 0),
@@ -153,6 +154,7 @@ def bench_family(report: Report, family: str, path: str, options: argparse.Names
     results = run_ways(report, family, ways, options)
     check_peak(report, family, ways, results)
     show(report, f"{title} (limits without topology)", ways, results, MAPPED)
+    plot_memory(report, family, results, leads=family == next(iter(FAMILIES)))
     times = speed_ratio(results, "loader, 10 %", MAPPED)
     report.goal(f"{family}: 20 times the mapped loop at 10 %", times.median >= 20, shown(times))
     part = speed_ratio(results, "loader, 25 %", "loader, 100 %")

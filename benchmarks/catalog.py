@@ -50,6 +50,7 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
     "loader": (
         Entry("bench_loader", "batches with little memory", ("torch",)),
         Entry("bench_loader_peers", "the same by loaders of others", ("torch",)),
+        Entry("bench_loader_peers", "batches next to other loaders", ("torch",)),
         Entry("bench_order", "which nodes should lie at the front"),
     ),
     "train": (

@@ -123,11 +123,19 @@ class Taker:
         self.wrong_rows += int((rows[some] != expected).any(axis=1).sum())
 
 
-def loader_result(loader: gm.NeighborLoader) -> dict[str, object]:
+def loader_result(loader: gm.NeighborLoader, taken: int) -> dict[str, object]:
+    """What the loader says of itself, after so many batches."""
     stats = loader.stats()
     table = stats.tables["x"]
+    batches = max(1, stats.batches)
     return {
         "cache_bytes": table.cache_bytes,
+        # Sampling is counted for the last epoch, rows for all of them.
+        "stages": {
+            "sample": stats.sample_seconds / batches,
+            "copy": table.copy_seconds / taken,
+            "wait": table.wait_seconds / taken,
+        },
         "read_share": table.read_rows / max(1, table.rows),
         "hot_share": table.hot_rows / max(1, table.rows),
         "window_share": table.window_rows / max(1, table.rows),
@@ -166,7 +174,7 @@ def main() -> int:
         print(json.dumps(taker.take(seconds)), flush=True)
     if taker is None or taker.batches == 0:
         return 1
-    result = {} if loader is None else loader_result(loader)
+    result = {} if loader is None else loader_result(loader, taker.batches)
     result |= {
         "rows_per_batch": taker.rows / taker.batches,
         "edges_per_batch": taker.edges / taker.batches,

@@ -9,17 +9,22 @@ import argparse
 import shlex
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .environments import CannotMakeError, default_folder, find, make, plan, python_for, recipe_of
 from .recipes import RECIPES
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-def main() -> int:
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command with these arguments, or with those of the process."""
     parser = argparse.ArgumentParser(prog=f"python -m {__package__}", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(RECIPES)}")
     parser.add_argument("--folder", help=f"where environments are ({default_folder()})")
     parser.add_argument("--dry-run", action="store_true", help="only say what would be run")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     if not options.names:
         for name, recipe in RECIPES.items():
             peer = find(name, options.folder)

@@ -123,6 +123,13 @@ def test_files_that_are_no_results(content, tmp_path, capsys):
     assert "results.json" in capsys.readouterr().err
 
 
+def test_peers(tmp_path, capsys):
+    assert main(["bench", "peers", "--folder", str(tmp_path)]) == 0
+    assert "graphbolt" in capsys.readouterr().out
+    assert main(["bench", "peers", "nobody", "--folder", str(tmp_path)]) == 1
+    assert "nobody" in capsys.readouterr().err
+
+
 def test_list(capsys):
     assert main(["bench", "list"]) == 0
     assert "batches with little memory" in capsys.readouterr().out

@@ -23,7 +23,8 @@ answers before it believes the times.
   graphmount bench list                  which there are
   graphmount bench compare A.json B.json what got better or worse from A to B
   graphmount bench report A.json         the report again, and its plots as SVG files
-  graphmount bench peers                 environments for peers that need versions of their own
+  graphmount bench peers                 which peers there are
+  graphmount bench peers graphbolt       an environment for one that needs versions of its own
 """
 
 
@@ -114,4 +115,10 @@ def _take(names: list[str], count: int, usage: str) -> list[str]:
     return names
 
 
-_ACTIONS = {"list": _list, "compare": _compare, "report": _report}
+def _peers(options: argparse.Namespace, names: list[str]) -> int:
+    where = [] if options.folder is None else ["--folder", options.folder]
+    status: int = _module("peers.__main__").main([*names, *where])
+    return status
+
+
+_ACTIONS = {"list": _list, "compare": _compare, "report": _report, "peers": _peers}

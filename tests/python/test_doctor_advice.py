@@ -210,6 +210,12 @@ def test_tmpfs():
     assert "1.0 GiB of the 1.0 GiB that were read stayed in memory" in found["figures"].text
 
 
+def test_a_file_that_was_just_written():
+    found = advice(some_figures=figures(write_bytes_per_second=1e9))
+    assert "had just been written" in found["figures"].text
+    assert "figures" not in advice()
+
+
 def test_no_direct_reads():
     found = advice(
         a_disk=disk(file_system="zfs"), some_figures=figures(why_not_direct="Invalid argument")

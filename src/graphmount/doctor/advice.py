@@ -46,7 +46,7 @@ def advise(
         _about_read_ahead(disk, figures, machine),
         _about_kind(disk, figures),
         _about_direct(disk, figures),
-        _about_cached(figures),
+        _about_cached(figures) or _about_fresh_file(disk, figures),
         _about_huge_pages(machine),
     ]
     return tuple(finding for finding in found if finding is not None)
@@ -170,6 +170,17 @@ def _about_cached(figures: DiskFigures) -> Finding | None:
         f"{format_bytes(cached)} of the {format_bytes(figures.file_bytes)} that were read stayed "
         "in memory, because others use the file or because it has no disk: figures of mmap are too "
         "good."
+    )
+    return Finding(subject="figures", level="note", text=text)
+
+
+def _about_fresh_file(disk: Disk, figures: DiskFigures) -> Finding | None:
+    if figures.write_bytes_per_second is None or disk.is_memory:
+        return None
+    text = (
+        "The file had just been written, and disks and hosts of virtual machines may still have "
+        "had it in caches of their own: an old file can be several times slower. --dataset "
+        "measures with one."
     )
     return Finding(subject="figures", level="note", text=text)
 

@@ -5,5 +5,6 @@ What is measured: `bench_mount` (opening, and reading a file larger than memory)
 share: `memcap` (a command with little memory), `page_cache` (cold and warm), `patterns` and
 `edge_streams` (data whose every value is known), `scratch` (the folder it is put into), `job_runs`
 (tools that take turns), `environment` and `report` (what is printed and kept). `open_once`,
-`read_rows`, `compile_job` and `compiled_lists` are the processes being measured or asked.
+`read_rows`, `compile_job` and `compiled_lists` are the processes being measured or asked. Other
+libraries that they compare with are in `peers`.
 """

@@ -91,9 +91,16 @@ def _count_wrong_edges(lists: Lists, hop: Hop, num_nodes: int) -> tuple[int, int
     firsts, lengths = lists.indptr[nodes], np.diff(lists.indptr)[nodes]
     places = np.repeat(firsts - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum())
     there = np.repeat(nodes, lengths) * num_nodes + lists.indices[places]
+    # Few neighbors of hubs were drawn; the others need not be sorted.
+    was_drawn = np.zeros(num_nodes, bool)
+    was_drawn[hop.neighbors] = True
+    there = there[was_drawn[lists.indices[places]]]
     there, times_there = np.unique(there, return_counts=True)
     drawn = hop.nodes.astype(np.int64) * num_nodes + hop.neighbors
     drawn, times_drawn = np.unique(drawn, return_counts=True)
-    is_there = np.isin(drawn, there)
-    most = times_there[np.searchsorted(there, drawn[is_there])]
-    return int(times_drawn[~is_there].sum()), int((times_drawn[is_there] > most).sum())
+    # One more at the end, for what would be behind all that is there.
+    there, times_there = np.append(there, -1), np.append(times_there, 0)
+    found = np.searchsorted(there[:-1], drawn)
+    is_there = there[found] == drawn
+    is_more = times_drawn > times_there[found]
+    return int(times_drawn[~is_there].sum()), int((is_there & is_more).sum())

@@ -81,6 +81,9 @@ class _Worker:
             ready, _, _ = select.select([self._answers], [], [], left and max(0.0, left))
             if not ready:
                 os.kill(self.pid, signal.SIGSTOP)
+                _, status = os.waitpid(self.pid, os.WUNTRACED)  # a read under way ends first
+                if not os.WIFSTOPPED(status):
+                    sys.exit(os.waitstatus_to_exitcode(status) or 1)
                 self._is_stopped = True
                 self.unfinished += time.perf_counter() - begun
                 return None

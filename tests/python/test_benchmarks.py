@@ -258,6 +258,7 @@ def test_sample(tmp_path: Path) -> None:
 
 
 def test_loader(tmp_path: Path) -> None:
+    require_torch()
     options = ("--scale", "12", "--rounds", "1", "--family", "R-MAT")
     results = run_benchmark("bench_loader", tmp_path, *options)
     require_capped(results)

@@ -92,7 +92,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, help="runs of each way")
     parser.add_argument("--seconds", type=int, help="how long each run may read")
     options = parser.parse_args()
-    defaults(options, size=(2 << 30, 1 << 29), rounds=(5, 3), seconds=(5, 1))
+    defaults(options, size=(2 << 30, 1 << 29), rounds=(5, 2), seconds=(5, 1))
     defaults(options, cap=(options.size // 4, options.size // 4))
     with scratch_folder(options.folder, options.size) as folder:
         report = Report("advice", options, folder)

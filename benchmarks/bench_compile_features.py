@@ -119,7 +119,7 @@ def main() -> int:
     parser.add_argument("--text-rows", type=int, help="lines of the text (200,000)")
     parser.add_argument("--rounds", type=int, help="runs of each way")
     options = parser.parse_args()
-    defaults(options, size=(4 << 30, 1 << 28), text_rows=(200_000, 20_000), rounds=(5, 3))
+    defaults(options, size=(4 << 30, 1 << 28), text_rows=(200_000, 100_000), rounds=(5, 3))
     needed = 2 * max(options.size, options.text_rows * _TEXT_ROW_BYTES)
     with scratch_folder(options.folder, needed) as folder:
         report = Report("compile_features", options, folder)

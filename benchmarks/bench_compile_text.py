@@ -75,7 +75,7 @@ def main() -> int:
     parser.add_argument("--edges", type=int, help="edges in the text (33 million)")
     parser.add_argument("--rounds", type=int, help="runs of each way")
     options = parser.parse_args()
-    defaults(options, edges=(33_000_000, 2_000_000), rounds=(5, 3))
+    defaults(options, edges=(33_000_000, 8_000_000), rounds=(5, 2))
     with scratch_folder(options.folder, options.edges * _DISK_BYTES) as folder:
         report = Report("compile_text", options, folder)
         writers = installed(report, [_OURS, _THEIRS])

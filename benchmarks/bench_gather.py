@@ -20,6 +20,7 @@ from .gather_peers import GatherPeers
 from .memcap import UnavailableError
 from .page_cache import evict
 from .patterns import ROW_BYTES, matrix
+from .plot import bars
 from .report import (
     Cell,
     Report,
@@ -34,6 +35,7 @@ from .report import (
     text,
 )
 from .scratch import scratch_folder
+from .units import per_second
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,7 +58,7 @@ WARM_WAYS = (
 )
 BEST_TORCH = "x.tensor()[ids], advice 'random'"
 OURS = "gather(reader='auto')"
-ROW_SIZES = (64, 512, 4096, 16384)
+ROW_SIZES, QUICK_ROW_SIZES = (64, 512, 4096, 16384), (512, 4096)
 _BATCH_BYTES = 64 << 20
 
 Way = tuple[str, str, str, int]
@@ -99,9 +101,11 @@ def _table(
         }
         for way, runs in results.items()
     ]
-    columns = {"way": text, "rows/s": plain, "useful MiB/s": mebibytes}
+    columns = {"way": text, "rows/s": per_second, "useful MiB/s": mebibytes}
     columns |= {"read per useful byte": ratio, "anonymous MiB": mebibytes, "runs": plain}
     report.table(title, columns, rows)
+    leads = title.startswith("cold") and row_bytes == ROW_BYTES
+    report.plot(bars(title, rows, of="rows/s", y="rows a second", log=True, leads=leads))
     return speeds
 
 
@@ -216,13 +220,14 @@ def main() -> int:
     add_size(parser, "--cap", "the memory limit (a tenth of the file, and 256 MiB for Python)")
     add_size(parser, "--warm-size", "the .gd file of the warm part (1 GiB)")
     parser.add_argument(
-        "--row-bytes", type=int, nargs="*", default=ROW_SIZES, help="sizes of rows to try"
+        "--row-bytes", type=int, nargs="+", help="sizes of rows to try (64 to 16,384)"
     )
     parser.add_argument("--rounds", type=int, help="runs of each way")
     parser.add_argument("--seconds", type=int, help="how long each run may gather")
     options = parser.parse_args()
+    options.row_bytes = options.row_bytes or (QUICK_ROW_SIZES if options.quick else ROW_SIZES)
     defaults(options, size=(6 << 30, 1 << 29), warm_size=(1 << 30, 1 << 26))
-    defaults(options, rounds=(5, 2), seconds=(5, 1))
+    defaults(options, rounds=(5, 1), seconds=(5, 1))
     defaults(options, cap=(options.size // 10 + (256 << 20), options.size // 10 + (256 << 20)))
     with scratch_folder(options.folder, 2 * options.size + options.warm_size) as folder:
         report = Report("gather", options, folder)

@@ -32,6 +32,7 @@ from .memcap import UnavailableError
 from .page_cache import evict
 from .peers import RECIPES, find, why_missing
 from .peers.trial import CannotError, Trial, script_command, try_script
+from .plot import bars
 from .report import (
     Cell,
     Report,
@@ -59,7 +60,7 @@ _OURS = "loader, 10 %"
 _PATIENCE = 2  # times the length of a turn: what a peer may use of it if no batch gets done
 _COLUMNS = {
     "way": text,
-    "batches/s": in_unit(1, 3),
+    "batches/s": in_unit(1, 3, "more"),
     "loader / this": in_unit(1, 1),
     "disk read, MiB": mebibytes,
     "processor, ms": in_unit(1e3, 0),
@@ -198,6 +199,8 @@ def bench_family(report: Report, family: str, path: str, options: argparse.Names
         title = f"{family}: {1 << options.scale:,} nodes, {size >> 20:,} MiB, {num_rows:,} rows"
         rows = table_rows(players, results)
         report.table(f"{title} a batch by ours; limits with topology", _COLUMNS, rows)
+        title = "Batches with memory for 10 % of the features, next to other loaders"
+        report.plot(bars(title, rows, of="batches/s", y="batches a second", log=True, leads=True))
 
 
 def main() -> int:

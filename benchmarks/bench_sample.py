@@ -24,6 +24,7 @@ from .cold_runs import run_cold
 from .edge_streams import node_count, rmat_blocks, skewed_blocks, write_edges_csv
 from .memcap import UnavailableError
 from .page_cache import warm_up
+from .plot import bars
 from .report import (
     Cell,
     Report,
@@ -38,6 +39,7 @@ from .report import (
 )
 from .sample_peers import bench_peers
 from .scratch import require_memory, scratch_folder
+from .units import faster
 
 if TYPE_CHECKING:
     import argparse
@@ -51,14 +53,14 @@ _THEIRS = "graphzero batch_random_fanout, k = 15"
 _SAMPLE = "graphmount sample_neighbors, [15, 10, 5]"
 _COLUMNS = {
     "call": text,
-    "ms": in_unit(1e3, 2),
-    "M picks/s": in_unit(1e-6, 1),
+    "ms": in_unit(1e3, 2, "less"),
+    "M picks/s": in_unit(1e-6, 1, "more"),
     "graphzero / this": ratio,
     "runs": plain,
 }
 _DISK_COLUMNS = {
     "reads": text,
-    "samples/s": ratio,
+    "samples/s": faster,
     "edges/s": plain,
     "disk read per sample, MiB": mebibytes,
     "times faults": ratio,
@@ -164,7 +166,9 @@ def bench_memory(report: Report, folder: str, options: argparse.Namespace) -> No
         }
         for name, values in times.items()
     ]
-    report.table(f"{len(nodes):,} nodes of {graph}", _COLUMNS, rows)
+    title = f"{len(nodes):,} of {graph.num_nodes:,} nodes, {graph.num_edges:,} edges, in memory"
+    report.table(title, _COLUMNS, rows)
+    report.plot(bars("Neighbors in memory", rows, of="M picks/s", y="M picks/s", factor=1e-6))
     if peer is not None:
         for name, goal in ((_FANOUT, 2.5), (_SAMPLE, 3.0)):
             reached = peer / spread_of(times[name]).median
@@ -227,7 +231,7 @@ def main() -> int:
     options = parser.parse_args()
     defaults(
         options,
-        edges=(1 << 25, 1 << 20),
+        edges=(1 << 25, 1 << 22),
         nodes=(100_000, 20_000),
         rounds=(11, 3),
         disk_edges=(1 << 28, 1 << 21),

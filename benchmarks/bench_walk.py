@@ -232,10 +232,10 @@ def main() -> int:
     options = parser.parse_args()
     defaults(
         options,
-        nodes=(1 << 21, 1 << 14),
-        edges=(33_000_000, 200_000),
-        walks=(100_000, 5_000),
-        slow_walks=(2_000, 100),
+        nodes=(1 << 21, 1 << 18),
+        edges=(33_000_000, 4_000_000),
+        walks=(100_000, 20_000),
+        slow_walks=(2_000, 500),
         length=(20, 20),
         rounds=(7, 3),
     )

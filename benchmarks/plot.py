@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from .units import Cell, cell_of
+from .units import Cell, Spread, cell_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -53,6 +53,8 @@ def bars(
 ) -> Plot:
     """Bars of a column of a table, named by its first column; rows without a figure have none.
 
+    Nothing has no place among factors (`log`).
+
     Examples:
         >>> bars("t", [{"way": "a", "s": 2.0}, {"way": "b", "s": None}], of="s", y="seconds").series
         {'s': [('a', 2.0)]}
@@ -60,7 +62,10 @@ def bars(
     points: list[Point] = []
     for row in rows:
         name, cell = str(next(iter(row.values()))), row.get(of)
-        if cell is not None and not isinstance(cell, str):
+        if cell is None or isinstance(cell, str):
+            continue
+        median = cell.median if isinstance(cell, Spread) else cell
+        if median > 0 or not log:
             points.append((name, cell))
     return Plot(
         title=title,

@@ -19,6 +19,7 @@ from .edge_streams import node_count, rmat_blocks
 from .peers import RECIPES, Peer, find, why_missing
 from .peers.contract import Hop, Lists, problems_of
 from .peers.trial import CannotError, Trial, script_command, try_script
+from .plot import bars
 from .report import Cell, Report, in_unit, plain, ratio, spread_of, text
 from .turns import Played, Player, play
 
@@ -66,9 +67,9 @@ _WAYS = (
 )
 _COLUMNS = {
     "library": text,
-    "ms a sample": in_unit(1e3, 2),
+    "ms a sample": in_unit(1e3, 2, "less"),
     "edges a sample": plain,
-    "M edges/s": in_unit(1e-6, 1),
+    "M edges/s": in_unit(1e-6, 1, "more"),
     "ours / this, samples/s": ratio,
     "ours / this, edges/s": ratio,
     "processor, ms": in_unit(1e3, 1),
@@ -198,4 +199,7 @@ def bench_peers(report: Report, folder: str, options: argparse.Namespace) -> Non
     results = {name: played for name, played in results.items() if played.turns}
     check_counts(report, players, results)
     title = f"1,024 seeds, fanouts [15, 10, 5], {num_nodes:,} nodes and {options.edges:,} edges"
-    report.table(title, _COLUMNS, table_rows(results))
+    rows = table_rows(results)
+    report.table(title, _COLUMNS, rows)
+    title = "Three hops next to other libraries"
+    report.plot(bars(title, rows, of="M edges/s", y="M edges a second", factor=1e-6, leads=True))

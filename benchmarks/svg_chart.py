@@ -166,7 +166,8 @@ def _bars(plot: Plot) -> tuple[int, list[str]]:
         ends = [plot.factor * _ends(found[name][place])[1] for place, _, name in rows]
     right = _WIDTH - _RIGHT - 60
     lows = [plot.factor * _ends(found[name][place])[0] for place, _, name in rows]
-    axis = axis_for(ends + (lows if plot.log_y else []), _BARS_LEFT, right, is_log=plot.log_y)
+    lengths = [end for end in ends + lows if end > 0] if plot.log_y else ends
+    axis = axis_for(lengths, _BARS_LEFT, right, is_log=plot.log_y)
     marks: list[str] = []
     y = float(_TOP)
     for place in names:

@@ -91,6 +91,14 @@ def test_bars_are_as_long_as_their_values():
     assert "8.00 (7.00 - 9.00)" in to_svg(bars("t", rows, of="s", y="seconds"))
 
 
+def test_bars_by_factors_may_begin_at_nothing():
+    rows = [{"way": "a", "s": Spread(1.0, 0.0, 2.0, 3)}, {"way": "b", "s": 0.0}]
+    plot = bars("t", rows, of="s", y="seconds", log=True)
+    assert [name for name, _ in plot.series["s"]] == ["a"]
+    assert parsed(plot) is not None
+    assert "nan" not in to_svg(plot)
+
+
 def test_nothing_to_draw_is_said():
     with pytest.raises(ValueError, match="'empty' has no points"):
         to_svg(Plot(title="empty", kind="lines", x="x", y="y", series={"a": []}))

@@ -2,7 +2,7 @@
 
 Edges and rows are generated as a stream, or come from the folder that OGB makes (`--source`); they
 are compiled, mounted, and a three-layer GraphSAGE trains on a few hundred batches. All of it runs
-in control groups limited, page cache included, to the same fraction of 16 GiB: what a laptop has.
+in control groups limited, page cache included, to 8 GiB: half of what a laptop has.
 """
 
 from __future__ import annotations
@@ -26,8 +26,6 @@ from .units import Cell, Unit, mebibytes, plain, seconds, text
 if TYPE_CHECKING:
     import argparse
 
-_LAPTOP = 16 << 30
-_LEAST_LIMIT = 1 << 30  # torch and PyG take 300 MB before they do anything
 _COMPILE_SHARE, _LOADER_SHARE = 4, 4  # of the limit, for `memory=`
 _STEPS = {
     "step": text,
@@ -130,15 +128,13 @@ def main() -> int:
     parser.add_argument("--fraction", type=float, help="of nodes and edges (what the disk holds)")
     parser.add_argument("--source", metavar="DIR", help="the folder ogbn_papers100M of OGB")
     parser.add_argument("--batches", type=int, help="to train on (300)")
-    add_size(parser, "--limit", "memory, page cache included (16 GiB times the fraction)")
+    add_size(parser, "--limit", "memory, page cache included (8 GiB)")
     options = parser.parse_args()
     if options.source is not None:
         options.fraction = 1.0
-    defaults(options, batches=(300, 10))
+    defaults(options, batches=(300, 10), limit=(8 << 30, 1 << 30))
     if options.fraction is None:
         options.fraction = 0.001 if options.quick else largest_fraction(options.folder)
-    if options.limit is None:
-        options.limit = max(_LEAST_LIMIT, int(_LAPTOP * options.fraction))
     with scratch_folder(options.folder, needed_bytes(options)) as folder:
         report = Report("papers", options, folder)
         try:

@@ -68,7 +68,8 @@ def run_step(
 ) -> tuple[dict[str, Any], CappedRun]:
     """One step in a process of its own, from cold files."""
     command = [sys.executable, "-m", f"{__package__}.papers_once", step, path, *arguments]
-    run = run_cold(command, limit)
+    files = [str(file) for file in Path(path).rglob("*.g[ld]")]
+    run = run_cold(command, limit, *files)
     fine = run.status == 0 and not run.oom_kills
     report.check(f"{step}: ends", fine, f"status {run.status}, {run.oom_kills} OOM kills")
     return (json.loads(run.stdout) if fine else {}), run

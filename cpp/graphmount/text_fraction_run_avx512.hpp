@@ -1,7 +1,8 @@
 // Runs of decimal fractions, as `read_fraction_run` reads them, on processors with AVX-512.
 //
-// First all marks of the run are found, 64 characters at a look, and their positions listed. Then
-// no number has to wait for another: eight are taken out of the text and made at once.
+// First all marks of the run are found, 64 characters at a look: their positions are listed, and
+// the digits put together without them. Then no number has to wait for another: sixteen are made at
+// once, with their points in the same place, so that one power of ten does for all of them.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +19,8 @@ namespace graphmount {
 bool can_read_by_avx512();
 
 /// What `read_fraction_run` does, with the same results, but that it stops at integers too, and
-/// where some numbers next to each other are very long; it reads nothing before the text. Item is
-/// float or double.
+/// where of some numbers next to each other one has many digits before the point and another many
+/// behind it; it reads nothing before the text. Item is float or double.
 template <class Item>
 std::size_t read_run_by_avx512(const char*& text, std::size_t count, char delimiter,
                                std::byte* place);

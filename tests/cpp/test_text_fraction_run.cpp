@@ -114,6 +114,30 @@ TEST(reads_long_runs_as_one_by_one) {
   }
 }
 
+TEST(rounds_numbers_in_the_middle_of_two_floats_as_one_by_one) {
+  std::mt19937_64 random(8);
+  for (int round = 0; round < 2'000; ++round) {
+    std::vector<std::string> fields(random() % 40 + 1);
+    for (std::string& field : fields) {
+      // The middle between a float and the next, and what is close to it, in 15 digits at most.
+      const auto value = std::ldexp(static_cast<float>((1U << 23) + random() % (1U << 23)),
+                                    -static_cast<int>(random() % 24 + 14));
+      const double next = std::nextafter(value, 1e9F);
+      const double middle = (value + next) / 2 + static_cast<double>(random() % 3) * 1e-14 - 1e-14;
+      char text[64];
+      const int behind = 14 - static_cast<int>(random() % 3);
+      field = std::string(random() % 2 == 0 ? "-" : "") +
+              std::string(text, std::to_chars(text, text + sizeof text, middle,
+                                              std::chars_format::fixed, behind)
+                                    .ptr);
+      if (random() % 4 == 0)  // exact: halves between floats of more than 24 bits
+        field = std::to_string((1U << 24) + random() % (1U << 24)) + (random() % 2 ? ".0" : ".5");
+    }
+    check_run<float>(fields, "\n");
+    check_run<double>(fields, "\r\n");
+  }
+}
+
 TEST(leaves_out_what_is_not_plain) {
   const std::vector<std::string> odd = {
       "",
@@ -174,10 +198,14 @@ TEST(takes_all_that_is_plain) {
 #ifdef GRAPHMOUNT_HAS_AVX512_RUNS
 TEST(takes_all_plain_fractions_by_avx512) {
   if (!can_read_by_avx512()) return;
-  std::vector<std::string> fields = {"0.13210486", "-1.5", "-0.0", "12345678.1234567", "0.5"};
+  std::vector<std::string> fields = {"0.13210486", "-1.5", "-0.0", "1234567.1234567", "0.5"};
   for (int i = 0; i < 1000; ++i) fields.push_back(std::to_string(i * 0.37 - 100));
   CHECK_EQUAL(check_run_by<float>(read_run_by_avx512<float>, fields, "\n"), 0U);
   CHECK_EQUAL(check_run_by<double>(read_run_by_avx512<double>, fields, ",text\n"), 0U);
+  for (int i = 0; i < 100; ++i) fields.push_back("12345678.5");  // other digits, the same way
+  for (int i = 0; i < 100; ++i) fields.push_back("-1.00000000000001");
+  CHECK(check_run_by<float>(read_run_by_avx512<float>, fields, "\n") < 32);
+  fields.resize(1005);
   fields[10] = "3";
   fields[700] = "1e-05";
   CHECK_EQUAL(check_run_by<float>(read_run_by_avx512<float>, fields, "\n"), 2U);

@@ -43,7 +43,9 @@ BatchPipeline::BatchPipeline(std::shared_ptr<const Graph> graph, std::vector<Pip
   if (options_.prefetch == 0) throw std::invalid_argument("prefetch must be at least 1");
   for (const PipelineTable& table : tables_) {
     table.feed->abandon();
-    pools_.emplace_back(options_.prefetch + 3, options_.pin_memory);
+    // The rows that a sweep has ready take the place of buffers that wait for the next batch.
+    pools_.emplace_back(table.feed->is_swept() ? 1 : options_.prefetch + 3, options_.pin_memory);
+    is_swept_ |= table.feed->is_swept();
     next_to_announce_.push_back(options_.first_batch);
     stats_.feeds.push_back(table.feed->stats());
   }
@@ -138,11 +140,13 @@ void BatchPipeline::run_feeder() {
   if (failure) std::rethrow_exception(failure);
 }
 
-/// Has the rows of one batch read while those of the one before, `pending`, are completed.
+/// Has the rows of one batch read while those of the one before, `pending`, are completed. If a
+/// table is swept, it reads ahead by itself, and one batch at a time is completed: its rows are
+/// there before it gets a buffer.
 void BatchPipeline::load_batches(std::optional<Loading>& begun, std::optional<Loading>& pending) {
   for (std::uint64_t number = options_.first_batch; number < num_batches_; ++number) {
     std::unique_lock lock(mutex_);
-    if (pending && !is_ready_to_go_on()) {
+    if (pending && (is_swept_ || !is_ready_to_go_on())) {
       lock.unlock();
       finish(pending);
       lock.lock();
@@ -155,6 +159,7 @@ void BatchPipeline::load_batches(std::optional<Loading>& begun, std::optional<Lo
     begun.emplace(
         std::move(sampled->cold),
         LoadedBatch{sampled->number, std::move(sampled->sample), std::move(sampled->ends), {}});
+    for (const PipelineTable& table : tables_) table.feed->arrive();
     start(*begun);
     finish(pending);
     pending.swap(begun);
@@ -189,12 +194,24 @@ std::optional<BatchPipeline::Sampled> BatchPipeline::take_sampled(
   return sampled;
 }
 
+/// How much memory rows of batches to come may take: with the batches that wait, one that is being
+/// made and one that is handed out, no more than (prefetch + 3) batches would. When batches to come
+/// become batches that wait, they need more, so some room is left for that.
+std::size_t BatchPipeline::room_for(std::size_t table, const Sampled& sampled) const {
+  const TableFeed& feed = *tables_[table].feed;
+  const auto& ids = tables_[table].of_edges ? sampled.sample.edge_ids : sampled.sample.nodes;
+  const std::size_t batch_bytes = ids->size() * feed.out_row_bytes();
+  const std::size_t cold_bytes = sampled.cold[table].rows().size() * feed.row_bytes();
+  const std::size_t num_free = options_.prefetch + 1 - std::min(ready_.size(), options_.prefetch);
+  return std::min(num_free * batch_bytes, 2 * batch_bytes + options_.prefetch * cold_bytes);
+}
+
 /// Tells each table of the batches ahead, as far as it has room for them.
 void BatchPipeline::announce() {
   for (std::size_t i = 0; i < tables_.size(); ++i)
     for (const Sampled& sampled : sampled_) {
       if (sampled.number < next_to_announce_[i]) continue;
-      if (!tables_[i].feed->announce(sampled.cold[i])) break;
+      if (!tables_[i].feed->announce(sampled.cold[i], room_for(i, sampled))) break;
       ++next_to_announce_[i];
     }
 }

@@ -2,6 +2,9 @@
 // that come and go, the books of both, and reads in flight. The parts add up to no more than the
 // whole, except that there are always twice `kLeastDepth` reads in flight: a MiB, or two with
 // threads.
+//
+// Where a batch wants so many rows that hardly any long request would be in vain, slots would have
+// to hold most of the table to be of use. Such a table is swept (row_sweep.hpp), without slots.
 #pragma once
 
 #include <cstddef>
@@ -20,6 +23,7 @@ struct FeedNeeds {
   double slot_share = 0;         // how much of it is for slots, if not everything fits
   std::uint64_t window = 1;      // batches that are known at a time
   std::uint64_t read_bytes = 0;  // that one read in flight needs
+  bool may_sweep = false;
   /// For each row of a batch like those to come, how many rows are hotter. Sorted.
   std::vector<std::uint64_t> ranks;
 };
@@ -27,11 +31,13 @@ struct FeedNeeds {
 struct FeedBudget {
   std::uint64_t num_hot = 0;
   std::size_t num_slots = 0;
-  std::size_t num_known = 0;  // rows that the books have room for
-  unsigned depth = 0;         // reads in flight, for each of two batches under way
+  std::size_t num_known = 0;   // rows that the books have room for
+  unsigned depth = 0;          // reads in flight, for each of two batches or chunks under way
+  std::size_t chunk_rows = 0;  // of a sweep; 0 if the table is not swept
 };
 
 inline constexpr unsigned kLeastDepth = 16;
+inline constexpr std::size_t kSweepThreads = 2;
 
 FeedBudget divide_memory(const FeedNeeds& needs);
 

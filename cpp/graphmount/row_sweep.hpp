@@ -1,0 +1,116 @@
+// Rows of many batches, read while sweeping over a file again and again: for batches that each want
+// so many rows that, between them, they want some of nearly every block.
+//
+// Threads go through the file in chunks. A chunk is read once for all batches that are in the sweep
+// at that moment, in few and long requests, and each batch keeps its rows. A batch may come in at
+// any chunk, and is complete when the sweep is back there. Batches are complete in the order they
+// came in.
+#pragma once
+
+#include <sys/types.h>
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "graphmount/buffer.hpp"
+#include "graphmount/row_reader.hpp"
+
+namespace graphmount {
+
+/// What a batch has got of a sweep.
+struct SweptRows {
+  std::span<const std::byte> bytes;  // of the rows, in their order
+  std::uint64_t read_rows = 0;       // that were read for it
+  std::uint64_t shared_rows = 0;     // that were read for another batch at the same time
+};
+
+class RowSweep {
+ public:
+  /// A thread for each reader. For rows [0, num_rows), so many in a chunk.
+  RowSweep(std::vector<std::unique_ptr<RowReader>> readers, std::uint64_t num_rows,
+           std::size_t row_bytes, std::size_t chunk_rows);
+  ~RowSweep();
+  RowSweep(const RowSweep&) = delete;
+  RowSweep& operator=(const RowSweep&) = delete;
+
+  /// Takes in a batch. Its rows are sorted, each once, and stay where they are until `release`.
+  void admit(std::span<const std::uint64_t> rows);
+  /// Waits until the oldest batch is complete. Throws what reading threw, then and ever after,
+  /// until `clear`.
+  SweptRows wait();
+  /// Lets go of the oldest batch, which is complete.
+  void release();
+  /// Gives up all batches, and forgets what went wrong.
+  void clear() noexcept;
+
+  /// Batches in the sweep, and the memory of their rows.
+  std::size_t num_batches() const { return batches_.size(); }
+  std::size_t batch_bytes() const { return batch_bytes_; }
+
+  /// What readers have asked for so far, without the chunks under way.
+  ReadStats stats() const;
+  /// Memory of readers and books, without the rows of batches.
+  std::size_t bytes() const;
+  /// What the books need with chunks of this size.
+  static std::size_t book_bytes(std::size_t num_readers, std::size_t chunk_rows) {
+    return num_readers * chunk_rows * (sizeof(std::byte*) + sizeof(RowRead));
+  }
+
+ private:
+  struct Batch {
+    std::span<const std::uint64_t> rows;
+    Buffer<std::byte> bytes;
+    std::uint64_t chunks_to_come = 0, chunks_under_way = 0;
+    std::uint64_t read_rows = 0, shared_rows = 0;
+    bool has_failed = false;
+
+    bool is_complete() const { return chunks_to_come == 0 && chunks_under_way == 0 && !has_failed; }
+  };
+
+  /// The rows of one batch in a chunk: [first, end) of its rows.
+  struct Part {
+    Batch* batch;
+    std::size_t first, end;
+    std::uint64_t num_read;
+  };
+
+  /// A thread, and what it works with.
+  struct Worker {
+    std::unique_ptr<RowReader> reader;
+    std::vector<std::byte*> targets;  // of the rows of a chunk; null if nobody wants them
+    std::vector<RowRead> reads;
+    std::vector<Part> parts;
+    ReadStats stats;        // when it was done last,
+    std::size_t bytes = 0;  // and what it held then
+    std::thread thread;
+  };
+
+  void serve(Worker& worker);
+  bool has_work() const;
+  void read_chunk(Worker& worker, std::uint64_t chunk) const;
+
+  std::uint64_t num_rows_;
+  std::size_t row_bytes_, chunk_rows_;
+  std::uint64_t num_chunks_;
+  std::uint64_t position_ = 0;                  // the next chunk
+  std::deque<std::unique_ptr<Batch>> batches_;  // only the owner's thread changes which there are
+  std::size_t batch_bytes_ = 0;
+  std::vector<Buffer<std::byte>> free_;
+  pid_t process_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::exception_ptr failure_;
+  bool is_ending_ = false;
+  std::vector<std::unique_ptr<Worker>> workers_;  // the last: their threads use the others
+};
+
+}  // namespace graphmount

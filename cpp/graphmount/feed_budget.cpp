@@ -37,9 +37,12 @@ FeedBudget divide_memory(const FeedNeeds& needs) {
   if (needs.num_rows <= needs.memory / row_bytes) return {needs.num_rows, 0, 0, kLeastDepth};
   FeedBudget budget;
   // Reads in flight get a sixteenth: what is kept in memory need not be read.
-  budget.depth = static_cast<unsigned>(
-      std::clamp<std::uint64_t>(needs.memory / 32 / std::max<std::uint64_t>(needs.read_bytes, 1),
-                                kLeastDepth, ReaderOptions::kMostDepth));
+  const auto depth_for = [&](std::uint64_t read_bytes) {
+    return std::min<std::uint64_t>(needs.memory / 32 / std::max<std::uint64_t>(read_bytes, 1),
+                                   ReaderOptions::kMostDepth);
+  };
+  budget.depth =
+      static_cast<unsigned>(std::max<std::uint64_t>(depth_for(needs.read_bytes), kLeastDepth));
   const std::uint64_t memory =
       needs.memory - std::min(needs.memory / 16, 2 * budget.depth * needs.read_bytes);
   const std::uint64_t map_bytes = needs.hot_is_prefix ? 0 : HotRows::bytes_for(needs.num_rows);
@@ -60,7 +63,13 @@ FeedBudget divide_memory(const FeedNeeds& needs) {
       std::min(slot_bytes / static_cast<double>(row_bytes + RowWindow::kBytesPerSlot),
                static_cast<double>(UINT32_MAX / 2)));
   set_hot(for_rows);
-  if (needs.may_sweep && needs.window >= kLeastSweepWindow && is_dense(needs, budget.num_hot)) {
+  if (needs.long_read_bytes != 0 && needs.window >= kLeastSweepWindow &&
+      is_dense(needs, budget.num_hot)) {
+    // Many short reads are better than few long ones.
+    if (depth_for(needs.long_read_bytes) >= kLeastDepth) {
+      budget.depth = static_cast<unsigned>(depth_for(needs.long_read_bytes));
+      budget.has_long_reads = true;
+    }
     const std::size_t row_books = RowSweep::book_bytes(kSweepThreads, 1);
     budget.chunk_rows = std::clamp(
         static_cast<std::size_t>(std::min(kMostChunkBytes / row_bytes, memory / 64 / row_books)),

@@ -23,7 +23,8 @@ struct FeedNeeds {
   double slot_share = 0;         // how much of it is for slots, if not everything fits
   std::uint64_t window = 1;      // batches that are known at a time
   std::uint64_t read_bytes = 0;  // that one read in flight needs
-  bool may_sweep = false;
+  /// The same of a long read, which are for sweeps; 0 if the table cannot be swept.
+  std::uint64_t long_read_bytes = 0;
   /// For each row of a batch like those to come, how many rows are hotter. Sorted.
   std::vector<std::uint64_t> ranks;
 };
@@ -34,6 +35,7 @@ struct FeedBudget {
   std::size_t num_known = 0;   // rows that the books have room for
   unsigned depth = 0;          // reads in flight, for each of two batches or chunks under way
   std::size_t chunk_rows = 0;  // of a sweep; 0 if the table is not swept
+  bool has_long_reads = false;
 };
 
 inline constexpr unsigned kLeastDepth = 16;

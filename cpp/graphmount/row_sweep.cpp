@@ -8,13 +8,6 @@
 #include <utility>
 
 namespace graphmount {
-namespace {
-
-// Batches come and go at the same pace, so there is seldom more than one buffer between them.
-constexpr std::size_t kMostFree = 1;
-
-}  // namespace
-
 RowSweep::RowSweep(std::vector<std::unique_ptr<RowReader>> readers, std::uint64_t num_rows,
                    std::size_t row_bytes, std::size_t chunk_rows)
     : num_rows_(num_rows),
@@ -51,24 +44,44 @@ RowSweep::~RowSweep() {
   for (const auto& worker : workers_) worker->thread.join();
 }
 
-void RowSweep::admit(std::span<const std::uint64_t> rows) {
+void RowSweep::set_room(std::size_t bytes) {
+  {
+    const std::lock_guard lock(mutex_);
+    room_ = bytes;
+  }
+  changed_.notify_all();
+}
+
+bool RowSweep::admit(std::span<const std::uint64_t> rows) {
   auto batch = std::make_unique<Batch>();
   batch->rows = rows;
-  if (!free_.empty()) {
-    batch->bytes = std::move(free_.back());
-    free_.pop_back();
-  }
-  const std::size_t bytes = rows.size() * row_bytes_;
-  // With some room, so that the next batch, a little larger, does not need a new one.
-  if (batch->bytes.bytes() < bytes) batch->bytes.resize(bytes + bytes / 16);
-  batch->bytes.resize(bytes);
   batch->chunks_to_come = rows.empty() ? 0 : num_chunks_;
   {
     const std::lock_guard lock(mutex_);
+    if (!batches_.empty() && !has_room_for(rows.size() * row_bytes_)) return false;
+    // The system gives pages as they are written to, and gets them back with the batch.
+    batch->bytes.resize(rows.size() * row_bytes_);
     batches_.push_back(std::move(batch));
   }
-  batch_bytes_ += bytes;
   changed_.notify_all();
+  return true;
+}
+
+/// Whether a batch that came in now would leave room whenever another is complete: by then, those
+/// that came in later have only part of their rows.
+bool RowSweep::has_room_for(std::size_t bytes) const {
+  const auto chunks = static_cast<double>(num_chunks_);
+  for (std::size_t first = 0; first < batches_.size(); ++first) {
+    const std::uint64_t to_come = batches_[first]->chunks_to_come;
+    double sum = static_cast<double>(bytes) * static_cast<double>(to_come) / chunks;
+    for (std::size_t i = first; i < batches_.size(); ++i) {
+      const Batch& batch = *batches_[i];
+      const std::uint64_t left = batch.chunks_to_come - std::min(batch.chunks_to_come, to_come);
+      sum += static_cast<double>(batch.bytes.size()) * (1 - static_cast<double>(left) / chunks);
+    }
+    if (sum > static_cast<double>(room_)) return false;
+  }
+  return true;
 }
 
 SweptRows RowSweep::wait() {
@@ -84,9 +97,9 @@ void RowSweep::release() {
   const std::lock_guard lock(mutex_);
   if (batches_.empty() || !batches_.front()->is_complete())
     throw std::logic_error("the oldest batch is not complete");
-  batch_bytes_ -= batches_.front()->bytes.size();
-  if (free_.size() < kMostFree) free_.push_back(std::move(batches_.front()->bytes));
+  filled_bytes_ -= batches_.front()->filled_bytes;
   batches_.pop_front();
+  changed_.notify_all();
 }
 
 void RowSweep::clear() noexcept {
@@ -97,13 +110,14 @@ void RowSweep::clear() noexcept {
                        [](const auto& batch) { return batch->chunks_under_way == 0; });
   });
   batches_.clear();
-  batch_bytes_ = 0;
+  filled_bytes_ = 0;
   failure_ = nullptr;
 }
 
 bool RowSweep::has_work() const {
-  return failure_ == nullptr &&
-         std::any_of(batches_.begin(), batches_.end(),
+  if (failure_ != nullptr || batches_.empty()) return false;
+  if (batches_.front()->is_complete() && filled_bytes_ >= room_) return false;
+  return std::any_of(batches_.begin(), batches_.end(),
                      [](const auto& batch) { return batch->chunks_to_come > 0; });
 }
 
@@ -136,6 +150,8 @@ void RowSweep::serve(Worker& worker) {
       --batch.chunks_under_way;
       batch.read_rows += part.num_read;
       batch.shared_rows += part.end - part.first - part.num_read;
+      batch.filled_bytes += (part.end - part.first) * row_bytes_;
+      filled_bytes_ += (part.end - part.first) * row_bytes_;
       is_news |= batch.chunks_under_way == 0;
     }
     worker.stats = worker.reader->stats();
@@ -178,6 +194,11 @@ void RowSweep::read_chunk(Worker& worker, std::uint64_t chunk) const {
       if (target != out) std::memcpy(out, target, row_bytes_);
     }
   }
+}
+
+std::size_t RowSweep::batch_bytes() const {
+  const std::lock_guard lock(mutex_);
+  return filled_bytes_;
 }
 
 ReadStats RowSweep::stats() const {

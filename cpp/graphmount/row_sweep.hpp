@@ -5,6 +5,11 @@
 // at that moment, in few and long requests, and each batch keeps its rows. A batch may come in at
 // any chunk, and is complete when the sweep is back there. Batches are complete in the order they
 // came in.
+//
+// Rows that have been read and not been released never take more than the room that is given. A
+// batch needs memory as its rows come, so those that came in later have less of it, and nearly
+// twice as many batches share a read as would fit complete. The sweep rests while there is a
+// complete batch and no room.
 #pragma once
 
 #include <sys/types.h>
@@ -41,8 +46,12 @@ class RowSweep {
   RowSweep(const RowSweep&) = delete;
   RowSweep& operator=(const RowSweep&) = delete;
 
+  /// How many bytes rows of batches may take.
+  void set_room(std::size_t bytes);
   /// Takes in a batch. Its rows are sorted, each once, and stay where they are until `release`.
-  void admit(std::span<const std::uint64_t> rows);
+  /// False if there would not be room for it before another one is released; there always is for
+  /// the first.
+  bool admit(std::span<const std::uint64_t> rows);
   /// Waits until the oldest batch is complete. Throws what reading threw, then and ever after,
   /// until `clear`.
   SweptRows wait();
@@ -51,9 +60,9 @@ class RowSweep {
   /// Gives up all batches, and forgets what went wrong.
   void clear() noexcept;
 
-  /// Batches in the sweep, and the memory of their rows.
+  /// Batches in the sweep, and the bytes of their rows that have been read.
   std::size_t num_batches() const { return batches_.size(); }
-  std::size_t batch_bytes() const { return batch_bytes_; }
+  std::size_t batch_bytes() const;
 
   /// What readers have asked for so far, without the chunks under way.
   ReadStats stats() const;
@@ -69,6 +78,7 @@ class RowSweep {
     std::span<const std::uint64_t> rows;
     Buffer<std::byte> bytes;
     std::uint64_t chunks_to_come = 0, chunks_under_way = 0;
+    std::size_t filled_bytes = 0;
     std::uint64_t read_rows = 0, shared_rows = 0;
     bool has_failed = false;
 
@@ -95,19 +105,19 @@ class RowSweep {
 
   void serve(Worker& worker);
   bool has_work() const;
+  bool has_room_for(std::size_t bytes) const;
   void read_chunk(Worker& worker, std::uint64_t chunk) const;
 
   std::uint64_t num_rows_;
   std::size_t row_bytes_, chunk_rows_;
   std::uint64_t num_chunks_;
-  std::uint64_t position_ = 0;                  // the next chunk
-  std::deque<std::unique_ptr<Batch>> batches_;  // only the owner's thread changes which there are
-  std::size_t batch_bytes_ = 0;
-  std::vector<Buffer<std::byte>> free_;
   pid_t process_;
 
-  mutable std::mutex mutex_;
+  mutable std::mutex mutex_;  // guards all that follows
   std::condition_variable changed_;
+  std::uint64_t position_ = 0;                  // the next chunk
+  std::deque<std::unique_ptr<Batch>> batches_;  // only the owner's thread changes which there are
+  std::size_t room_ = SIZE_MAX, filled_bytes_ = 0;
   std::exception_ptr failure_;
   bool is_ending_ = false;
   std::vector<std::unique_ptr<Worker>> workers_;  // the last: their threads use the others

@@ -46,7 +46,9 @@ TableFeed::TableFeed(const FeatureMatrix& matrix, const FeedOptions& options)
 }
 
 std::unique_ptr<RowReader> TableFeed::make_reader() const {
-  return make_row_reader(*matrix_, reader_kind_, {.direct = {}, .depth = budget_.depth});
+  return make_row_reader(
+      *matrix_, reader_kind_,
+      {.direct = {}, .depth = budget_.depth, .is_dense = budget_.has_long_reads});
 }
 
 FeedBudget TableFeed::divide(const FeedOptions& options) const {
@@ -58,7 +60,8 @@ FeedBudget TableFeed::divide(const FeedOptions& options) const {
                   .window = options.window,
                   // With some room for what goes with a read.
                   .read_bytes = limits_for(kBlockBytes).most_bytes + kBlockBytes,
-                  .may_sweep = row_bytes_ > 0,
+                  .long_read_bytes =
+                      row_bytes_ == 0 ? 0 : limits_for(kBlockBytes, true).most_bytes + kBlockBytes,
                   .ranks = {}};
   if (options.hottest.empty()) {
     needs.ranks.assign(options.trial.begin(), options.trial.end());
@@ -135,14 +138,6 @@ void TableFeed::convert(const std::byte* rows, std::byte* out, std::size_t count
     for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i)
       conversion_.convert(rows + i * row_bytes_, out + i * out_row_bytes());
   });
-}
-
-bool TableFeed::announce(const ColdRows& cold, std::size_t room) {
-  if (sweep_ == nullptr) return window_.announce(cold.rows());
-  const std::size_t bytes = cold.rows().size() * row_bytes_;
-  if (sweep_->num_batches() > 0 && sweep_->batch_bytes() + bytes > room) return false;
-  sweep_->admit(cold.rows());
-  return true;
 }
 
 void TableFeed::arrive() {

@@ -79,9 +79,14 @@ class TableFeed {
   bool is_swept() const { return sweep_ != nullptr; }
 
   /// Says what the next batch will want of what is not hot. False if that has to wait until another
-  /// batch is filled, which is never so for the first. If the table is swept, the rows of batches
-  /// that were announced and not finished may take `room` bytes, and `cold` must stay.
-  bool announce(const ColdRows& cold, std::size_t room);
+  /// batch is filled, which is never so for the first. If the table is swept, `cold` must stay.
+  bool announce(const ColdRows& cold) {
+    return sweep_ == nullptr ? window_.announce(cold.rows()) : sweep_->admit(cold.rows());
+  }
+  /// How many bytes the rows of batches that were announced may take, if the table is swept.
+  void set_room(std::size_t bytes) {
+    if (sweep_ != nullptr) sweep_->set_room(bytes);
+  }
   /// Waits until the rows of the next batch have been swept up; nothing if the table is not swept.
   void arrive();
   /// Begins with the next batch that was announced: its reads. All rows must exist. Everything must

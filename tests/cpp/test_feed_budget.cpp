@@ -12,7 +12,7 @@ using namespace graphmount;
 
 namespace {
 
-constexpr std::uint64_t kReadBytes = 32768;
+constexpr std::uint64_t kReadBytes = 32768, kLongReadBytes = 131072;
 
 std::uint64_t bytes_of(const FeedNeeds& needs, const FeedBudget& budget) {
   if (budget.num_hot == needs.num_rows) return budget.num_hot * needs.row_bytes;
@@ -20,8 +20,8 @@ std::uint64_t bytes_of(const FeedNeeds& needs, const FeedBudget& budget) {
   const bool has_map = !needs.hot_is_prefix && budget.num_hot > 0;
   return budget.num_hot * needs.row_bytes + budget.num_slots * needs.row_bytes +
          RowWindow::bytes_for(budget.num_slots, needs.num_rows, budget.num_known) +
-         (has_map ? HotRows::bytes_for(needs.num_rows) : 0) + 2 * budget.depth * kReadBytes +
-         sweep_bytes;
+         (has_map ? HotRows::bytes_for(needs.num_rows) : 0) +
+         2 * budget.depth * (budget.has_long_reads ? kLongReadBytes : kReadBytes) + sweep_bytes;
 }
 
 FeedNeeds random_needs(std::uint64_t seed) {
@@ -37,7 +37,7 @@ FeedNeeds random_needs(std::uint64_t seed) {
   needs.slot_share = draws.unit();
   needs.window = 1 + up_to(62);
   needs.read_bytes = kReadBytes;
-  needs.may_sweep = draws.unit() < 0.5;
+  needs.long_read_bytes = draws.unit() < 0.5 ? 0 : kLongReadBytes;
   needs.ranks.resize(up_to(1e5));
   for (std::uint64_t& rank : needs.ranks) rank = up_to(static_cast<double>(needs.num_rows));
   std::sort(needs.ranks.begin(), needs.ranks.end());
@@ -66,7 +66,7 @@ TEST(dense_batches_are_swept) {
                   .slot_share = 0.3,
                   .window = 16,
                   .read_bytes = kReadBytes,
-                  .may_sweep = true,
+                  .long_read_bytes = kLongReadBytes,
                   .ranks = {}};
   // A read brings 64 rows, so a batch is dense from one row of 64 that are not hot.
   const auto is_swept = [&](std::uint64_t one_of) {
@@ -84,7 +84,7 @@ TEST(dense_batches_are_swept) {
   CHECK(!is_swept(8));
   needs.window = 4;
   CHECK(is_swept(8));
-  needs.may_sweep = false;
+  needs.long_read_bytes = 0;
   CHECK(!is_swept(8));
 }
 

@@ -2,6 +2,7 @@
 // fails is thrown at the one who waits, and can be cleared away.
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <memory>
 #include <set>
@@ -93,8 +94,9 @@ TEST(batches_get_their_rows) {
     std::uint64_t num_read = 0;
     std::size_t admitted = 0;
     for (std::size_t b = 0; b < batches.size(); ++b) {
+      sweep->set_room(up_to(20'000));
       for (; admitted < std::min(batches.size(), b + ahead); ++admitted)
-        sweep->admit(batches[admitted]);
+        if (!sweep->admit(batches[admitted])) break;
       CHECK_EQUAL(sweep->num_batches(), admitted - b);
       const SweptRows swept = sweep->wait();
       check_swept(swept, batches[b]);
@@ -132,6 +134,38 @@ TEST(what_batches_share_is_read_once) {
     sweep->release();
   }
   CHECK_EQUAL(disk.rows_read.load(), std::uint64_t{1 + all.size()});
+}
+
+TEST(rows_stay_within_their_room) {
+  for (const std::size_t num_threads : {1U, 2U})
+    for (std::uint64_t seed = 0; seed < 30; ++seed) {
+      Draws draws{RandomKey(mix_bits(seed))};
+      Disk disk;
+      const std::size_t chunk_rows = 10;
+      const auto sweep = make_sweep(disk, num_threads, chunk_rows);
+      std::vector<Rows> batches(12);
+      std::size_t most = 0, most_ahead = 0;
+      for (Rows& rows : batches) {
+        rows = random_rows(draws, 900);
+        most = std::max(most, rows.size() * kRowBytes);
+      }
+      const std::size_t room = 3 * most;
+      sweep->set_room(room);
+      std::size_t admitted = 0;
+      for (std::size_t b = 0; b < batches.size(); ++b) {
+        while (admitted < batches.size() && sweep->admit(batches[admitted])) ++admitted;
+        most_ahead = std::max(most_ahead, admitted - b);
+        sweep->wait();
+        // However long nobody comes, the sweep goes no further than it may: all chunks under way
+        // may end, with rows of all batches.
+        std::this_thread::sleep_for(std::chrono::milliseconds(seed % 3));
+        CHECK(sweep->batch_bytes() <=
+              room + num_threads * chunk_rows * kRowBytes * sweep->num_batches());
+        check_swept(sweep->wait(), batches[b]);
+        sweep->release();
+      }
+      CHECK(most_ahead >= 3);
+    }
 }
 
 TEST(failures_come_after_what_is_complete) {

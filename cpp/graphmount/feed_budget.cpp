@@ -22,7 +22,7 @@ std::uint64_t count_cold(const FeedNeeds& needs, std::uint64_t num_hot) {
 // A sweep shares reads among as many batches as are known.
 constexpr std::uint64_t kLeastSweepWindow = 4;
 constexpr std::uint64_t kMostChunkBytes = 8 << 20;
-constexpr std::size_t kLeastChunkRows = 256, kMostChunkRows = 16384;
+constexpr std::size_t kMostChunkRows = 16384;
 
 /// Whether a batch wants a row of nearly every stretch of the table that one read can bring.
 bool is_dense(const FeedNeeds& needs, std::uint64_t num_hot) {
@@ -37,12 +37,9 @@ FeedBudget divide_memory(const FeedNeeds& needs) {
   if (needs.num_rows <= needs.memory / row_bytes) return {needs.num_rows, 0, 0, kLeastDepth};
   FeedBudget budget;
   // Reads in flight get a sixteenth: what is kept in memory need not be read.
-  const auto depth_for = [&](std::uint64_t read_bytes) {
-    return std::min<std::uint64_t>(needs.memory / 32 / std::max<std::uint64_t>(read_bytes, 1),
-                                   ReaderOptions::kMostDepth);
-  };
-  budget.depth =
-      static_cast<unsigned>(std::max<std::uint64_t>(depth_for(needs.read_bytes), kLeastDepth));
+  budget.depth = static_cast<unsigned>(
+      std::clamp<std::uint64_t>(needs.memory / 32 / std::max<std::uint64_t>(needs.read_bytes, 1),
+                                kLeastDepth, ReaderOptions::kMostDepth));
   const std::uint64_t memory =
       needs.memory - std::min(needs.memory / 16, 2 * budget.depth * needs.read_bytes);
   const std::uint64_t map_bytes = needs.hot_is_prefix ? 0 : HotRows::bytes_for(needs.num_rows);
@@ -65,9 +62,10 @@ FeedBudget divide_memory(const FeedNeeds& needs) {
   set_hot(for_rows);
   if (needs.long_read_bytes != 0 && needs.window >= kLeastSweepWindow &&
       is_dense(needs, budget.num_hot)) {
-    // Many short reads are better than few long ones.
-    if (depth_for(needs.long_read_bytes) >= kLeastDepth) {
-      budget.depth = static_cast<unsigned>(depth_for(needs.long_read_bytes));
+    // In the same memory; but many short reads are better than few long ones.
+    const std::uint64_t long_depth = budget.depth * needs.read_bytes / needs.long_read_bytes;
+    if (long_depth >= kLeastDepth) {
+      budget.depth = static_cast<unsigned>(long_depth);
       budget.has_long_reads = true;
     }
     const std::size_t row_books = RowSweep::book_bytes(kSweepThreads, 1);

@@ -1,7 +1,7 @@
 // How the memory for the rows of one table is divided: rows that are kept for good, slots for rows
 // that come and go, the books of both, and reads in flight. The parts add up to no more than the
 // whole, except that there are always twice `kLeastDepth` reads in flight: a MiB, or two with
-// threads.
+// threads; and that a sweep has books for `kLeastChunkRows` at least.
 //
 // Where a batch wants so many rows that hardly any long request would be in vain, slots would have
 // to hold most of the table to be of use. Such a table is swept (row_sweep.hpp), without slots.
@@ -40,6 +40,7 @@ struct FeedBudget {
 
 inline constexpr unsigned kLeastDepth = 16;
 inline constexpr std::size_t kSweepThreads = 2;
+inline constexpr std::size_t kLeastChunkRows = 256;
 
 FeedBudget divide_memory(const FeedNeeds& needs);
 

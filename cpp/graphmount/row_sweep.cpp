@@ -58,7 +58,8 @@ bool RowSweep::admit(std::span<const std::uint64_t> rows) {
   batch->chunks_to_come = rows.empty() ? 0 : num_chunks_;
   {
     const std::lock_guard lock(mutex_);
-    if (!batches_.empty() && !has_room_for(rows.size() * row_bytes_)) return false;
+    batch->first_chunk = position_;
+    if (!batches_.empty() && !has_room_for(*batch)) return false;
     // The system gives pages as they are written to, and gets them back with the batch.
     batch->bytes.resize(rows.size() * row_bytes_);
     batches_.push_back(std::move(batch));
@@ -67,19 +68,31 @@ bool RowSweep::admit(std::span<const std::uint64_t> rows) {
   return true;
 }
 
-/// Whether a batch that came in now would leave room whenever another is complete: by then, those
-/// that came in later have only part of their rows.
-bool RowSweep::has_room_for(std::size_t bytes) const {
-  const auto chunks = static_cast<double>(num_chunks_);
+/// How many rows of a batch are in chunks before this one.
+std::size_t RowSweep::rows_before(const Batch& batch, std::uint64_t chunk) const {
+  const auto first = std::lower_bound(batch.rows.begin(), batch.rows.end(), chunk * chunk_rows_);
+  return static_cast<std::size_t>(first - batch.rows.begin());
+}
+
+/// How many rows a batch has when so many chunks are left: the last ones before it is complete.
+std::size_t RowSweep::rows_without(const Batch& batch, std::uint64_t num_left) const {
+  const std::size_t before_end = rows_before(batch, batch.first_chunk);
+  if (num_left <= batch.first_chunk)
+    return batch.rows.size() - (before_end - rows_before(batch, batch.first_chunk - num_left));
+  return rows_before(batch, num_chunks_ + batch.first_chunk - num_left) - before_end;
+}
+
+/// Whether there is room whenever a batch is complete, with another one that comes in now: by then,
+/// those that came in later have only part of their rows.
+bool RowSweep::has_room_for(const Batch& batch) const {
   for (std::size_t first = 0; first < batches_.size(); ++first) {
     const std::uint64_t to_come = batches_[first]->chunks_to_come;
-    double sum = static_cast<double>(bytes) * static_cast<double>(to_come) / chunks;
-    for (std::size_t i = first; i < batches_.size(); ++i) {
-      const Batch& batch = *batches_[i];
-      const std::uint64_t left = batch.chunks_to_come - std::min(batch.chunks_to_come, to_come);
-      sum += static_cast<double>(batch.bytes.size()) * (1 - static_cast<double>(left) / chunks);
-    }
-    if (sum > static_cast<double>(room_)) return false;
+    const auto rows_then = [&](const Batch& each) {
+      return rows_without(each, each.chunks_to_come - std::min(each.chunks_to_come, to_come));
+    };
+    std::size_t sum = rows_then(batch);
+    for (std::size_t i = first; i < batches_.size(); ++i) sum += rows_then(*batches_[i]);
+    if (sum * row_bytes_ > room_) return false;
   }
   return true;
 }
@@ -116,7 +129,7 @@ void RowSweep::clear() noexcept {
 
 bool RowSweep::has_work() const {
   if (failure_ != nullptr || batches_.empty()) return false;
-  if (batches_.front()->is_complete() && filled_bytes_ >= room_) return false;
+  if (batches_.front()->chunks_to_come == 0 && filled_bytes_ >= room_) return false;
   return std::any_of(batches_.begin(), batches_.end(),
                      [](const auto& batch) { return batch->chunks_to_come > 0; });
 }

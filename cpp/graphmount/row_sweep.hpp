@@ -6,10 +6,10 @@
 // any chunk, and is complete when the sweep is back there. Batches are complete in the order they
 // came in.
 //
-// Rows that have been read and not been released never take more than the room that is given. A
-// batch needs memory as its rows come, so those that came in later have less of it, and nearly
-// twice as many batches share a read as would fit complete. The sweep rests while there is a
-// complete batch and no room.
+// Rows that have been read and not been released take no more than the room that is given, but for
+// the chunks under way. A batch needs memory as its rows come, so those that came in later have
+// less of it, and nearly twice as many batches share a read as would fit complete. The sweep rests
+// while nothing is left to read for the oldest batch, and there is no room.
 #pragma once
 
 #include <sys/types.h>
@@ -77,6 +77,7 @@ class RowSweep {
   struct Batch {
     std::span<const std::uint64_t> rows;
     Buffer<std::byte> bytes;
+    std::uint64_t first_chunk = 0;
     std::uint64_t chunks_to_come = 0, chunks_under_way = 0;
     std::size_t filled_bytes = 0;
     std::uint64_t read_rows = 0, shared_rows = 0;
@@ -105,7 +106,9 @@ class RowSweep {
 
   void serve(Worker& worker);
   bool has_work() const;
-  bool has_room_for(std::size_t bytes) const;
+  bool has_room_for(const Batch& batch) const;
+  std::size_t rows_before(const Batch& batch, std::uint64_t chunk) const;
+  std::size_t rows_without(const Batch& batch, std::uint64_t num_left) const;
   void read_chunk(Worker& worker, std::uint64_t chunk) const;
 
   std::uint64_t num_rows_;

@@ -53,7 +53,8 @@ TEST(the_parts_are_no_more_than_the_whole) {
     CHECK(budget.num_hot <= std::min(needs.num_rows, std::max(needs.most_hot, budget.num_hot)));
     CHECK(budget.num_known >= budget.num_slots);
     CHECK(budget.depth >= kLeastDepth);
-    const std::uint64_t least_reads = 2 * kLeastDepth * kReadBytes;
+    const std::uint64_t least_reads =
+        2 * kLeastDepth * kReadBytes + RowSweep::book_bytes(kSweepThreads, kLeastChunkRows);
     const std::uint64_t over = needs.memory / 16 < least_reads ? least_reads : 0;
     CHECK(bytes_of(needs, budget) <= needs.memory + over);
   }

@@ -21,7 +21,7 @@ import numpy as np
 
 import graphmount as gm
 
-from .edge_streams import rmat_blocks, skewed_blocks
+from .edge_streams import community_blocks, rmat_blocks
 from .load_once import BATCH_SIZE, COLUMNS, FANOUTS, features_of
 from .memcap import UnavailableError
 from .page_cache import evict
@@ -287,17 +287,17 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, help="turns of each way")
     parser.add_argument("--seconds", type=float, help="of each turn")
     parser.add_argument("--warm-seconds", type=float, help="of each turn before the clock runs")
-    parser.add_argument("--family", choices=["R-MAT", "moderate skew"], help="only this one")
+    parser.add_argument("--family", choices=["R-MAT", "communities"], help="only this one")
     options = parser.parse_args()
     defaults(options, scale=(22, 16), rounds=(7, 2), seconds=(3.0, 0.5), warm_seconds=(1.5, 0.2))
     num_nodes = 1 << options.scale
     require_memory(_DEGREE * 48 * num_nodes, "making the graph")
     with scratch_folder(options.folder, num_nodes * (24 * _DEGREE + 16 * COLUMNS)) as folder:
         report = Report("loader", options, folder)
-        families = {"R-MAT": rmat_blocks, "moderate skew": skewed_blocks}
+        families = {"R-MAT": rmat_blocks, "communities": community_blocks}
         for family, blocks in families.items():
             if options.family in (None, family):
-                path = f"{folder}/{family.replace(' ', '-')}"
+                path = f"{folder}/{family}"
                 make_datasets(path, blocks, num_nodes)
                 try:
                     bench_family(report, family, path, options)

@@ -71,6 +71,8 @@ void BatchPipeline::stop() {
     is_stopping_ = true;
   }
   changed_.notify_all();
+  if (feeder_.joinable())
+    for (const PipelineTable& table : tables_) table.feed->cancel();
   if (sampler_.joinable()) sampler_.join();
   if (feeder_.joinable()) feeder_.join();
   const std::lock_guard lock(mutex_);

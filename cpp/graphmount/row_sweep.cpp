@@ -101,7 +101,8 @@ SweptRows RowSweep::wait() {
   std::unique_lock lock(mutex_);
   if (batches_.empty()) throw std::logic_error("there is no batch in the sweep");
   const Batch& batch = *batches_.front();
-  changed_.wait(lock, [&] { return failure_ != nullptr || batch.is_complete(); });
+  changed_.wait(lock, [&] { return is_cancelled_ || failure_ != nullptr || batch.is_complete(); });
+  if (is_cancelled_) throw std::runtime_error("the sweep was cancelled");
   if (!batch.is_complete()) std::rethrow_exception(failure_);
   return {batch.bytes.span(), batch.read_rows, batch.shared_rows};
 }
@@ -115,6 +116,14 @@ void RowSweep::release() {
   changed_.notify_all();
 }
 
+void RowSweep::cancel() noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    is_cancelled_ = true;
+  }
+  changed_.notify_all();
+}
+
 void RowSweep::clear() noexcept {
   std::unique_lock lock(mutex_);
   for (const auto& batch : batches_) batch->chunks_to_come = 0;
@@ -125,10 +134,11 @@ void RowSweep::clear() noexcept {
   batches_.clear();
   filled_bytes_ = 0;
   failure_ = nullptr;
+  is_cancelled_ = false;
 }
 
 bool RowSweep::has_work() const {
-  if (failure_ != nullptr || batches_.empty()) return false;
+  if (is_cancelled_ || failure_ != nullptr || batches_.empty()) return false;
   if (batches_.front()->chunks_to_come == 0 && filled_bytes_ >= room_) return false;
   return std::any_of(batches_.begin(), batches_.end(),
                      [](const auto& batch) { return batch->chunks_to_come > 0; });

@@ -57,6 +57,9 @@ class RowSweep {
   SweptRows wait();
   /// Lets go of the oldest batch, which is complete.
   void release();
+  /// Has `wait` throw std::runtime_error until `clear`, so that the owner's thread can end early.
+  /// For any thread.
+  void cancel() noexcept;
   /// Gives up all batches, and forgets what went wrong.
   void clear() noexcept;
 
@@ -122,7 +125,7 @@ class RowSweep {
   std::deque<std::unique_ptr<Batch>> batches_;  // only the owner's thread changes which there are
   std::size_t room_ = SIZE_MAX, filled_bytes_ = 0;
   std::exception_ptr failure_;
-  bool is_ending_ = false;
+  bool is_cancelled_ = false, is_ending_ = false;
   std::vector<std::unique_ptr<Worker>> workers_;  // the last: their threads use the others
 };
 

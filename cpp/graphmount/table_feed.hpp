@@ -97,6 +97,10 @@ class TableFeed {
   void copy();
   /// Completes the batch that was started first: its rows are there.
   void finish();
+  /// Has `arrive` throw until `abandon`, which has to follow. For any thread.
+  void cancel() noexcept {
+    if (sweep_ != nullptr) sweep_->cancel();
+  }
   /// Gives up what is under way, and forgets what was announced: after an exception of the others,
   /// or a loop that was left early.
   void abandon() noexcept;

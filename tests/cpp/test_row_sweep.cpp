@@ -208,6 +208,24 @@ TEST(a_sweep_ends_at_any_point) {
   }
 }
 
+TEST(a_wait_can_be_cancelled) {
+  Disk disk;
+  disk.is_held_up = true;
+  const auto sweep = make_sweep(disk, 2, 64);
+  const Rows rows = {1, 500};
+  sweep->admit(rows);
+  std::thread other([&] {
+    while (!disk.is_reading) std::this_thread::yield();
+    sweep->cancel();
+  });
+  CHECK_THROWS_WITH(sweep->wait(), std::runtime_error, "cancelled");
+  other.join();
+  disk.is_held_up = false;
+  sweep->clear();
+  sweep->admit(rows);
+  check_swept(sweep->wait(), rows);
+}
+
 TEST(batches_without_rows_are_complete) {
   Disk disk;
   const auto sweep = make_sweep(disk, 2, 64);

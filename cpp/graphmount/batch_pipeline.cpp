@@ -47,8 +47,6 @@ BatchPipeline::BatchPipeline(std::shared_ptr<const Graph> graph, std::vector<Pip
     pools_.emplace_back(table.feed->is_swept() ? 1 : options_.prefetch + 3, options_.pin_memory);
     is_swept_ |= table.feed->is_swept();
     next_to_announce_.push_back(options_.first_batch);
-    batch_bytes_.push_back(0);
-    cold_bytes_.push_back(0);
     stats_.feeds.push_back(table.feed->stats());
   }
   sampler_ = std::thread([this] { guarded([this] { run_sampler(); }); });
@@ -192,39 +190,26 @@ std::optional<BatchPipeline::Sampled> BatchPipeline::take_sampled(
   });
   // If the sampler failed, what it had done before is still good.
   if (is_stopping_ || sampled_.empty()) return std::nullopt;
-  for (std::size_t i = 0; i < tables_.size(); ++i) {
-    const Sampled& next = sampled_.front();
-    const TableFeed& feed = *tables_[i].feed;
-    const auto& ids = tables_[i].of_edges ? next.sample.edge_ids : next.sample.nodes;
-    batch_bytes_[i] = ids->size() * feed.out_row_bytes();
-    cold_bytes_[i] = next.cold[i].rows().size() * feed.row_bytes();
-  }
-  divide_room();
   announce();
   Sampled sampled = std::move(sampled_.front());
   sampled_.pop_front();
   return sampled;
 }
 
-/// Says how much memory rows of batches to come may take: with the batches that wait, one that is
-/// being made and one that is handed out, no more than (prefetch + 3) batches. A batch that waits
-/// needs more than while it was to come, so some room is left for that.
-void BatchPipeline::divide_room() {
-  if (!is_swept_) return;
-  const std::size_t num_free = options_.prefetch + 1 - std::min(ready_.size(), options_.prefetch);
-  for (std::size_t i = 0; i < tables_.size(); ++i)
-    tables_[i].feed->set_room(std::min(num_free * batch_bytes_[i],
-                                       2 * batch_bytes_[i] + options_.prefetch * cold_bytes_[i]));
-}
-
 /// Tells each table of the batches ahead, as far as it has room for them.
 void BatchPipeline::announce() {
-  for (std::size_t i = 0; i < tables_.size(); ++i)
+  for (std::size_t i = 0; i < tables_.size(); ++i) {
+    // A sweep may have as much as two batches: one is made at a time where else there are two, and
+    // while it is made, one less waits than may.
+    const auto& next = sampled_.front().sample;
+    const auto& ids = tables_[i].of_edges ? next.edge_ids : next.nodes;
+    tables_[i].feed->set_room(2 * ids->size() * tables_[i].feed->out_row_bytes());
     for (const Sampled& sampled : sampled_) {
       if (sampled.number < next_to_announce_[i]) continue;
       if (!tables_[i].feed->announce(sampled.cold[i])) break;
       ++next_to_announce_[i];
     }
+  }
 }
 
 void BatchPipeline::start(Loading& loading) {
@@ -247,7 +232,6 @@ void BatchPipeline::finish(std::optional<Loading>& loading) {
     ++stats_.batches;
     for (std::size_t i = 0; i < tables_.size(); ++i) stats_.feeds[i] = tables_[i].feed->stats();
     ready_.push_back(std::move(loading->batch));
-    divide_room();
   }
   loading.reset();
   changed_.notify_all();

@@ -91,7 +91,6 @@ class BatchPipeline {
   void run_feeder();
   Sampled sample_batch(std::uint64_t number) const;
   void announce();
-  void divide_room();
   /// A batch whose rows are under way.
   struct Loading {
     std::vector<ColdRows> cold;
@@ -114,8 +113,6 @@ class BatchPipeline {
   bool is_swept_ = false;                        // whether a table is
   std::vector<BufferPool> pools_;                // one for each table
   std::vector<std::uint64_t> next_to_announce_;  // the batch, for each table
-  std::vector<std::size_t> batch_bytes_;         // of each table's rows in the last batch,
-  std::vector<std::size_t> cold_bytes_;          // and of those that were not hot, as stored
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;

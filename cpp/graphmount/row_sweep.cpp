@@ -3,16 +3,18 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <stdexcept>
 #include <utility>
 
 namespace graphmount {
 RowSweep::RowSweep(std::vector<std::unique_ptr<RowReader>> readers, std::uint64_t num_rows,
-                   std::size_t row_bytes, std::size_t chunk_rows)
+                   std::size_t row_bytes, std::size_t chunk_rows, std::size_t segment_bytes)
     : num_rows_(num_rows),
       row_bytes_(row_bytes),
       chunk_rows_(chunk_rows),
+      segment_rows_(std::max<std::size_t>(1, segment_bytes / std::max<std::size_t>(1, row_bytes))),
       num_chunks_(chunk_rows == 0 ? 0 : (num_rows + chunk_rows - 1) / chunk_rows),
       process_(getpid()) {
   if (chunk_rows == 0 || readers.empty())
@@ -52,20 +54,16 @@ void RowSweep::set_room(std::size_t bytes) {
   changed_.notify_all();
 }
 
-bool RowSweep::admit(std::span<const std::uint64_t> rows) {
+void RowSweep::admit(std::span<const std::uint64_t> rows) {
   auto batch = std::make_unique<Batch>();
   batch->rows = rows;
+  batch->segments.resize((rows.size() + segment_rows_ - 1) / segment_rows_);
   batch->chunks_to_come = rows.empty() ? 0 : num_chunks_;
   {
     const std::lock_guard lock(mutex_);
-    batch->first_chunk = position_;
-    if (!batches_.empty() && !has_room_for(*batch)) return false;
-    // The system gives pages as they are written to, and gets them back with the batch.
-    batch->bytes.resize(rows.size() * row_bytes_);
     batches_.push_back(std::move(batch));
   }
   changed_.notify_all();
-  return true;
 }
 
 /// How many rows of a batch are in chunks before this one.
@@ -74,24 +72,41 @@ std::size_t RowSweep::rows_before(const Batch& batch, std::uint64_t chunk) const
   return static_cast<std::size_t>(first - batch.rows.begin());
 }
 
-/// How many rows a batch has when so many chunks are left: the last ones before it is complete.
-std::size_t RowSweep::rows_without(const Batch& batch, std::uint64_t num_left) const {
-  const std::size_t before_end = rows_before(batch, batch.first_chunk);
-  if (num_left <= batch.first_chunk)
-    return batch.rows.size() - (before_end - rows_before(batch, batch.first_chunk - num_left));
-  return rows_before(batch, num_chunks_ + batch.first_chunk - num_left) - before_end;
+/// How many rows a batch has that came in at this chunk, when so many chunks are left.
+std::size_t RowSweep::rows_without(const Batch& batch, std::uint64_t first_chunk,
+                                   std::uint64_t num_left) const {
+  const std::size_t before_first = rows_before(batch, first_chunk);
+  if (num_left <= first_chunk)
+    return batch.rows.size() - (before_first - rows_before(batch, first_chunk - num_left));
+  return rows_before(batch, num_chunks_ + first_chunk - num_left) - before_first;
 }
 
-/// Whether there is room whenever a batch is complete, with another one that comes in now: by then,
-/// those that came in later have only part of their rows.
-bool RowSweep::has_room_for(const Batch& batch) const {
-  for (std::size_t first = 0; first < batches_.size(); ++first) {
+/// Whether the next batch may come in. Batches come in at even distances, as many as fit: if n of
+/// them have from none to all of their rows, that is (n + 1) / 2 batches when one is complete.
+bool RowSweep::can_begin() const {
+  if (num_begun_ == batches_.size()) return false;
+  if (num_begun_ == 0) return true;
+  const Batch& next = *batches_[num_begun_];
+  const Batch& last = *batches_[num_begun_ - 1];
+  const auto bytes = static_cast<double>(std::max<std::size_t>(1, next.rows.size() * row_bytes_));
+  const double most = 2 * static_cast<double>(room_) / bytes - 1;
+  const double distance = std::floor(static_cast<double>(num_chunks_) / std::max(1.0, most));
+  const auto past = static_cast<double>(num_chunks_ - last.chunks_to_come);
+  return past >= distance && has_room_for_next();
+}
+
+/// Whether there is room whenever a batch is complete, if another one comes in now: by then, those
+/// that came in later have only part of their rows.
+bool RowSweep::has_room_for_next() const {
+  const Batch& next = *batches_[num_begun_];
+  for (std::size_t first = 0; first < num_begun_; ++first) {
     const std::uint64_t to_come = batches_[first]->chunks_to_come;
     const auto rows_then = [&](const Batch& each) {
-      return rows_without(each, each.chunks_to_come - std::min(each.chunks_to_come, to_come));
+      return rows_without(each, each.first_chunk,
+                          each.chunks_to_come - std::min(each.chunks_to_come, to_come));
     };
-    std::size_t sum = rows_then(batch);
-    for (std::size_t i = first; i < batches_.size(); ++i) sum += rows_then(*batches_[i]);
+    std::size_t sum = rows_without(next, position_, num_chunks_ - to_come);
+    for (std::size_t i = first; i < num_begun_; ++i) sum += rows_then(*batches_[i]);
     if (sum * row_bytes_ > room_) return false;
   }
   return true;
@@ -104,7 +119,7 @@ SweptRows RowSweep::wait() {
   changed_.wait(lock, [&] { return is_cancelled_ || failure_ != nullptr || batch.is_complete(); });
   if (is_cancelled_) throw std::runtime_error("the sweep was cancelled");
   if (!batch.is_complete()) std::rethrow_exception(failure_);
-  return {batch.bytes.span(), batch.read_rows, batch.shared_rows};
+  return {batch.segments, segment_rows_, row_bytes_, batch.read_rows, batch.shared_rows};
 }
 
 void RowSweep::release() {
@@ -112,6 +127,8 @@ void RowSweep::release() {
   if (batches_.empty() || !batches_.front()->is_complete())
     throw std::logic_error("the oldest batch is not complete");
   filled_bytes_ -= batches_.front()->filled_bytes;
+  take_segments(*batches_.front());
+  if (num_begun_ > 0) --num_begun_;
   batches_.pop_front();
   changed_.notify_all();
 }
@@ -133,6 +150,9 @@ void RowSweep::clear() noexcept {
   });
   batches_.clear();
   filled_bytes_ = 0;
+  num_begun_ = 0;
+  segments_.clear();
+  free_segments_.clear();
   failure_ = nullptr;
   is_cancelled_ = false;
 }
@@ -140,7 +160,8 @@ void RowSweep::clear() noexcept {
 bool RowSweep::has_work() const {
   if (is_cancelled_ || failure_ != nullptr || batches_.empty()) return false;
   if (batches_.front()->chunks_to_come == 0 && filled_bytes_ >= room_) return false;
-  return std::any_of(batches_.begin(), batches_.end(),
+  return can_begin() ||
+         std::any_of(batches_.begin(), batches_.begin() + static_cast<std::ptrdiff_t>(num_begun_),
                      [](const auto& batch) { return batch->chunks_to_come > 0; });
 }
 
@@ -149,23 +170,15 @@ void RowSweep::serve(Worker& worker) {
   for (;;) {
     changed_.wait(lock, [&] { return is_ending_ || has_work(); });
     if (is_ending_) return;
-    const std::uint64_t chunk = position_;
-    position_ = (position_ + 1) % num_chunks_;
-    worker.parts.clear();
-    for (const auto& batch : batches_) {
-      if (batch->chunks_to_come == 0) continue;
-      --batch->chunks_to_come;
-      ++batch->chunks_under_way;
-      worker.parts.push_back({batch.get(), 0, 0, 0});
-    }
-    lock.unlock();
     std::exception_ptr failure;
     try {
-      read_chunk(worker, chunk);
+      claim(worker);
+      lock.unlock();
+      read_chunk(worker);
     } catch (...) {
       failure = std::current_exception();
     }
-    lock.lock();
+    if (!lock.owns_lock()) lock.lock();
     bool is_news = false;
     for (const Part& part : worker.parts) {
       Batch& batch = *part.batch;
@@ -184,24 +197,56 @@ void RowSweep::serve(Worker& worker) {
   }
 }
 
-void RowSweep::read_chunk(Worker& worker, std::uint64_t chunk) const {
-  const std::uint64_t first = chunk * chunk_rows_;
-  const std::uint64_t end = std::min(num_rows_, first + chunk_rows_);
-  bool has_rows = false;
-  for (Part& part : worker.parts) {
-    const auto rows = part.batch->rows;
-    const auto begin = std::lower_bound(rows.begin(), rows.end(), first);
-    part.first = static_cast<std::size_t>(begin - rows.begin());
-    part.end = static_cast<std::size_t>(std::lower_bound(begin, rows.end(), end) - rows.begin());
-    has_rows |= part.end > part.first;
+/// Takes the next chunk for all batches that need it, and gives them memory for its rows.
+void RowSweep::claim(Worker& worker) {
+  while (can_begin()) batches_[num_begun_++]->first_chunk = position_;
+  worker.chunk = position_;
+  position_ = (position_ + 1) % num_chunks_;
+  worker.parts.clear();
+  for (std::size_t i = 0; i < num_begun_; ++i) {
+    Batch* const batch = batches_[i].get();
+    if (batch->chunks_to_come == 0) continue;
+    worker.parts.push_back({batch, 0, 0, 0});
+    --batch->chunks_to_come;
+    ++batch->chunks_under_way;
   }
-  if (!has_rows) return;
+  for (Part& part : worker.parts) {
+    part.first = rows_before(*part.batch, worker.chunk);
+    part.end = rows_before(*part.batch, worker.chunk + 1);
+    give_segments(part);
+  }
+}
+
+void RowSweep::give_segments(Part& part) {
+  if (part.first == part.end) return;
+  for (std::size_t i = part.first / segment_rows_; i <= (part.end - 1) / segment_rows_; ++i) {
+    if (part.batch->segments[i] != nullptr) continue;
+    if (free_segments_.empty()) {
+      segments_.emplace_back(segment_rows_ * row_bytes_);
+      free_segments_.push_back(segments_.back().data());
+    }
+    part.batch->segments[i] = free_segments_.back();
+    free_segments_.pop_back();
+  }
+}
+
+void RowSweep::take_segments(Batch& batch) {
+  for (std::byte* const segment : batch.segments)
+    if (segment != nullptr) free_segments_.push_back(segment);
+}
+
+void RowSweep::read_chunk(Worker& worker) const {
+  const std::uint64_t first = worker.chunk * chunk_rows_;
+  const std::uint64_t end = std::min(num_rows_, first + chunk_rows_);
+  if (std::all_of(worker.parts.begin(), worker.parts.end(),
+                  [](const Part& part) { return part.first == part.end; }))
+    return;
   std::fill(worker.targets.begin(), worker.targets.end(), nullptr);
   for (Part& part : worker.parts)
     for (std::size_t i = part.first; i < part.end; ++i) {
       std::byte*& target = worker.targets[part.batch->rows[i] - first];
       if (target != nullptr) continue;
-      target = part.batch->bytes.data() + i * row_bytes_;
+      target = row_of(*part.batch, i);
       ++part.num_read;
     }
   worker.reads.clear();
@@ -212,7 +257,7 @@ void RowSweep::read_chunk(Worker& worker, std::uint64_t chunk) const {
   for (const Part& part : worker.parts) {
     if (part.num_read == part.end - part.first) continue;
     for (std::size_t i = part.first; i < part.end; ++i) {
-      std::byte* const out = part.batch->bytes.data() + i * row_bytes_;
+      std::byte* const out = row_of(*part.batch, i);
       const std::byte* const target = worker.targets[part.batch->rows[i] - first];
       if (target != out) std::memcpy(out, target, row_bytes_);
     }

@@ -152,8 +152,7 @@ void TableFeed::copy_swept(const Fill& fill) const {
   parallel_for(count, balanced_grain(count, 512), [&](std::int64_t begin, std::int64_t end) {
     for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i)
       fill.cold->for_places(i, [&](std::uint32_t place) {
-        std::memcpy(fill.row_at(place, row_bytes_), swept_.bytes.data() + i * row_bytes_,
-                    row_bytes_);
+        std::memcpy(fill.row_at(place, row_bytes_), swept_.row(i), row_bytes_);
       });
   });
 }

@@ -68,8 +68,6 @@ class TableFeed {
   /// For any thread, at any time.
   const HotRows& hot() const { return hot_; }
   std::size_t num_slots() const { return budget_.num_slots; }
-  /// Bytes of a row as it is stored.
-  std::size_t row_bytes() const { return row_bytes_; }
 
   DType dtype() const { return dtype_; }
   /// Bytes of a row as batches get it.
@@ -81,7 +79,9 @@ class TableFeed {
   /// Says what the next batch will want of what is not hot. False if that has to wait until another
   /// batch is filled, which is never so for the first. If the table is swept, `cold` must stay.
   bool announce(const ColdRows& cold) {
-    return sweep_ == nullptr ? window_.announce(cold.rows()) : sweep_->admit(cold.rows());
+    if (sweep_ == nullptr) return window_.announce(cold.rows());
+    sweep_->admit(cold.rows());
+    return true;
   }
   /// How many bytes the rows of batches that were announced may take, if the table is swept.
   void set_room(std::size_t bytes) {

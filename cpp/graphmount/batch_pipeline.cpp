@@ -190,20 +190,28 @@ std::optional<BatchPipeline::Sampled> BatchPipeline::take_sampled(
   });
   // If the sampler failed, what it had done before is still good.
   if (is_stopping_ || sampled_.empty()) return std::nullopt;
+  divide_room(sampled_.front().sample);
   announce();
   Sampled sampled = std::move(sampled_.front());
   sampled_.pop_front();
   return sampled;
 }
 
+/// Says how much memory a sweep may have: as much as two batches, since one is made at a time where
+/// else there are two, and while it is made, one less waits than may. If two less wait, its rows
+/// may be there twice: in the sweep, and in the batch.
+void BatchPipeline::divide_room(const NeighborSample& sample) {
+  if (!is_swept_) return;
+  const bool has_spare = ready_.size() + 1 < options_.prefetch;
+  for (const PipelineTable& table : tables_) {
+    const auto& ids = table.of_edges ? sample.edge_ids : sample.nodes;
+    table.feed->set_room(2 * ids->size() * table.feed->out_row_bytes(), has_spare);
+  }
+}
+
 /// Tells each table of the batches ahead, as far as it has room for them.
 void BatchPipeline::announce() {
   for (std::size_t i = 0; i < tables_.size(); ++i) {
-    // A sweep may have as much as two batches: one is made at a time where else there are two, and
-    // while it is made, one less waits than may.
-    const auto& next = sampled_.front().sample;
-    const auto& ids = tables_[i].of_edges ? next.edge_ids : next.nodes;
-    tables_[i].feed->set_room(2 * ids->size() * tables_[i].feed->out_row_bytes());
     for (const Sampled& sampled : sampled_) {
       if (sampled.number < next_to_announce_[i]) continue;
       if (!tables_[i].feed->announce(sampled.cold[i])) break;
@@ -232,6 +240,7 @@ void BatchPipeline::finish(std::optional<Loading>& loading) {
     ++stats_.batches;
     for (std::size_t i = 0; i < tables_.size(); ++i) stats_.feeds[i] = tables_[i].feed->stats();
     ready_.push_back(std::move(loading->batch));
+    divide_room(ready_.back().sample);
   }
   loading.reset();
   changed_.notify_all();

@@ -90,6 +90,7 @@ class BatchPipeline {
   void run_sampler();
   void run_feeder();
   Sampled sample_batch(std::uint64_t number) const;
+  void divide_room(const NeighborSample& sample);
   void announce();
   /// A batch whose rows are under way.
   struct Loading {

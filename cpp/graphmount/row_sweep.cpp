@@ -46,10 +46,11 @@ RowSweep::~RowSweep() {
   for (const auto& worker : workers_) worker->thread.join();
 }
 
-void RowSweep::set_room(std::size_t bytes) {
+void RowSweep::set_room(std::size_t bytes, bool has_spare) {
   {
     const std::lock_guard lock(mutex_);
     room_ = bytes;
+    has_spare_ = has_spare;
   }
   changed_.notify_all();
 }
@@ -159,7 +160,9 @@ void RowSweep::clear() noexcept {
 
 bool RowSweep::has_work() const {
   if (is_cancelled_ || failure_ != nullptr || batches_.empty()) return false;
-  if (batches_.front()->chunks_to_come == 0 && filled_bytes_ >= room_) return false;
+  const Batch& oldest = *batches_.front();
+  const std::size_t spare = has_spare_ ? oldest.rows.size() * row_bytes_ : 0;
+  if (oldest.chunks_to_come == 0 && filled_bytes_ >= room_ + spare) return false;
   return can_begin() ||
          std::any_of(batches_.begin(), batches_.begin() + static_cast<std::ptrdiff_t>(num_begun_),
                      [](const auto& batch) { return batch->chunks_to_come > 0; });

@@ -58,8 +58,9 @@ class RowSweep {
   RowSweep(const RowSweep&) = delete;
   RowSweep& operator=(const RowSweep&) = delete;
 
-  /// How many bytes rows of batches may take.
-  void set_room(std::size_t bytes);
+  /// How many bytes rows of batches may take. `has_spare` if the rows of the oldest batch need not
+  /// be counted when it is complete, so that the sweep goes on until it is released.
+  void set_room(std::size_t bytes, bool has_spare);
   /// Has a batch come in as soon as there is room for it; there always is for the first. Its rows
   /// are sorted, each once, and stay where they are until `release`.
   void admit(std::span<const std::uint64_t> rows);
@@ -144,7 +145,8 @@ class RowSweep {
   std::uint64_t position_ = 0;                  // the next chunk
   std::deque<std::unique_ptr<Batch>> batches_;  // only the owner's thread changes which there are
   std::size_t num_begun_ = 0;                   // of the batches; the others wait for room
-  std::size_t room_ = SIZE_MAX, filled_bytes_ = 0;
+  std::size_t room_ = SIZE_MAX / 2, filled_bytes_ = 0;
+  bool has_spare_ = false;
   std::vector<Buffer<std::byte, PageSize::kSmall>> segments_;
   std::vector<std::byte*> free_segments_;
   std::exception_ptr failure_;

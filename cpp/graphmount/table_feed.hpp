@@ -83,9 +83,10 @@ class TableFeed {
     sweep_->admit(cold.rows());
     return true;
   }
-  /// How many bytes the rows of batches that were announced may take, if the table is swept.
-  void set_room(std::size_t bytes) {
-    if (sweep_ != nullptr) sweep_->set_room(bytes);
+  /// How many bytes the rows of batches that were announced may take, if the table is swept:
+  /// see RowSweep.
+  void set_room(std::size_t bytes, bool has_spare) {
+    if (sweep_ != nullptr) sweep_->set_room(bytes, has_spare);
   }
   /// Waits until the rows of the next batch have been swept up; nothing if the table is not swept.
   void arrive();

@@ -190,7 +190,7 @@ def main() -> int:
         report = Report("loader", options, folder)
         for family, blocks in FAMILIES.items():
             if options.family in (None, family):
-                path = f"{folder}/{family.replace(' ', '-')}"
+                path = f"{folder}/{family}"
                 os.unlink(make_datasets(path, blocks, num_nodes))
                 try:
                     bench_family(report, family, path, options)

@@ -21,7 +21,7 @@ import numpy as np
 import graphmount as gm
 
 from .cold_runs import run_cold
-from .edge_streams import node_count, rmat_blocks, skewed_blocks, write_edges_csv
+from .edge_streams import community_blocks, node_count, rmat_blocks, write_edges_csv
 from .memcap import UnavailableError
 from .page_cache import warm_up
 from .plot import bars
@@ -178,7 +178,7 @@ def bench_memory(report: Report, folder: str, options: argparse.Namespace) -> No
 def bench_disk(report: Report, folder: str, options: argparse.Namespace) -> None:
     path = f"{folder}/large.gl"
     num_nodes = node_count(options.disk_edges, 16)
-    for family, blocks in (("R-MAT", rmat_blocks), ("moderate skew", skewed_blocks)):
+    for family, blocks in (("R-MAT", rmat_blocks), ("communities", community_blocks)):
         edges = np.concatenate(list(blocks(options.disk_edges, num_nodes)))
         gm.compile_graph(edges.T, path, neighbors="in", num_nodes=num_nodes, memory="8GiB")
         del edges

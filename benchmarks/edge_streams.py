@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _BLOCK_EDGES = 1 << 20
 _KNOWN_NODES = 1024
+_MIXING = 0.2  # of the ends of edges, outside of their node's community
 _SCRAMBLER = 0x9E3779B1  # odd, so multiplying by it is one to one modulo a power of two
 
 
@@ -54,6 +55,115 @@ def skewed_blocks(count: int, num_nodes: int) -> Iterator[NDArray[np.int64]]:
         even = generator.random((size, 2))
         ranks = (num_nodes * (even * even * even)).astype(np.int64)
         yield (ranks * _SCRAMBLER) & (num_nodes - 1)
+
+
+def _bounded_powers(
+    generator: np.random.Generator, count: int, exponent: float, least: float, most: float
+) -> NDArray[np.int64]:
+    """Integers in [least, most] whose density falls with this power."""
+    power = 1 - exponent
+    even = generator.random(count)
+    drawn = (least**power + even * (most**power - least**power)) ** (1 / power)
+    return drawn.astype(np.int64)
+
+
+def _least_degree(mean: float, most: float) -> float:
+    """Where degrees must begin so that they have this mean, up to rounding."""
+    low, high = 1.0, mean
+    for _ in range(50):
+        least = (low + high) / 2
+        ratio = least / most
+        # Integers are half a unit below what they are rounded from.
+        is_below = 3 * least * (1 - ratio**0.5) / (1 - ratio**1.5) < mean + 0.5
+        low, high = (least, high) if is_below else (low, least)
+    return low
+
+
+class Communities:
+    """What `community_blocks` plants: degrees, communities, and the ids that nodes get.
+
+    `degrees` and `homes` (the community of each node, ascending) are by planted node; `ids` says
+    what the node is called. It is the LFR benchmark (Lancichinetti, Fortunato and Radicchi, 2008):
+    degrees fall with the power of 2.5 up to 1,000, sizes of communities with 1.5 from 50 to 5,000,
+    and a fifth of the ends of edges goes elsewhere. A node has no more neighbors inside than its
+    community has other members, if that can be had.
+    """
+
+    def __init__(self, count: int, num_nodes: int) -> None:
+        generator = np.random.default_rng(3)
+        most = max(2, min(1000, num_nodes // 8))
+        degrees = _bounded_powers(
+            generator, num_nodes, 2.5, _least_degree(count / num_nodes, most), most
+        )
+        # The mean is met by chance only nearly; a few ends more or less make it exact.
+        while (excess := int(degrees.sum()) - count) != 0:
+            some = generator.permutation(num_nodes)[: abs(excess)]
+            degrees[some if excess < 0 else some[degrees[some] > 1]] -= np.sign(excess)
+        sizes = _bounded_powers(
+            generator, num_nodes // 50 + 1, 1.5, 50, max(51, min(5000, num_nodes // 4))
+        )
+        ends = np.cumsum(sizes)
+        self.homes = np.searchsorted(ends, np.arange(num_nodes), side="right").astype(np.int32)
+        room = np.bincount(self.homes)[self.homes] - 1
+        # Who has no room is exchanged with somebody, again and again.
+        for _ in range(100):
+            homeless = np.flatnonzero((1 - _MIXING) * degrees > room)
+            others = generator.integers(0, num_nodes, len(homeless))
+            others, first = np.unique(others, return_index=True)
+            homeless = homeless[first]
+            apart = ~np.isin(others, homeless)
+            homeless, others = homeless[apart], others[apart]
+            degrees[homeless], degrees[others] = degrees[others], degrees[homeless]
+        self.degrees = degrees
+        self.ids = generator.permutation(num_nodes)
+        self.generator = generator
+
+    def by_id(self) -> NDArray[np.int32]:
+        """The community of each node, by its id."""
+        homes = np.empty_like(self.homes)
+        homes[self.ids] = self.homes
+        return homes
+
+
+def community_blocks(count: int, num_nodes: int) -> Iterator[NDArray[np.int64]]:
+    """Communities with moderate skew, and no node without edges; every edge runs both ways.
+
+    Ends of edges are paired by chance, as in the configuration model: those inside a community
+    within it, all others at the end. There may be repeated edges and loops, as in other families.
+    """
+    if count % 2 != 0 or count < num_nodes:
+        raise ValueError(f"edges must be even, and at least as many as nodes, not {count}")
+    planted = Communities(count, num_nodes)
+    generator, ids = planted.generator, planted.ids
+    bounds = np.append(np.flatnonzero(np.diff(planted.homes, prepend=-1)), num_nodes)
+    elsewhere: list[NDArray[np.int32]] = []
+
+    def paired(ends: NDArray[np.int64]) -> NDArray[np.int64]:
+        pairs = ids[ends.reshape(-1, 2)]
+        return np.concatenate((pairs, pairs[:, ::-1]))
+
+    first = 0
+    ends_before = np.append(0, np.cumsum(planted.degrees))
+    while first < num_nodes:
+        # As many whole communities as have the edges of a block.
+        last = np.searchsorted(ends_before[bounds], ends_before[first] + _BLOCK_EDGES)
+        end = int(bounds[min(last, len(bounds) - 1)])
+        ends = np.repeat(np.arange(first, end), planted.degrees[first:end])
+        stays = generator.random(len(ends)) >= _MIXING
+        # Sorted by community, and by chance within; one that is left over goes elsewhere.
+        homes = planted.homes[ends].astype(np.float64)
+        ends = ends[np.argsort(homes + generator.random(len(ends)))]
+        ends, left = ends[stays], ends[~stays]
+        homes = planted.homes[ends]
+        is_last = np.diff(homes, append=-1) != 0
+        is_odd = np.bincount(homes)[homes] % 2 == 1
+        alone = is_last & is_odd
+        elsewhere.append(np.concatenate((left, ends[alone])).astype(np.int32))
+        yield paired(ends[~alone])
+        first = end
+    others = generator.permutation(np.concatenate(elsewhere))
+    for begin in range(0, len(others), _BLOCK_EDGES):
+        yield paired(others[begin : begin + _BLOCK_EDGES].astype(np.int64))
 
 
 def write_edges_npy(blocks: Iterable[NDArray[np.int64]], count: int, path: str) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 
 import graphmount as gm
 
-from .edge_streams import rmat_blocks, skewed_blocks
+from .edge_streams import community_blocks, rmat_blocks
 from .load_once import BATCH_SIZE, COLUMNS, FANOUTS, features_of
 from .page_cache import evict
 from .turns import Player
@@ -29,7 +29,7 @@ DEGREE = 16
 SHARES = (5, 10, 25, 100)  # of the features, in percent
 MAPPED = "mapped tensor, 10 %"
 CALL_MEMORY = 64 << 20  # for threads, and what calls keep for the next ones
-FAMILIES = {"R-MAT": rmat_blocks, "moderate skew": skewed_blocks}
+FAMILIES = {"R-MAT": rmat_blocks, "communities": community_blocks}
 _PIECE_ROWS = 1 << 18
 _MAPPED_MEMORY = 190 << 20  # for the interpreter and torch; batches come on top
 _TRAINING_MEMORY = 300 << 20  # for torch and the model

@@ -43,7 +43,9 @@ BatchPipeline::BatchPipeline(std::shared_ptr<const Graph> graph, std::vector<Pip
   if (options_.prefetch == 0) throw std::invalid_argument("prefetch must be at least 1");
   for (const PipelineTable& table : tables_) {
     table.feed->abandon();
-    pools_.emplace_back(options_.prefetch + 3, options_.pin_memory);
+    // The rows that a sweep has ready take the place of buffers that wait for the next batch.
+    pools_.emplace_back(table.feed->is_swept() ? 1 : options_.prefetch + 3, options_.pin_memory);
+    is_swept_ |= table.feed->is_swept();
     next_to_announce_.push_back(options_.first_batch);
     stats_.feeds.push_back(table.feed->stats());
   }
@@ -67,6 +69,8 @@ void BatchPipeline::stop() {
     is_stopping_ = true;
   }
   changed_.notify_all();
+  if (feeder_.joinable())
+    for (const PipelineTable& table : tables_) table.feed->cancel();
   if (sampler_.joinable()) sampler_.join();
   if (feeder_.joinable()) feeder_.join();
   const std::lock_guard lock(mutex_);
@@ -138,11 +142,13 @@ void BatchPipeline::run_feeder() {
   if (failure) std::rethrow_exception(failure);
 }
 
-/// Has the rows of one batch read while those of the one before, `pending`, are completed.
+/// Has the rows of one batch read while those of the one before, `pending`, are completed. If a
+/// table is swept, it reads ahead by itself, and one batch at a time is completed: its rows are
+/// there before it gets a buffer.
 void BatchPipeline::load_batches(std::optional<Loading>& begun, std::optional<Loading>& pending) {
   for (std::uint64_t number = options_.first_batch; number < num_batches_; ++number) {
     std::unique_lock lock(mutex_);
-    if (pending && !is_ready_to_go_on()) {
+    if (pending && (is_swept_ || !is_ready_to_go_on())) {
       lock.unlock();
       finish(pending);
       lock.lock();
@@ -155,6 +161,7 @@ void BatchPipeline::load_batches(std::optional<Loading>& begun, std::optional<Lo
     begun.emplace(
         std::move(sampled->cold),
         LoadedBatch{sampled->number, std::move(sampled->sample), std::move(sampled->ends), {}});
+    for (const PipelineTable& table : tables_) table.feed->arrive();
     start(*begun);
     finish(pending);
     pending.swap(begun);
@@ -183,20 +190,34 @@ std::optional<BatchPipeline::Sampled> BatchPipeline::take_sampled(
   });
   // If the sampler failed, what it had done before is still good.
   if (is_stopping_ || sampled_.empty()) return std::nullopt;
+  divide_room(sampled_.front().sample);
   announce();
   Sampled sampled = std::move(sampled_.front());
   sampled_.pop_front();
   return sampled;
 }
 
+/// Says how much memory a sweep may have: as much as two batches, since one is made at a time where
+/// else there are two, and while it is made, one less waits than may. If two less wait, its rows
+/// may be there twice: in the sweep, and in the batch.
+void BatchPipeline::divide_room(const NeighborSample& sample) {
+  if (!is_swept_) return;
+  const bool has_spare = ready_.size() + 1 < options_.prefetch;
+  for (const PipelineTable& table : tables_) {
+    const auto& ids = table.of_edges ? sample.edge_ids : sample.nodes;
+    table.feed->set_room(2 * ids->size() * table.feed->out_row_bytes(), has_spare);
+  }
+}
+
 /// Tells each table of the batches ahead, as far as it has room for them.
 void BatchPipeline::announce() {
-  for (std::size_t i = 0; i < tables_.size(); ++i)
+  for (std::size_t i = 0; i < tables_.size(); ++i) {
     for (const Sampled& sampled : sampled_) {
       if (sampled.number < next_to_announce_[i]) continue;
       if (!tables_[i].feed->announce(sampled.cold[i])) break;
       ++next_to_announce_[i];
     }
+  }
 }
 
 void BatchPipeline::start(Loading& loading) {
@@ -219,6 +240,7 @@ void BatchPipeline::finish(std::optional<Loading>& loading) {
     ++stats_.batches;
     for (std::size_t i = 0; i < tables_.size(); ++i) stats_.feeds[i] = tables_[i].feed->stats();
     ready_.push_back(std::move(loading->batch));
+    divide_room(ready_.back().sample);
   }
   loading.reset();
   changed_.notify_all();

@@ -90,6 +90,7 @@ class BatchPipeline {
   void run_sampler();
   void run_feeder();
   Sampled sample_batch(std::uint64_t number) const;
+  void divide_room(const NeighborSample& sample);
   void announce();
   /// A batch whose rows are under way.
   struct Loading {
@@ -110,6 +111,7 @@ class BatchPipeline {
   std::shared_ptr<const SeedSource> seeds_;
   PipelineOptions options_;
   std::uint64_t num_batches_;                    // of the whole epoch
+  bool is_swept_ = false;                        // whether a table is
   std::vector<BufferPool> pools_;                // one for each table
   std::vector<std::uint64_t> next_to_announce_;  // the batch, for each table
 

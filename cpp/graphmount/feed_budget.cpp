@@ -4,6 +4,7 @@
 
 #include "graphmount/hot_rows.hpp"
 #include "graphmount/row_reader.hpp"
+#include "graphmount/row_sweep.hpp"
 #include "graphmount/row_window.hpp"
 
 namespace graphmount {
@@ -16,6 +17,17 @@ std::uint64_t take(std::uint64_t memory, std::uint64_t bytes) {
 std::uint64_t count_cold(const FeedNeeds& needs, std::uint64_t num_hot) {
   const auto first = std::lower_bound(needs.ranks.begin(), needs.ranks.end(), num_hot);
   return static_cast<std::uint64_t>(needs.ranks.end() - first);
+}
+
+// A sweep shares reads among as many batches as are known.
+constexpr std::uint64_t kLeastSweepWindow = 4;
+constexpr std::uint64_t kMostChunkBytes = 8 << 20;
+constexpr std::size_t kMostChunkRows = 16384;
+
+/// Whether a batch wants a row of nearly every stretch of the table that one read can bring.
+bool is_dense(const FeedNeeds& needs, std::uint64_t num_hot) {
+  const std::uint64_t rows_at_once = needs.read_bytes / std::max<std::uint64_t>(needs.row_bytes, 1);
+  return count_cold(needs, num_hot) * rows_at_once >= needs.num_rows - num_hot;
 }
 
 }  // namespace
@@ -48,6 +60,21 @@ FeedBudget divide_memory(const FeedNeeds& needs) {
       std::min(slot_bytes / static_cast<double>(row_bytes + RowWindow::kBytesPerSlot),
                static_cast<double>(UINT32_MAX / 2)));
   set_hot(for_rows);
+  if (needs.long_read_bytes != 0 && needs.window >= kLeastSweepWindow &&
+      is_dense(needs, budget.num_hot)) {
+    // In the same memory; but many short reads are better than few long ones.
+    const std::uint64_t long_depth = budget.depth * needs.read_bytes / needs.long_read_bytes;
+    if (long_depth >= kLeastDepth) {
+      budget.depth = static_cast<unsigned>(long_depth);
+      budget.has_long_reads = true;
+    }
+    const std::size_t row_books = RowSweep::book_bytes(kSweepThreads, 1);
+    budget.chunk_rows = std::clamp(
+        static_cast<std::size_t>(std::min(kMostChunkBytes / row_bytes, memory / 64 / row_books)),
+        kLeastChunkRows, kMostChunkRows);
+    set_hot(take(for_rows, RowSweep::book_bytes(kSweepThreads, budget.chunk_rows)));
+    return budget;
+  }
   if (wanted_slots == 0 || RowWindow::bytes_for(1, needs.num_rows, 1) > most_books) return budget;
 
   set_hot(take(for_rows, static_cast<std::uint64_t>(slot_bytes)));

@@ -1,7 +1,10 @@
 // How the memory for the rows of one table is divided: rows that are kept for good, slots for rows
 // that come and go, the books of both, and reads in flight. The parts add up to no more than the
 // whole, except that there are always twice `kLeastDepth` reads in flight: a MiB, or two with
-// threads.
+// threads; and that a sweep has books for `kLeastChunkRows` at least.
+//
+// Where a batch wants so many rows that hardly any long request would be in vain, slots would have
+// to hold most of the table to be of use. Such a table is swept (row_sweep.hpp), without slots.
 #pragma once
 
 #include <cstddef>
@@ -20,6 +23,8 @@ struct FeedNeeds {
   double slot_share = 0;         // how much of it is for slots, if not everything fits
   std::uint64_t window = 1;      // batches that are known at a time
   std::uint64_t read_bytes = 0;  // that one read in flight needs
+  /// The same of a long read, which are for sweeps; 0 if the table cannot be swept.
+  std::uint64_t long_read_bytes = 0;
   /// For each row of a batch like those to come, how many rows are hotter. Sorted.
   std::vector<std::uint64_t> ranks;
 };
@@ -27,11 +32,15 @@ struct FeedNeeds {
 struct FeedBudget {
   std::uint64_t num_hot = 0;
   std::size_t num_slots = 0;
-  std::size_t num_known = 0;  // rows that the books have room for
-  unsigned depth = 0;         // reads in flight, for each of two batches under way
+  std::size_t num_known = 0;   // rows that the books have room for
+  unsigned depth = 0;          // reads in flight, for each of two batches or chunks under way
+  std::size_t chunk_rows = 0;  // of a sweep; 0 if the table is not swept
+  bool has_long_reads = false;
 };
 
 inline constexpr unsigned kLeastDepth = 16;
+inline constexpr std::size_t kSweepThreads = 2;
+inline constexpr std::size_t kLeastChunkRows = 256;
 
 FeedBudget divide_memory(const FeedNeeds& needs);
 

@@ -28,7 +28,7 @@ class PreadRows final : public RowReader {
   PreadRows(const FeatureMatrix& matrix, const ReaderOptions& options)
       : file_(open_file(matrix.mount().file(), options.direct)),
         places_(row_places(matrix)),
-        limits_(limits_for(file_->block_bytes())),
+        limits_(limits_for(file_->block_bytes(), options.is_dense)),
         num_threads_(std::clamp(options.depth, 1U, kMostThreads)),
         requests_(num_threads_ * kRequestsPerThread),
         memory_(num_threads_ * limits_.most_bytes) {}

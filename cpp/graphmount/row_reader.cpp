@@ -69,7 +69,7 @@ std::unique_ptr<RowReader> make_row_reader(const FeatureMatrix& matrix, ReaderKi
     case ReaderKind::kPread:
       return make_pread_rows(matrix, options);
     case ReaderKind::kUring:
-      return make_uring_rows(matrix, options.direct.value_or(true), options.depth);
+      return make_uring_rows(matrix, options.direct.value_or(true), options);
   }
   throw std::invalid_argument("there is no such reader");
 }
@@ -80,12 +80,14 @@ std::unique_ptr<RowReader> make_disk_reader(const FeatureMatrix& matrix,
   // and the file will soon be in memory.
   const bool direct = options.direct.value_or(matrix.mount().advice() == Advice::kRandom);
   try {
-    if (direct) return make_uring_rows(matrix, true, options.depth);
+    if (direct) return make_uring_rows(matrix, true, options);
   } catch (const IoError&) {
     // Not allowed here.
   }
   try {
-    return make_pread_rows(matrix, {direct ? options.direct : false, options.depth});
+    ReaderOptions pread_options = options;
+    if (!direct) pread_options.direct = false;
+    return make_pread_rows(matrix, pread_options);
   } catch (const IoError&) {
     if (options.direct) throw;
     return make_mapped_rows(matrix);  // no descriptors left, for one: slow, but it works

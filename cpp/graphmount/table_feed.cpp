@@ -34,13 +34,21 @@ TableFeed::TableFeed(const FeatureMatrix& matrix, const FeedOptions& options)
       window_(make_window()),
       reader_kind_(options.reader) {
   load_hot(options.hottest);
-  if (hot_.size() < matrix.num_rows())
+  if (budget_.chunk_rows != 0) {
+    std::vector<std::unique_ptr<RowReader>> readers;
+    for (std::size_t i = 0; i < kSweepThreads; ++i) readers.push_back(make_reader());
+    sweep_ = std::make_unique<RowSweep>(std::move(readers), matrix.num_rows(), row_bytes_,
+                                        budget_.chunk_rows);
+  } else if (hot_.size() < matrix.num_rows()) {
     for (Fill& fill : fills_) fill.reader = std::make_unique<ReadThread>(make_reader());
+  }
   stats_.bytes = bytes();
 }
 
 std::unique_ptr<RowReader> TableFeed::make_reader() const {
-  return make_row_reader(*matrix_, reader_kind_, {.direct = {}, .depth = budget_.depth});
+  return make_row_reader(
+      *matrix_, reader_kind_,
+      {.direct = {}, .depth = budget_.depth, .is_dense = budget_.has_long_reads});
 }
 
 FeedBudget TableFeed::divide(const FeedOptions& options) const {
@@ -52,6 +60,8 @@ FeedBudget TableFeed::divide(const FeedOptions& options) const {
                   .window = options.window,
                   // With some room for what goes with a read.
                   .read_bytes = limits_for(kBlockBytes).most_bytes + kBlockBytes,
+                  .long_read_bytes =
+                      row_bytes_ == 0 ? 0 : limits_for(kBlockBytes, true).most_bytes + kBlockBytes,
                   .ranks = {}};
   if (options.hottest.empty()) {
     needs.ranks.assign(options.trial.begin(), options.trial.end());
@@ -130,6 +140,23 @@ void TableFeed::convert(const std::byte* rows, std::byte* out, std::size_t count
   });
 }
 
+void TableFeed::arrive() {
+  if (sweep_ == nullptr) return;
+  const auto waited = Clock::now();
+  swept_ = sweep_->wait();
+  stats_.wait_seconds += seconds_since(waited);
+}
+
+void TableFeed::copy_swept(const Fill& fill) const {
+  const auto count = static_cast<std::int64_t>(fill.cold->rows().size());
+  parallel_for(count, balanced_grain(count, 512), [&](std::int64_t begin, std::int64_t end) {
+    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i)
+      fill.cold->for_places(i, [&](std::uint32_t place) {
+        std::memcpy(fill.row_at(place, row_bytes_), swept_.row(i), row_bytes_);
+      });
+  });
+}
+
 void TableFeed::start(std::span<const std::int64_t> ids, const ColdRows& cold, std::byte* out) {
   Fill& fill = fills_[num_started_ % 2];
   fill.ids = ids;
@@ -139,6 +166,8 @@ void TableFeed::start(std::span<const std::int64_t> ids, const ColdRows& cold, s
     fill.stored_rows.resize(ids.size() * row_bytes_);
     fill.rows = fill.stored_rows.data();
   }
+  ++num_started_;
+  if (sweep_ != nullptr) return;
   window_.plan(cold.rows(), fill.plan);
   fill.reads.clear();
   for (const std::uint32_t index : fill.plan.reads)
@@ -148,12 +177,12 @@ void TableFeed::start(std::span<const std::int64_t> ids, const ColdRows& cold, s
   std::sort(fill.reads.begin(), fill.reads.end(),
             [](const RowRead& one, const RowRead& other) { return one.row < other.row; });
   if (fill.reader) fill.reader->start(fill.reads);
-  ++num_started_;
 }
 
 void TableFeed::copy() {
   const auto start = Clock::now();
   const Fill& fill = fills_[(num_started_ - 1) % 2];
+  if (sweep_ != nullptr) copy_swept(fill);
   for (const SlotMove& hit : fill.plan.hits)
     std::memcpy(fill.row_at(fill.cold->first_place(hit.place), row_bytes_),
                 slot_bytes_.data() + hit.slot * row_bytes_, row_bytes_);
@@ -173,7 +202,7 @@ void TableFeed::finish() {
     if (is_last || window_.is_kept(keep.slot, cold.rows()[keep.place]))
       std::memcpy(slot_bytes_.data() + keep.slot * row_bytes_,
                   fill.row_at(cold.first_place(keep.place), row_bytes_), row_bytes_);
-  if (cold.num_places() > cold.rows().size())
+  if (sweep_ == nullptr && cold.num_places() > cold.rows().size())
     for (std::size_t i = 0; i < cold.rows().size(); ++i)
       cold.for_places(i, [&](std::uint32_t place) {
         const std::byte* first = fill.row_at(cold.first_place(i), row_bytes_);
@@ -183,6 +212,7 @@ void TableFeed::finish() {
   if (!conversion_.is_copy()) convert(fill.rows, fill.out, fill.ids.size());
   stats_.copy_seconds += seconds_since(start);
   count(fill);
+  if (sweep_ != nullptr) sweep_->release();
   ++num_finished_;
 }
 
@@ -193,6 +223,12 @@ void TableFeed::count(Fill& fill) {
   stats_.window_rows += fill.plan.hits.size() + cold.num_places() - cold.rows().size();
   stats_.read_rows += fill.plan.reads.size();
   stats_.ridden_rows += fill.plan.riders.size();
+  if (sweep_ != nullptr) {
+    stats_.window_rows += swept_.shared_rows;
+    stats_.read_rows += swept_.read_rows;
+    stats_.reads = sweep_->stats();
+    stats_.bytes = bytes();
+  }
   if (!fill.reader) return;
   // The other reader may be at work; what it has done counts when it is done.
   fill.read_stats = fill.reader->stats();
@@ -209,6 +245,7 @@ void TableFeed::abandon() noexcept {
     } catch (...) {  // nobody wants the rows any more
     }
   }
+  if (sweep_ != nullptr) sweep_->clear();
   if (num_started_ == num_finished_ && window_.num_announced() == 0) return;
   // Slots that were to be filled have not been.
   num_finished_ = num_started_;
@@ -218,6 +255,7 @@ void TableFeed::abandon() noexcept {
 std::size_t TableFeed::bytes() const {
   std::size_t sum = hot_bytes_.bytes() + hot_.bytes() + slot_bytes_.bytes() + window_.bytes();
   for (const Fill& fill : fills_) sum += fill.reader_bytes;
+  if (sweep_ != nullptr) sum += sweep_->bytes();
   return sum;
 }
 

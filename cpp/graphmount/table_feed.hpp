@@ -5,6 +5,9 @@
 // which the window decides on, since it knows what the next batches want. What is in neither is
 // read from the file, many rows at a time and in its order, while hot rows are copied. The reads of
 // a batch begin before those of the batch before have ended, so that the disk is never idle.
+//
+// A table of which every batch wants a large part is swept instead: it has no slots, and what
+// batches want is read for many of them at once, before their turn.
 #pragma once
 
 #include <array>
@@ -23,6 +26,7 @@
 #include "graphmount/read_thread.hpp"
 #include "graphmount/row_conversion.hpp"
 #include "graphmount/row_reader.hpp"
+#include "graphmount/row_sweep.hpp"
 #include "graphmount/row_window.hpp"
 
 namespace graphmount {
@@ -69,9 +73,23 @@ class TableFeed {
   /// Bytes of a row as batches get it.
   std::size_t out_row_bytes() const { return static_cast<std::size_t>(conversion_.out_bytes()); }
 
+  /// Whether rows are read before `start`, which has to wait for `arrive` then.
+  bool is_swept() const { return sweep_ != nullptr; }
+
   /// Says what the next batch will want of what is not hot. False if that has to wait until another
-  /// batch is filled, which is never so for the first.
-  bool announce(const ColdRows& cold) { return window_.announce(cold.rows()); }
+  /// batch is filled, which is never so for the first. If the table is swept, `cold` must stay.
+  bool announce(const ColdRows& cold) {
+    if (sweep_ == nullptr) return window_.announce(cold.rows());
+    sweep_->admit(cold.rows());
+    return true;
+  }
+  /// How many bytes the rows of batches that were announced may take, if the table is swept:
+  /// see RowSweep.
+  void set_room(std::size_t bytes, bool has_spare) {
+    if (sweep_ != nullptr) sweep_->set_room(bytes, has_spare);
+  }
+  /// Waits until the rows of the next batch have been swept up; nothing if the table is not swept.
+  void arrive();
   /// Begins with the next batch that was announced: its reads. All rows must exist. Everything must
   /// stay where it is until `finish`. At most two batches are under way at a time.
   void start(std::span<const std::int64_t> ids, const ColdRows& cold, std::byte* out);
@@ -80,6 +98,10 @@ class TableFeed {
   void copy();
   /// Completes the batch that was started first: its rows are there.
   void finish();
+  /// Has `arrive` throw until `abandon`, which has to follow. For any thread.
+  void cancel() noexcept {
+    if (sweep_ != nullptr) sweep_->cancel();
+  }
   /// Gives up what is under way, and forgets what was announced: after an exception of the others,
   /// or a loop that was left early.
   void abandon() noexcept;
@@ -110,6 +132,7 @@ class TableFeed {
   RowWindow make_window() const;
   std::unique_ptr<RowReader> make_reader() const;
   void load_hot(std::vector<std::int64_t> hottest);
+  void copy_swept(const Fill& fill) const;
   void copy_hot(std::span<const std::int64_t> ids, std::byte* out) const;
   void convert(const std::byte* rows, std::byte* out, std::size_t count) const;
   void count(Fill& fill);
@@ -128,6 +151,8 @@ class TableFeed {
   ReaderKind reader_kind_;
   FeedStats stats_;
   std::array<Fill, 2> fills_;  // in turn
+  SweptRows swept_;            // of the batch whose turn it is
+  std::unique_ptr<RowSweep> sweep_;
   std::uint64_t num_started_ = 0, num_finished_ = 0;
 };
 

@@ -25,11 +25,11 @@ constexpr unsigned kWaitFor = 16;
 
 class UringRows final : public RowReader {
  public:
-  UringRows(const FeatureMatrix& matrix, bool direct, unsigned depth)
+  UringRows(const FeatureMatrix& matrix, bool direct, const ReaderOptions& options)
       : file_(matrix.mount().file(), direct),
         places_(row_places(matrix)),
-        limits_(limits_for(file_.block_bytes())),
-        depth_(std::max(depth, 1U)),
+        limits_(limits_for(file_.block_bytes(), options.is_dense)),
+        depth_(std::max(options.depth, 1U)),
         memory_(depth_ * limits_.most_bytes),
         slots_(depth_) {
     free_.reserve(depth_);
@@ -125,8 +125,8 @@ class UringRows final : public RowReader {
 }  // namespace
 
 std::unique_ptr<RowReader> make_uring_rows(const FeatureMatrix& matrix, bool direct,
-                                           unsigned depth) {
-  return std::make_unique<UringRows>(matrix, direct, depth);
+                                           const ReaderOptions& options) {
+  return std::make_unique<UringRows>(matrix, direct, options);
 }
 
 }  // namespace graphmount
@@ -135,7 +135,8 @@ std::unique_ptr<RowReader> make_uring_rows(const FeatureMatrix& matrix, bool dir
 
 namespace graphmount {
 
-std::unique_ptr<RowReader> make_uring_rows(const FeatureMatrix& matrix, bool, unsigned) {
+std::unique_ptr<RowReader> make_uring_rows(const FeatureMatrix& matrix, bool,
+                                           const ReaderOptions&) {
   throw IoError(matrix.mount().file().path(),
                 "cannot be read by io_uring, which only Linux has; use another reader", ENOSYS);
 }

@@ -7,9 +7,9 @@
 
 namespace graphmount {
 
-/// Past the page cache or through it, with at most `depth` reads in flight. Throws IoError where
-/// the system or the file system does not allow it.
+/// Past the page cache or through it. Throws IoError where the system or the file system does not
+/// allow it.
 std::unique_ptr<RowReader> make_uring_rows(const FeatureMatrix& matrix, bool direct,
-                                           unsigned depth);
+                                           const ReaderOptions& options);
 
 }  // namespace graphmount

@@ -23,7 +23,8 @@ class TableStats:
     Attributes:
         rows: Rows that batches wanted.
         hot_rows: Of these, in the cache of hot rows.
-        window_rows: Kept from a batch before, because the window knew that they would be wanted.
+        window_rows: Kept from a batch before, because the window knew that they would be wanted, or
+            read once for several batches.
         read_rows: Read from the file.
         ridden_rows: Read along with them, for a later batch of the window.
         requests: Reads that the disk was asked for.

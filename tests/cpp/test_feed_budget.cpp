@@ -5,20 +5,23 @@
 #include "graphmount/feed_budget.hpp"
 #include "graphmount/hot_rows.hpp"
 #include "graphmount/random.hpp"
+#include "graphmount/row_sweep.hpp"
 #include "graphmount/row_window.hpp"
 
 using namespace graphmount;
 
 namespace {
 
-constexpr std::uint64_t kReadBytes = 32768;
+constexpr std::uint64_t kReadBytes = 32768, kLongReadBytes = 131072;
 
 std::uint64_t bytes_of(const FeedNeeds& needs, const FeedBudget& budget) {
   if (budget.num_hot == needs.num_rows) return budget.num_hot * needs.row_bytes;
+  const std::size_t sweep_bytes = RowSweep::book_bytes(kSweepThreads, budget.chunk_rows);
   const bool has_map = !needs.hot_is_prefix && budget.num_hot > 0;
   return budget.num_hot * needs.row_bytes + budget.num_slots * needs.row_bytes +
          RowWindow::bytes_for(budget.num_slots, needs.num_rows, budget.num_known) +
-         (has_map ? HotRows::bytes_for(needs.num_rows) : 0) + 2 * budget.depth * kReadBytes;
+         (has_map ? HotRows::bytes_for(needs.num_rows) : 0) +
+         2 * budget.depth * (budget.has_long_reads ? kLongReadBytes : kReadBytes) + sweep_bytes;
 }
 
 FeedNeeds random_needs(std::uint64_t seed) {
@@ -34,6 +37,7 @@ FeedNeeds random_needs(std::uint64_t seed) {
   needs.slot_share = draws.unit();
   needs.window = 1 + up_to(62);
   needs.read_bytes = kReadBytes;
+  needs.long_read_bytes = draws.unit() < 0.5 ? 0 : kLongReadBytes;
   needs.ranks.resize(up_to(1e5));
   for (std::uint64_t& rank : needs.ranks) rank = up_to(static_cast<double>(needs.num_rows));
   std::sort(needs.ranks.begin(), needs.ranks.end());
@@ -49,10 +53,40 @@ TEST(the_parts_are_no_more_than_the_whole) {
     CHECK(budget.num_hot <= std::min(needs.num_rows, std::max(needs.most_hot, budget.num_hot)));
     CHECK(budget.num_known >= budget.num_slots);
     CHECK(budget.depth >= kLeastDepth);
-    const std::uint64_t least_reads = 2 * kLeastDepth * kReadBytes;
+    const std::uint64_t least_reads =
+        2 * kLeastDepth * kReadBytes + RowSweep::book_bytes(kSweepThreads, kLeastChunkRows);
     const std::uint64_t over = needs.memory / 16 < least_reads ? least_reads : 0;
     CHECK(bytes_of(needs, budget) <= needs.memory + over);
   }
+}
+
+TEST(dense_batches_are_swept) {
+  FeedNeeds needs{.memory = std::uint64_t{64} << 20,
+                  .num_rows = 1 << 20,
+                  .row_bytes = 512,
+                  .slot_share = 0.3,
+                  .window = 16,
+                  .read_bytes = kReadBytes,
+                  .long_read_bytes = kLongReadBytes,
+                  .ranks = {}};
+  // A read brings 64 rows, so a batch is dense from one row of 64 that are not hot.
+  const auto is_swept = [&](std::uint64_t one_of) {
+    needs.ranks.clear();
+    for (std::uint64_t rank = 0; rank < needs.num_rows; rank += one_of) needs.ranks.push_back(rank);
+    const FeedBudget budget = divide_memory(needs);
+    CHECK(budget.chunk_rows == 0 || budget.num_slots == 0);
+    CHECK(bytes_of(needs, budget) <= needs.memory);
+    return budget.chunk_rows != 0;
+  };
+  CHECK(is_swept(8));
+  CHECK(is_swept(63));
+  CHECK(!is_swept(66));
+  needs.window = 3;
+  CHECK(!is_swept(8));
+  needs.window = 4;
+  CHECK(is_swept(8));
+  needs.long_read_bytes = 0;
+  CHECK(!is_swept(8));
 }
 
 TEST(everything_is_hot_if_it_fits) {

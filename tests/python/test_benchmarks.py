@@ -312,6 +312,19 @@ def test_order(tmp_path: Path) -> None:
     assert len(passed_checks(results)) >= 9
 
 
+def test_scaling(tmp_path: Path) -> None:
+    options = ("--scales", "11", "12", "--columns", "16", "64", "--table-bytes", "262144")
+    options += ("--thread-scale", "11", "--thread-edges", "20000", "--rounds", "2")
+    results = run_benchmark("bench_scaling", tmp_path, *options, "--seconds", "0.05")
+    assert len(passed_checks(results)) == 2 * 2 + 2
+    threads, nodes, columns = results["tables"].values()
+    assert len(threads) == 4
+    assert all(is_spread(row["1 thread"]) and is_spread(row["gain"]) for row in threads)
+    assert [row["nodes"] for row in nodes] == [1 << 11, 1 << 12]
+    assert [row["columns"] for row in columns] == [16, 64]
+    assert len(results["plots"]) == 3
+
+
 def test_advice(tmp_path: Path) -> None:
     options = ("--size", "8M", "--cap", "128M", "--rounds", "1", "--seconds", "1")
     results = run_benchmark("bench_advice", tmp_path, *options)

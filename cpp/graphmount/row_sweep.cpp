@@ -9,6 +9,7 @@
 #include <utility>
 
 namespace graphmount {
+
 RowSweep::RowSweep(std::vector<std::unique_ptr<RowReader>> readers, std::uint64_t num_rows,
                    std::size_t row_bytes, std::size_t chunk_rows, std::size_t segment_bytes)
     : num_rows_(num_rows),

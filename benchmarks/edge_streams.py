@@ -64,7 +64,7 @@ def _bounded_powers(
     power = 1 - exponent
     even = generator.random(count)
     drawn = (least**power + even * (most**power - least**power)) ** (1 / power)
-    return drawn.astype(np.int64)
+    return np.asarray(drawn, np.int64)
 
 
 def _least_degree(mean: float, most: float) -> float:
@@ -151,8 +151,7 @@ def community_blocks(count: int, num_nodes: int) -> Iterator[NDArray[np.int64]]:
         ends = np.repeat(np.arange(first, end), planted.degrees[first:end])
         stays = generator.random(len(ends)) >= _MIXING
         # Sorted by community, and by chance within; one that is left over goes elsewhere.
-        homes = planted.homes[ends].astype(np.float64)
-        ends = ends[np.argsort(homes + generator.random(len(ends)))]
+        ends = ends[np.argsort(planted.homes[ends] + generator.random(len(ends)))]
         ends, left = ends[stays], ends[~stays]
         homes = planted.homes[ends]
         is_last = np.diff(homes, append=-1) != 0

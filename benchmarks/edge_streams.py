@@ -63,8 +63,8 @@ def _bounded_powers(
     """Integers in [least, most] whose density falls with this power."""
     power = 1 - exponent
     even = generator.random(count)
-    drawn: NDArray[np.float64] = (least**power + even * (most**power - least**power)) ** (1 / power)
-    return drawn.astype(np.int64)
+    drawn = (least**power + even * (most**power - least**power)) ** (1 / power)
+    return np.asarray(drawn, np.int64)
 
 
 def _least_degree(mean: float, most: float) -> float:
@@ -151,8 +151,7 @@ def community_blocks(count: int, num_nodes: int) -> Iterator[NDArray[np.int64]]:
         ends = np.repeat(np.arange(first, end), planted.degrees[first:end])
         stays = generator.random(len(ends)) >= _MIXING
         # Sorted by community, and by chance within; one that is left over goes elsewhere.
-        places = planted.homes[ends] + generator.random(len(ends))
-        ends = ends[np.argsort(places)]
+        ends = ends[np.argsort(planted.homes[ends] + generator.random(len(ends)))]
         ends, left = ends[stays], ends[~stays]
         homes = planted.homes[ends]
         is_last = np.diff(homes, append=-1) != 0

@@ -161,7 +161,11 @@ def judge(report: Report, bench: Bench, memory: int) -> None:
     rows: list[dict[str, Cell]] = [
         {"what": f"ogbn-papers100M, {_PAPERS_EDGES:,} edges", "value": large.median * _PAPERS_EDGES}
     ]
-    report.table("What another graph would take at that, s", {"what": text, "value": seconds}, rows)
+    report.table(
+        "A rough extrapolation to another graph, not measured, s",
+        {"what": text, "value": seconds},
+        rows,
+    )
 
 
 def main() -> int:

@@ -119,7 +119,7 @@ def bench(report: Report, folder: str, options: argparse.Namespace) -> None:
         "loss at last": found["last_loss"],
     }
     report.table("Training", _TRAINING, [trained])
-    report.note(found["summary"])
+    report.note(f"What the loader says of its last epoch: {found['summary']}")
     learned = found["last_loss"] < found["first_loss"]
     report.check("train: the loss falls", learned or found["batches"] < 20)
 

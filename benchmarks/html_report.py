@@ -13,6 +13,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from .plot import plot_of
+from .report_words import WORDS
 from .svg_chart import to_svg
 from .units import Unit, cell_of, unit_of
 
@@ -25,7 +26,8 @@ _MACHINE = ("processor", "cores", "memory", "disk_model", "file_system", "kernel
 _SPREAD_HELP = (
     "Figures are medians; in brackets the 10th and 90th percentile, or the least and the most of "
     "fewer than ten runs. What is compared ran in the same minutes, taking turns, with the same "
-    "inputs, and its answers were checked before its time was believed."
+    "inputs, and its answers were checked before its time was believed. A ratio is the median of the "
+    "ratios of runs next to each other, so it may differ from the ratio of two medians."
 )
 
 
@@ -43,6 +45,7 @@ def to_html(results: Mapping[str, Any]) -> str:
             *_head(results),
             *_promises(results),
             *(line for result in results["benchmarks"] for line in _section(result)),
+            *_words(),
             *_environment(results["environment"]),
         ]
     )
@@ -68,6 +71,12 @@ def _head(results: Mapping[str, Any]) -> Iterator[str]:
         "page shows how fast that is on one machine, next to other ways to do the same.</p>"
     )
     yield f"<p class=facts>{escape(results['date'])} · {escape(machine)}</p>"
+    load, cores = facts.get("load_average"), facts.get("cores")
+    if load is not None and cores is not None and load > cores / 2:
+        yield (
+            f"<p class=banner><b>The machine was busy</b> when this began: a load average of "
+            f"{load:.1f} on {cores} cores. Ratios within a table are fairer than speeds.</p>"
+        )
     if results["quick"]:
         yield (
             "<p class=banner><b>A quick run.</b> Files are small and rounds are few, so this shows "
@@ -80,7 +89,7 @@ def _head(results: Mapping[str, Any]) -> Iterator[str]:
         f'<a href="#{result["benchmark"]}">{escape(result["benchmark"])}</a>'
         for result in results["benchmarks"]
     )
-    yield f"<nav>{links} · <a href='#machine'>machine</a></nav>"
+    yield f"<nav>{links} · <a href='#words'>words</a> · <a href='#machine'>machine</a></nav>"
 
 
 def _promises(results: Mapping[str, Any]) -> Iterator[str]:
@@ -121,7 +130,7 @@ def _promises(results: Mapping[str, Any]) -> Iterator[str]:
 def _mark(*, reached: bool, quick: bool) -> str:
     if reached:
         return "<span class=yes>yes</span>"
-    return "<span class=small>no (small files)</span>" if quick else "<span class=no>no</span>"
+    return "<span class=small>no, in a quick run</span>" if quick else "<span class=no>no</span>"
 
 
 def _section(result: Result) -> Iterator[str]:
@@ -188,6 +197,13 @@ def _judged(result: Result) -> Iterator[str]:
             f"<p class=note>Not measured here: {escape(skipped['what'])} "
             f"({escape(skipped['why'])}).</p>"
         )
+
+
+def _words() -> Iterator[str]:
+    yield '<section id="words"><h2>Words</h2><dl>'
+    for word, meaning in WORDS.items():
+        yield f"<dt>{escape(word)}<dd>{_prose(meaning)}"
+    yield "</dl></section>"
 
 
 def _environment(facts: Mapping[str, Any]) -> Iterator[str]:

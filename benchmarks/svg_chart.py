@@ -13,7 +13,7 @@ from .axis import Axis, axis_for, label
 from .units import Cell, Spread, Unit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from .plot import Plot
 
@@ -24,6 +24,7 @@ _TOP, _BOTTOM, _RIGHT = 44, 52, 28
 _LINES_HEIGHT, _LINES_LEFT = 380, 74
 _BARS_LEFT, _BAR = 300, 22
 _LEGEND_ROW = 20
+_MOST_PLACES = 8  # that an x axis names each
 _FILL = 'fill="currentColor"'
 
 
@@ -100,19 +101,22 @@ def _said(plot: Plot, name: str, where: object, cell: Cell) -> str:
     return f"<title>{escape(words + Unit(plot.factor, digits)(cell))}</title>"
 
 
-def _grid(axis: Axis, other: tuple[float, float], *, is_x: bool) -> Iterator[str]:
-    for tick in axis.ticks():
-        at = axis.place(tick)
+def _grid(
+    axis: Axis, other: tuple[float, float], *, is_x: bool, at: Sequence[float] | None = None
+) -> Iterator[str]:
+    """Lines across the axis with their values: at round ones, or at those given."""
+    for tick in axis.ticks() if at is None else at:
+        place = axis.place(tick)
         ends = (
-            f'x1="{at:.1f}" x2="{at:.1f}" y1="{other[0]}" y2="{other[1]}"'
+            f'x1="{place:.1f}" x2="{place:.1f}" y1="{other[0]}" y2="{other[1]}"'
             if is_x
-            else f'y1="{at:.1f}" y2="{at:.1f}" x1="{other[0]}" x2="{other[1]}"'
+            else f'y1="{place:.1f}" y2="{place:.1f}" x1="{other[0]}" x2="{other[1]}"'
         )
         yield f'<line {ends} stroke="currentColor" stroke-opacity="0.15"/>'
         if is_x:
-            yield _text(at, other[1] + 18, label(tick), anchor="middle")
+            yield _text(place, other[1] + 18, label(tick), anchor="middle")
         else:
-            yield _text(other[0] - 8, at + 4, label(tick), anchor="end")
+            yield _text(other[0] - 8, place + 4, label(tick), anchor="end")
 
 
 def _lines(plot: Plot) -> tuple[int, list[str]]:
@@ -124,17 +128,21 @@ def _lines(plot: Plot) -> tuple[int, list[str]]:
     x_axis = axis_for(places, _LINES_LEFT, right, is_log=plot.log_x)
     y_axis = axis_for(heights, bottom, _TOP + 22, is_log=plot.log_y)
     marks = [*_grid(y_axis, (_LINES_LEFT, right), is_x=False)]
-    marks += _grid(x_axis, (_TOP + 22, bottom), is_x=True)
-    marks += [_text(16, _TOP + 6, plot.y), _text(right, bottom + 38, plot.x, anchor="end")]
+    spots = sorted(set(places))
+    marks += _grid(
+        x_axis, (_TOP + 22, bottom), is_x=True, at=spots if len(spots) <= _MOST_PLACES else None
+    )
+    unit = f"{plot.y}, log scale" if plot.log_y else plot.y
+    marks += [_text(16, _TOP + 6, unit), _text(right, bottom + 38, plot.x, anchor="end")]
     for number, (name, points) in enumerate(plot.series.items()):
         color = _color(number)
-        spots = [
+        dots = [
             (x_axis.place(float(x)), y_axis.place(plot.factor * _median(cell)))
             for x, cell in points
         ]
-        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in spots)
+        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in dots)
         marks.append(f'<polyline points="{path}" fill="none" stroke="{color}" stroke-width="2"/>')
-        for (x, y), (where, cell) in zip(spots, points, strict=True):
+        for (x, y), (where, cell) in zip(dots, points, strict=True):
             low, high = (y_axis.place(plot.factor * end) for end in _ends(cell))
             marks.append(
                 f'<g stroke="{color}" fill="{color}">{_said(plot, name, where, cell)}'
@@ -200,7 +208,8 @@ def _bars(plot: Plot) -> tuple[int, list[str]]:
         marks.append(_text(_BARS_LEFT - 8, middle, _short(str(place)), anchor="end"))
         y += 6
     grid = list(_grid(axis, (_TOP, y), is_x=True))
-    marks.append(_text(right, y + 38, plot.y, anchor="end"))
+    unit = f"{plot.y}, log scale" if plot.log_y else plot.y
+    marks.append(_text(right, y + 38, unit, anchor="end"))
     return int(y + _BOTTOM), grid + marks
 
 

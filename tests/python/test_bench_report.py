@@ -152,7 +152,7 @@ def test_the_page_says_it_all():
     assert not re.search(r'(src|href)="?http', page)
     quick = to_html(make_results(quick=True))
     assert "A quick run" in quick
-    assert "no (small files)" in quick
+    assert "no, in a quick run" in quick
 
 
 def test_plots_as_files(tmp_path):

@@ -26,8 +26,8 @@ _MACHINE = ("processor", "cores", "memory", "disk_model", "file_system", "kernel
 _SPREAD_HELP = (
     "Figures are medians; in brackets the 10th and 90th percentile, or the least and the most of "
     "fewer than ten runs. What is compared ran in the same minutes, taking turns, with the same "
-    "inputs, and its answers were checked before its time was believed. A ratio is the median of the "
-    "ratios of runs next to each other, so it may differ from the ratio of two medians."
+    "inputs, and its answers were checked before its time was believed. A ratio is the median of "
+    "those of runs next to each other, so it may differ from the ratio of two medians."
 )
 
 

@@ -23,7 +23,6 @@ from .loader_ways import (
     FAMILIES,
     MAPPED,
     cold_players,
-    loader_memory,
     make_datasets,
     speed_ways,
     try_batch,
@@ -184,7 +183,7 @@ def bench_family(report: Report, family: str, path: str, options: argparse.Names
     if not players:
         return
     evict(f"{folder}/features.npy")
-    ways = speed_ways(path, size, loader_memory(num_rows, num_edges), num_rows)
+    ways = speed_ways(path, size, num_rows, num_edges)
     players |= cold_players({name: ways[name] for name in (MAPPED, _OURS)})
     results = play(
         players, rounds=options.rounds, warm_seconds=options.warm_seconds, seconds=options.seconds

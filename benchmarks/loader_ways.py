@@ -31,6 +31,7 @@ MAPPED = "mapped tensor, 10 %"
 CALL_MEMORY = 64 << 20  # for threads, and what calls keep for the next ones
 FAMILIES = {"R-MAT": rmat_blocks, "communities": community_blocks}
 _PIECE_ROWS = 1 << 18
+_LEAST_MAPPED_LIMIT = 448 << 20  # torch with batches, however small
 _MAPPED_MEMORY = 190 << 20  # for the interpreter and torch; batches come on top
 _TRAINING_MEMORY = 300 << 20  # for torch and the model
 _WINDOWS = (1, 4, 16, 32)
@@ -93,9 +94,17 @@ def loader_way(path: str, memory: int, own_memory: int, *arguments: str) -> Way:
     return Way(f"{path}-hot", told, memory + own_memory)
 
 
-def speed_ways(path: str, size: int, own_memory: int, num_rows: int) -> dict[str, Way]:
+def sample_memory(num_rows: float, num_edges: float) -> float:
+    """What a sample of this size takes."""
+    return num_rows * 20 + num_edges * 24
+
+
+def speed_ways(path: str, size: int, num_rows: int, num_edges: int) -> dict[str, Way]:
+    """The loops over mapped files, and the loader with more and more memory."""
     mapped = ["--way", "mapped tensor"]
-    limit = size // 10 + _MAPPED_MEMORY + 2 * num_rows * COLUMNS * 4
+    batches = 2 * (num_rows * COLUMNS * 4 + int(sample_memory(num_rows, num_edges)))
+    limit = max(size // 10 + _MAPPED_MEMORY + batches, _LEAST_MAPPED_LIMIT)
+    own_memory = loader_memory(num_rows, num_edges)
     ways = {MAPPED: Way(f"{path}-given", mapped, limit)}
     ways["mapped tensor, hot first, 10 %"] = Way(f"{path}-hot", mapped, limit)
     for share in SHARES:
@@ -135,7 +144,7 @@ def cold_players(ways: dict[str, Way]) -> dict[str, Player]:
 def batch_memory(num_rows: float, num_edges: float) -> float:
     """What docs/loading.md says of batches of this size: all that are under way together."""
     row_bytes = num_rows * COLUMNS * 4
-    sample_bytes = num_rows * 20 + num_edges * 24
+    sample_bytes = sample_memory(num_rows, num_edges)
     return 1.3 * ((_PREFETCH + 3) * row_bytes + (_WINDOW + _PREFETCH + 2) * sample_bytes)
 
 

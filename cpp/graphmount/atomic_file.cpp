@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <random>
 #include <system_error>
+#include <utility>
 
 #include "graphmount/error.hpp"
 
@@ -24,6 +25,9 @@ std::string temporary_name() {
 // What is written at a time. For larger pieces Linux looks for larger stretches of memory to keep
 // them in, and may spend several times as long on that as on copying.
 constexpr std::size_t kWriteBytes = std::size_t{256} << 10;
+
+// What is reserved ahead at a time, at most.
+constexpr std::uint64_t kMostAhead = std::uint64_t{16} << 20;
 
 std::filesystem::path folder_of(const std::filesystem::path& path) {
   return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
@@ -70,8 +74,9 @@ void AtomicFile::open_temporary() {
   has_name_ = true;
 }
 
-void AtomicFile::reserve(std::uint64_t bytes) const {
+void AtomicFile::reserve(std::uint64_t bytes) {
   const auto length = static_cast<off_t>(bytes);
+  reserved_ = std::max(reserved_, bytes);
 #ifdef __linux__
   int result = 0;
   do {
@@ -83,6 +88,16 @@ void AtomicFile::reserve(std::uint64_t bytes) const {
 #endif
   if (ftruncate(descriptor_, length) != 0)
     throw IoError(path_.string(), "cannot reserve " + std::to_string(bytes) + " bytes", errno);
+}
+
+void AtomicFile::reserve_ahead([[maybe_unused]] std::uint64_t end) {
+#ifdef FALLOC_FL_KEEP_SIZE
+  if (end <= reserved_) return;
+  const std::uint64_t begin = std::exchange(reserved_, end + std::min(end, kMostAhead));
+  // Only an offer: if the disk has no room for what may come, writing goes on without.
+  has_spare_ |= fallocate(descriptor_, FALLOC_FL_KEEP_SIZE, static_cast<off_t>(begin),
+                          static_cast<off_t>(reserved_ - begin)) == 0;
+#endif
 }
 
 void AtomicFile::write_at(std::uint64_t offset, std::span<const std::byte> data) const {
@@ -106,6 +121,12 @@ void AtomicFile::start_write_back([[maybe_unused]] std::uint64_t offset,
 }
 
 void AtomicFile::commit() {
+  if (has_spare_) {
+    struct stat status{};
+    // Its own size: this only gives back what is reserved behind it.
+    if (fstat(descriptor_, &status) != 0 || ftruncate(descriptor_, status.st_size) != 0)
+      throw IoError(path_.string(), "cannot give back reserved space", errno);
+  }
   if (fsync(descriptor_) != 0) throw IoError(path_.string(), "cannot sync", errno);
   if (!has_name_) {
     const std::string link = "/proc/self/fd/" + std::to_string(descriptor_);

@@ -22,7 +22,12 @@ class AtomicFile {
   AtomicFile& operator=(const AtomicFile&) = delete;
 
   /// Makes the file at least as long, and reserves the space.
-  void reserve(std::uint64_t bytes) const;
+  void reserve(std::uint64_t bytes);
+
+  /// For a file whose size nobody knows yet, before it is written up to `end`: reserves space up to
+  /// there and for some of what may follow, which makes writing cheaper. `commit` gives back what is
+  /// left.
+  void reserve_ahead(std::uint64_t end);
 
   /// May be called by several threads at once.
   void write_at(std::uint64_t offset, std::span<const std::byte> data) const;
@@ -39,6 +44,8 @@ class AtomicFile {
   std::filesystem::path path_;
   std::filesystem::path temporary_;
   int descriptor_ = -1;
+  std::uint64_t reserved_ = 0;  // up to here
+  bool has_spare_ = false;      // whether space behind the end of the file may be reserved
   bool has_name_ = false;  // whether temporary_ exists in the folder
 };
 

@@ -30,6 +30,7 @@ void FormatWriter::write(std::size_t index, std::uint64_t offset, std::span<cons
   // A section whose rows are not known yet has more chunks than were laid out.
   checksums_.resize(
       std::max<std::size_t>(checksums_.size(), first_chunk + static_cast<std::uint64_t>(chunks)));
+  file_.reserve_ahead(section.offset + offset + data.size());
   parallel_for(chunks, 4, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
       const std::uint64_t at = static_cast<std::uint64_t>(i) * kChunkBytes;
@@ -52,6 +53,7 @@ void FormatWriter::write(std::size_t index, std::uint64_t offset, std::span<cons
 void FormatWriter::write_part(std::size_t index, std::uint64_t offset,
                               std::span<const std::byte> data) {
   const std::uint64_t place = header_.sections[index].offset + offset;
+  file_.reserve_ahead(place + data.size());
   file_.write_at(place, data);
   file_.start_write_back(place, data.size());
 }

@@ -70,6 +70,22 @@ TEST(grows) {
   CHECK_EQUAL(text_in(folder / "new"), std::string("hello\0", 6));
 }
 
+TEST(gives_back_what_was_reserved_ahead) {
+  const TemporaryFolder folder;
+  AtomicFile file(folder / "new", 1);
+  const std::string part(1 << 20, 'x');
+  for (std::uint64_t at = 0; at < 5; ++at) {
+    file.reserve_ahead((at + 1) * part.size());
+    file.write_at(at * part.size(), bytes_of(part));
+  }
+  file.commit();
+  struct stat status{};
+  CHECK_EQUAL(stat((folder / "new").c_str(), &status), 0);
+  CHECK_EQUAL(status.st_size, off_t{5} << 20);
+  CHECK(status.st_blocks * 512 < status.st_size + (1 << 20));
+  CHECK_EQUAL(text_in(folder / "new"), std::string(5 << 20, 'x'));
+}
+
 TEST(what_is_not_written_is_zero) {
   const TemporaryFolder folder;
   AtomicFile file(folder / "new", 3);
@@ -176,6 +192,30 @@ TEST(a_full_disk_is_an_error_at_once) {
   CHECK_EQUAL(fits, 0);
   CHECK_EQUAL(does_not, ENOSPC);
   CHECK_EQUAL(files, 1);
+}
+
+TEST(reserves_ahead_only_what_there_is) {
+  const TemporaryFolder folder;
+  if (mount("graphmount", folder.path().c_str(), "tmpfs", 0, "size=1m") != 0)
+    skip("it takes root and leave to mount a file system");
+  int code = 0;
+  const std::string part(700 * 1024, 'x');
+  try {
+    AtomicFile file(folder / "new", 1);
+    file.reserve_ahead(part.size());  // with as much again, there is no room for it
+    file.write_at(0, bytes_of(part));
+    file.commit();
+    AtomicFile second(folder / "second", 1);
+    second.reserve_ahead(part.size());
+    second.write_at(0, bytes_of(part));
+  } catch (const IoError& error) {
+    CHECK_EQUAL(error.path(), (folder / "second").string());
+    code = error.code();
+  }
+  const std::string text = text_in(folder / "new");
+  CHECK_EQUAL(umount(folder.path().c_str()), 0);
+  CHECK_EQUAL(text, part);
+  CHECK_EQUAL(code, ENOSPC);
 }
 
 TEST(takes_writes_of_several_threads) {

@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .accuracy_data import LabelledGraph, karate_club, planted_communities
-from .report import Cell, Report, argument_parser, in_unit, spread_of, text
+from .report import Report, argument_parser
 from .scratch import scratch_folder
+from .units import Cell, Unit, spread_of, text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 SEEDS = 5
 _SAMPLED, _ALL = (4, 4), (-1, -1)
 _WAYS = ("graphmount", "PyG in memory", "without the graph")
-_COLUMNS = {"way": text, "accuracy, %": in_unit(100, 1), "mean, %": in_unit(100, 2)}
+_COLUMNS = {"way": text, "accuracy, %": Unit(100, 1), "mean, %": Unit(100, 2)}
 
 
 def through_pyg(graph: LabelledGraph, batch_size: int) -> Path:

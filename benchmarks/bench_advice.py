@@ -14,19 +14,9 @@ import graphmount as gm
 from .cold_runs import run_cold
 from .memcap import UnavailableError
 from .patterns import ROW_BYTES, matrix
-from .report import (
-    Cell,
-    Report,
-    add_size,
-    argument_parser,
-    defaults,
-    mebibytes,
-    plain,
-    ratio,
-    spread_of,
-    text,
-)
+from .report import Report, add_size, argument_parser, defaults
 from .scratch import scratch_folder
+from .units import Cell, mebibytes, plain, ratio, spread_of, text
 
 
 def _command(path: str, pattern: str, advice: str, limit_seconds: float, seed: int) -> list[str]:

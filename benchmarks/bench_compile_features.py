@@ -24,8 +24,9 @@ from .page_cache import evict, warm_up
 from .patterns import COLUMNS as MATRIX_COLUMNS
 from .patterns import expected_rows, matrix, write_npy
 from .plot import bars
-from .report import Report, add_size, argument_parser, defaults, spread_of
+from .report import Report, add_size, argument_parser, defaults
 from .scratch import scratch_folder
+from .units import spread_of
 
 _OURS = "graphmount.compile_features"
 _COPY = "cp + fsync"

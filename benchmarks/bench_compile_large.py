@@ -24,26 +24,13 @@ from .edge_streams import (
 )
 from .job_runs import Run, run_capped_job
 from .memcap import UnavailableError
-from .report import (
-    Cell,
-    Report,
-    Spread,
-    add_size,
-    argument_parser,
-    defaults,
-    in_unit,
-    mebibytes,
-    plain,
-    seconds,
-    spread_of,
-    text,
-)
+from .report import Report, add_size, argument_parser, defaults
 from .scratch import scratch_folder
+from .units import Cell, Spread, Unit, mebibytes, plain, seconds, spread_of, text
 
 if TYPE_CHECKING:
     import argparse
 
-    from .units import Unit
 
 _DEGREE = 8
 _SLACK = 256 << 20
@@ -53,7 +40,7 @@ _TIME_COLUMNS: dict[str, Unit] = {
     "way": text,
     "edges": plain,
     "seconds": seconds,
-    "ns/edge": in_unit(1e9, 1, "less"),
+    "ns/edge": Unit(1e9, 1, "less"),
     "reading s": seconds,
     "writing s": seconds,
     "processor s": seconds,

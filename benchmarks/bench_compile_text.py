@@ -16,15 +16,9 @@ from .edge_streams import KnownLists, node_count, rmat_blocks, write_edges_csv
 from .job_runs import COLUMNS, Run, cells_of, installed, run_job, take_turns
 from .page_cache import warm_up
 from .plot import bars
-from .report import (
-    Cell,
-    Report,
-    argument_parser,
-    defaults,
-    ratio,
-    spread_of,
-)
+from .report import Report, argument_parser, defaults
 from .scratch import scratch_folder
+from .units import Cell, ratio, spread_of
 
 _OURS = "graphmount.compile_graph"
 _THEIRS = "graphzero.convert_csv_to_gl"

@@ -21,21 +21,9 @@ from .memcap import UnavailableError
 from .page_cache import evict
 from .patterns import ROW_BYTES, matrix
 from .plot import bars
-from .report import (
-    Cell,
-    Report,
-    Spread,
-    add_size,
-    argument_parser,
-    defaults,
-    mebibytes,
-    plain,
-    ratio,
-    spread_of,
-    text,
-)
+from .report import Report, add_size, argument_parser, defaults
 from .scratch import scratch_folder
-from .units import per_second
+from .units import Cell, Spread, mebibytes, per_second, plain, ratio, spread_of, text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -19,19 +19,9 @@ import graphmount as gm
 
 from .open_once import process_memory
 from .page_cache import warm_up
-from .report import (
-    Cell,
-    Report,
-    argument_parser,
-    defaults,
-    in_unit,
-    mebibytes,
-    plain,
-    ratio,
-    spread_of,
-    text,
-)
+from .report import Report, argument_parser, defaults
 from .scratch import require_memory, scratch_folder
+from .units import Cell, Unit, mebibytes, plain, ratio, spread_of, text
 
 if TYPE_CHECKING:
     import argparse
@@ -42,8 +32,8 @@ if TYPE_CHECKING:
 _MOUNTED = "the mounted file"
 _COLUMNS = {
     "way": text,
-    "ns each": in_unit(1e9, 1, "less"),
-    "M a second": in_unit(1e-6, 2),
+    "ns each": Unit(1e9, 1, "less"),
+    "M a second": Unit(1e-6, 2),
     "times the peer": ratio,
     "memory added, MiB": mebibytes,
     "runs": plain,

@@ -15,11 +15,9 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from .load_once import COLUMNS
 from .loader_plots import plot_memory
 from .loader_ways import (
     CALL_MEMORY,
-    DEGREE,
     FAMILIES,
     MAPPED,
     SHARES,
@@ -34,21 +32,11 @@ from .loader_ways import (
     window_ways,
 )
 from .memcap import UnavailableError
-from .report import (
-    Cell,
-    Report,
-    Spread,
-    argument_parser,
-    defaults,
-    in_unit,
-    mebibytes,
-    plain,
-    spread_of,
-    text,
-)
+from .report import Report, argument_parser, defaults
 from .scratch import require_memory, scratch_folder
+from .synthetic_dataset import COLUMNS, DEGREE
 from .turns import Played, play
-from .units import faster
+from .units import Cell, Spread, Unit, faster, mebibytes, plain, spread_of, text
 
 if TYPE_CHECKING:
     import argparse
@@ -58,12 +46,12 @@ _SMALL_MEMORY = 32 << 20  # less than this does not include reads in flight,
 _LEAST_READING = 2 << 20  # which need this then
 _COLUMNS = {
     "way": text,
-    "batches/s": in_unit(1, 2, "more"),
+    "batches/s": Unit(1, 2, "more"),
     "times": faster,
     "rows read": plain,
     "disk read, MiB": mebibytes,
-    "processor, ms": in_unit(1e3, 0),
-    "start-up, s": in_unit(1, 1),
+    "processor, ms": Unit(1e3, 0),
+    "start-up, s": Unit(1, 1),
     "peak, MiB": mebibytes,
     "limit, MiB": mebibytes,
     "turns": plain,
@@ -203,10 +191,10 @@ def main() -> int:
     require_memory(DEGREE * 48 * num_nodes, "making the graph")
     with scratch_folder(options.folder, num_nodes * (24 * DEGREE + 16 * COLUMNS)) as folder:
         report = Report("loader", options, folder)
-        for family, blocks in FAMILIES.items():
+        for family in FAMILIES:
             if options.family in (None, family):
                 path = f"{folder}/{family}"
-                os.unlink(make_datasets(path, blocks, num_nodes))
+                os.unlink(make_datasets(path, family, num_nodes))
                 try:
                     bench_family(report, family, path, options)
                 except UnavailableError as error:

@@ -17,9 +17,8 @@ import numpy as np
 
 import graphmount as gm
 
-from .load_once import BATCH_SIZE, COLUMNS, FANOUTS, features_of
+from .load_once import BATCH_SIZE, FANOUTS
 from .loader_ways import (
-    DEGREE,
     FAMILIES,
     MAPPED,
     cold_players,
@@ -32,19 +31,11 @@ from .page_cache import evict
 from .peers import RECIPES, find, why_missing
 from .peers.trial import CannotError, Trial, script_command, try_script
 from .plot import bars
-from .report import (
-    Cell,
-    Report,
-    argument_parser,
-    defaults,
-    in_unit,
-    mebibytes,
-    plain,
-    spread_of,
-    text,
-)
+from .report import Report, argument_parser, defaults
 from .scratch import require_memory, scratch_folder
+from .synthetic_dataset import COLUMNS, DEGREE, features_of
 from .turns import Played, Player, play
+from .units import Cell, Unit, mebibytes, plain, spread_of, text
 
 if TYPE_CHECKING:
     import argparse
@@ -59,11 +50,11 @@ _OURS = "loader, 10 %"
 _PATIENCE = 2  # times the length of a turn: what a peer may use of it if no batch gets done
 _COLUMNS = {
     "way": text,
-    "batches/s": in_unit(1, 3, "more"),
-    "loader / this": in_unit(1, 1),
+    "batches/s": Unit(1, 3, "more"),
+    "loader / this": Unit(1, 1),
     "disk read, MiB": mebibytes,
-    "processor, ms": in_unit(1e3, 0),
-    "start-up, s": in_unit(1, 1),
+    "processor, ms": Unit(1e3, 0),
+    "start-up, s": Unit(1, 1),
     "peak, MiB": mebibytes,
     "limit, MiB": mebibytes,
     "batches": plain,
@@ -175,7 +166,7 @@ def bench_family(report: Report, family: str, path: str, options: argparse.Names
     Raises:
         UnavailableError: There is no way to limit memory here.
     """
-    source = make_datasets(path, FAMILIES[family], 1 << options.scale)
+    source = make_datasets(path, family, 1 << options.scale)
     folder = write_inputs(path, source)
     num_rows, num_edges, size = try_batch(f"{path}-hot")
     patience = _PATIENCE * options.seconds

@@ -26,22 +26,9 @@ from .memcap import UnavailableError
 from .page_cache import evict, resident_bytes
 from .patterns import compile_rich_graph, matrix, write_npy
 from .plot import bars
-from .report import (
-    Cell,
-    Report,
-    add_size,
-    argument_parser,
-    defaults,
-    in_unit,
-    mebibytes,
-    microseconds,
-    plain,
-    ratio,
-    seconds,
-    spread_of,
-    text,
-)
+from .report import Report, add_size, argument_parser, defaults
 from .scratch import scratch_folder
+from .units import Cell, Unit, mebibytes, microseconds, plain, ratio, seconds, spread_of, text
 
 if TYPE_CHECKING:
     import argparse
@@ -161,7 +148,7 @@ def bench_memory(report: Report, folder: str) -> None:
                 f"resident {worst['resident'] / 1024:.0f} KiB",
             )
     title = f"Memory added by one open, cold, the most of {_MEMORY_ROUNDS} fresh processes, MiB"
-    in_mib = in_unit(1 / 2**20, 3)
+    in_mib = Unit(1 / 2**20, 3)
     columns = {"file": text, "bytes": mebibytes, "anonymous": in_mib, "resident": in_mib}
     report.table(title, columns | {"cached": in_mib, "disk_read": in_mib}, rows)
 

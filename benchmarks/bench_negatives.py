@@ -21,18 +21,9 @@ import graphmount as gm
 from .edge_streams import node_count, rmat_blocks
 from .page_cache import warm_up
 from .plot import bars
-from .report import (
-    Cell,
-    Report,
-    argument_parser,
-    defaults,
-    in_unit,
-    plain,
-    ratio,
-    spread_of,
-    text,
-)
+from .report import Report, argument_parser, defaults
 from .scratch import require_memory, scratch_folder
+from .units import Cell, Unit, plain, ratio, spread_of, text
 
 if TYPE_CHECKING:
     import argparse
@@ -44,8 +35,8 @@ _MOUNTED = "the mounted file"
 _DEGREE = 16
 _COLUMNS = {
     "way": text,
-    "ns each": in_unit(1e9, 1, "less"),
-    "M a second": in_unit(1e-6, 2),
+    "ns each": Unit(1e9, 1, "less"),
+    "M a second": Unit(1e-6, 2),
     "times the peer": ratio,
     "runs": plain,
 }

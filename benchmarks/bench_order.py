@@ -21,17 +21,9 @@ import numpy as np
 
 import graphmount as gm
 
-from .report import (
-    Cell,
-    Report,
-    argument_parser,
-    defaults,
-    in_unit,
-    ratio,
-    seconds,
-    text,
-)
+from .report import Report, argument_parser, defaults
 from .scratch import require_memory, scratch_folder
+from .units import Cell, Unit, ratio, seconds, text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,7 +37,7 @@ _SHARES = (5, 10, 25)
 _COMMUNITIES = 10
 _BYTES_PER_EDGE = 160  # of the source, of the compiler and of what is made on the way
 
-percent = in_unit(100, 1)
+percent = Unit(100, 1)
 
 
 @dataclass(frozen=True)

@@ -25,21 +25,10 @@ from .edge_streams import community_blocks, node_count, rmat_blocks, write_edges
 from .memcap import UnavailableError
 from .page_cache import warm_up
 from .plot import bars
-from .report import (
-    Cell,
-    Report,
-    argument_parser,
-    defaults,
-    in_unit,
-    mebibytes,
-    plain,
-    ratio,
-    spread_of,
-    text,
-)
+from .report import Report, argument_parser, defaults
 from .sample_peers import bench_peers
 from .scratch import require_memory, scratch_folder
-from .units import faster
+from .units import Cell, Unit, faster, mebibytes, plain, ratio, spread_of, text
 
 if TYPE_CHECKING:
     import argparse
@@ -53,8 +42,8 @@ _THEIRS = "graphzero batch_random_fanout, k = 15"
 _SAMPLE = "graphmount sample_neighbors, [15, 10, 5]"
 _COLUMNS = {
     "call": text,
-    "ms": in_unit(1e3, 2, "less"),
-    "M picks/s": in_unit(1e-6, 1, "more"),
+    "ms": Unit(1e3, 2, "less"),
+    "M picks/s": Unit(1e-6, 1, "more"),
     "graphzero / this": ratio,
     "runs": plain,
 }

@@ -12,53 +12,24 @@ import json
 import sys
 from pathlib import Path
 
-import numpy as np
-
-import graphmount as gm
-
 from .cold_runs import run_cold
-from .edge_streams import rmat_blocks
-from .load_once import COLUMNS, features_of
 from .memcap import UnavailableError
 from .plot import bars
-from .report import (
-    Cell,
-    Report,
-    argument_parser,
-    defaults,
-    in_unit,
-    mebibytes,
-    plain,
-    text,
-)
+from .report import Report, argument_parser, defaults
 from .scratch import require_memory, scratch_folder
+from .synthetic_dataset import COLUMNS, DEGREE, make_dataset
+from .units import Cell, Unit, mebibytes, plain, text
 
-_DEGREE = 16
 _LEAST_LIMIT = 512 << 20  # torch and PyG take 300 MB before they do anything
 _COLUMNS = {
     "way": text,
     "ended": text,
     "batches": plain,
-    "seconds": in_unit(1, 1),
-    "loss": in_unit(1, 3),
+    "seconds": Unit(1, 1),
+    "loss": Unit(1, 3),
     "anonymous peak, MiB": mebibytes,
     "limit, MiB": mebibytes,
 }
-
-
-def make_dataset(path: str, num_nodes: int) -> int:
-    """Compiles an R-MAT graph with features. Returns the size of both."""
-    edges = np.concatenate(list(rmat_blocks(_DEGREE * num_nodes, num_nodes)))
-    gm.compile_dataset(
-        path,
-        edges=edges.T,
-        num_nodes=num_nodes,
-        neighbors="in",
-        features={"x": features_of(np.arange(num_nodes))},
-        splits={"train": np.random.default_rng(0).permutation(num_nodes)[: num_nodes // 20]},
-        memory="8GiB",
-    )
-    return sum(file.stat().st_size for file in Path(path).rglob("*.g[ld]"))
 
 
 def bench(report: Report, path: str, size: int, num_seeds: int) -> None:
@@ -97,15 +68,15 @@ def main() -> int:
     options = parser.parse_args()
     defaults(options, scale=(22, 16))
     num_nodes = 1 << options.scale
-    require_memory(num_nodes * (_DEGREE * 48 + COLUMNS * 8), "making the graph")
-    with scratch_folder(options.folder, num_nodes * (12 * _DEGREE + 8 * COLUMNS)) as folder:
+    require_memory(num_nodes * (DEGREE * 48 + COLUMNS * 8), "making the graph")
+    with scratch_folder(options.folder, num_nodes * (12 * DEGREE + 8 * COLUMNS)) as folder:
         report = Report("train", options, folder)
         if importlib.util.find_spec("torch_geometric") is None:
             report.skip("training", "torch_geometric is not installed")
             return report.finish(options.json)
-        size = make_dataset(f"{folder}/data", num_nodes)
+        made = make_dataset(f"{folder}/data", num_nodes, train=1 / 20)
         try:
-            bench(report, f"{folder}/data", size, num_nodes // 20)
+            bench(report, made.path, made.file_bytes, num_nodes // 20)
         except UnavailableError as error:
             report.skip("training", str(error))
         return report.finish(options.json)

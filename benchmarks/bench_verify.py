@@ -19,21 +19,9 @@ import graphmount as gm
 
 from .page_cache import evict, warm_up
 from .patterns import compile_plain_graph, compile_rich_graph, matrix
-from .report import (
-    Cell,
-    Report,
-    Spread,
-    add_size,
-    argument_parser,
-    defaults,
-    plain,
-    ratio,
-    seconds,
-    spread_of,
-    text,
-)
+from .report import Report, add_size, argument_parser, defaults
 from .scratch import scratch_folder
-from .units import Unit
+from .units import Cell, Spread, Unit, plain, ratio, seconds, spread_of, text
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -26,20 +26,9 @@ import graphmount as gm
 from .edge_streams import rmat_blocks, write_edges_csv, write_edges_npy
 from .page_cache import warm_up
 from .plot import bars
-from .report import (
-    Cell,
-    Report,
-    Spread,
-    argument_parser,
-    defaults,
-    in_unit,
-    plain,
-    ratio,
-    spread_of,
-    text,
-)
+from .report import Report, argument_parser, defaults
 from .scratch import require_memory, scratch_folder
-from .units import faster
+from .units import Cell, Spread, Unit, faster, plain, ratio, spread_of, text
 
 if TYPE_CHECKING:
     import argparse
@@ -54,9 +43,9 @@ _THEIRS = "graphzero"
 _BIASES = ((1, 0.5), (0.25, 4))
 _COLUMNS = {
     "way": text,
-    "M steps a second": in_unit(1e-6, 3, "more"),
-    "ns a step": in_unit(1e9, 1),
-    "processor ns a step": in_unit(1e9, 1),
+    "M steps a second": Unit(1e-6, 3, "more"),
+    "ns a step": Unit(1e9, 1),
+    "processor ns a step": Unit(1e9, 1),
     "times graphzero": faster,
     "times, by processor": ratio,
     "walks": plain,

@@ -14,22 +14,13 @@ from typing import TYPE_CHECKING
 
 from .compile_job import TOOLS
 from .memcap import run_capped
-from .report import (
-    Cell,
-    Report,
-    in_unit,
-    mebibytes,
-    plain,
-    ratio,
-    seconds,
-    spread_of,
-    text,
-)
+from .units import Cell, Unit, mebibytes, plain, ratio, seconds, spread_of, text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from .units import Unit
+    from .report import Report
+
 
 #: What one run of a job was: "seconds", "anonymous", "disk_read" and more.
 Run = dict[str, float]
@@ -130,7 +121,7 @@ def take_turns(
 COLUMNS: dict[str, Unit] = {
     "way": text,
     "seconds": seconds,
-    "MB/s": in_unit(1e-6, 0, "more"),
+    "MB/s": Unit(1e-6, 0, "more"),
     "times ours": ratio,
     "processor s": seconds,
     "anonymous MiB": mebibytes,

@@ -18,6 +18,7 @@ import numpy as np
 import graphmount as gm
 
 from .open_once import disk_read_bytes, process_memory
+from .synthetic_dataset import COLUMNS, features_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,16 +27,10 @@ if TYPE_CHECKING:
 
 FANOUTS = (15, 10, 5)
 BATCH_SIZE = 1024
-COLUMNS = 128
 WAYS = ("loader", "mapped tensor", "mapped array")
+_CLASSES = 32
 _CHECKED_SHARE = 0.05
 _CHECKED_ROWS = 2000
-
-
-def features_of(nodes: NDArray[np.int64]) -> NDArray[np.float32]:
-    """What the source says of its nodes."""
-    start = (nodes % 65_521).astype(np.float32)[:, None]
-    return start + np.arange(COLUMNS).astype(np.float32) * np.float32(1 / 256)
 
 
 def make_loader(ds: gm.Dataset, options: argparse.Namespace) -> gm.NeighborLoader:
@@ -81,6 +76,27 @@ def mapped_batches(ds: gm.Dataset, options: argparse.Namespace) -> Iterator[tupl
             yield sample, rows(sample.nodes)
 
 
+def make_step() -> Callable[[Any, Any], float]:
+    """What trains on a batch and its rows, for classes that nodes have by their number."""
+    import torch
+
+    from .sage_training import SageTraining
+
+    training = SageTraining(COLUMNS, _CLASSES)
+
+    def step(batch: Any, rows: Any) -> float:  # noqa: ANN401
+        nodes, edges = batch.num_sampled_nodes, batch.num_sampled_edges
+        return training.step(
+            torch.from_numpy(rows),
+            torch.stack([torch.from_numpy(batch.row), torch.from_numpy(batch.col)]),
+            torch.from_numpy(batch.nodes[: nodes[0]] % _CLASSES),
+            nodes=nodes,
+            edges=edges,
+        )
+
+    return step
+
+
 class Taker:
     """Takes batches, trains on them if that is wanted, checks some, and keeps count."""
 
@@ -88,9 +104,7 @@ class Taker:
         self._ds, self._batches = ds, batches
         self._train: Callable[[Any, Any], float] | None = None
         if trains:
-            from .sage_training import make_step
-
-            self._train = make_step(COLUMNS)
+            self._train = make_step()
         self._generator = np.random.default_rng(1)
         self.batches = self.rows = self.edges = self.wrong_rows = 0
 

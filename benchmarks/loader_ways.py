@@ -9,28 +9,19 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
-
-import numpy as np
 
 import graphmount as gm
 
 from .edge_streams import community_blocks, rmat_blocks
-from .load_once import BATCH_SIZE, COLUMNS, FANOUTS, features_of
+from .load_once import BATCH_SIZE, FANOUTS
 from .page_cache import evict
+from .synthetic_dataset import COLUMNS, compile_edges, make_edges, write_features
 from .turns import Player
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from numpy.typing import NDArray
-
-DEGREE = 16
 SHARES = (5, 10, 25, 100)  # of the features, in percent
 MAPPED = "mapped tensor, 10 %"
 CALL_MEMORY = 64 << 20  # for threads, and what calls keep for the next ones
 FAMILIES = {"R-MAT": rmat_blocks, "communities": community_blocks}
-_PIECE_ROWS = 1 << 18
 _LEAST_MAPPED_LIMIT = 448 << 20  # torch with batches, however small
 _MAPPED_MEMORY = 190 << 20  # for the interpreter and torch; batches come on top
 _TRAINING_MEMORY = 300 << 20  # for torch and the model
@@ -38,32 +29,13 @@ _WINDOWS = (1, 4, 16, 32)
 _WINDOW, _PREFETCH = 16, 2  # of the loader
 
 
-def make_datasets(
-    path: str, blocks: Callable[[int, int], Iterator[NDArray[np.int64]]], num_nodes: int
-) -> str:
+def make_datasets(path: str, family: str, num_nodes: int) -> str:
     """The same data twice: hot-first, and in the order of the source. Returns its features."""
-    edges = np.concatenate(list(blocks(DEGREE * num_nodes, num_nodes)))
     source = f"{path}.npy"
-    rows = np.lib.format.open_memmap(source, "w+", np.float32, (num_nodes, COLUMNS))
-    for first in range(0, num_nodes, _PIECE_ROWS):
-        rows[first : first + _PIECE_ROWS] = features_of(
-            np.arange(first, min(first + _PIECE_ROWS, num_nodes))
-        )
-    rows.flush()
-    del rows
-    train = np.random.default_rng(0).permutation(num_nodes)[: num_nodes // 10]
-    orders: tuple[Literal["hot", "given"], ...] = ("hot", "given")
-    for order in orders:
-        gm.compile_dataset(
-            f"{path}-{order}",
-            edges=edges.T,
-            num_nodes=num_nodes,
-            neighbors="in",
-            features={"x": source},
-            splits={"train": train},
-            order=order,
-            memory="8GiB",
-        )
+    write_features(source, num_nodes)
+    edges = make_edges(num_nodes, FAMILIES[family])
+    compile_edges(f"{path}-hot", edges, num_nodes, source)
+    compile_edges(f"{path}-given", edges, num_nodes, source, order="given")
     return source
 
 

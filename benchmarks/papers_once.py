@@ -23,7 +23,6 @@ from .open_once import process_memory
 from .papers_data import CLASSES, edge_stream, labels_of, row_stream, shape_of, train_nodes
 
 FANOUTS = [15, 10, 5]
-_HIDDEN = 128
 
 
 def compile_stream(options: argparse.Namespace) -> dict[str, float]:
@@ -59,7 +58,7 @@ def compile_ogb(options: argparse.Namespace) -> dict[str, float]:
 
 
 def train(options: argparse.Namespace) -> dict[str, Any]:
-    import torch
+    from .sage_training import SageTraining
 
     tensors: Any = importlib.import_module("graphmount.torch")
     start = time.perf_counter()
@@ -74,30 +73,21 @@ def train(options: argparse.Namespace) -> dict[str, Any]:
         memory=options.memory,
         seed=0,
     )
-    convolution = importlib.import_module("torch_geometric.nn").SAGEConv
-    trim_to_layer = importlib.import_module("torch_geometric.utils").trim_to_layer
-    torch.manual_seed(0)
-    sizes = [ds.features["x"].shape[1], _HIDDEN, _HIDDEN, CLASSES]
-    layers = torch.nn.ModuleList(
-        [convolution(one, other) for one, other in itertools.pairwise(sizes)]
-    )
-    optimizer = torch.optim.Adam(layers.parameters(), lr=0.01)
+    training = SageTraining(ds.features["x"].shape[1], CLASSES)
     losses, rows, first_batch = [], 0, 0.0
     start = time.perf_counter()
     epochs = itertools.chain.from_iterable(itertools.repeat(loader))
     for batch in itertools.islice(epochs, options.batches):
         first_batch = first_batch or time.perf_counter() - start
-        x, edge_index = batch.features["x"], batch.edge_index
-        nodes, edges = list(batch.num_sampled_nodes), list(batch.num_sampled_edges)
-        for place, layer in enumerate(layers):
-            x, edge_index, _ = trim_to_layer(place, nodes, edges, x, edge_index)
-            x = layer(x, edge_index)
-            x = x.relu() if place < len(layers) - 1 else x
-        loss = torch.nn.functional.cross_entropy(x[: nodes[0]], batch.labels, ignore_index=-1)
-        optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
-        optimizer.step()
-        losses.append(float(loss.detach()))
+        losses.append(
+            training.step(
+                batch.features["x"],
+                batch.edge_index,
+                batch.labels,
+                nodes=batch.num_sampled_nodes,
+                edges=batch.num_sampled_edges,
+            )
+        )
         rows += len(batch.nodes)
     spent = time.perf_counter() - start
     stats = loader.stats()

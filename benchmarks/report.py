@@ -19,45 +19,14 @@ from rich.table import Table
 
 from .environment import environment
 from .memcap import parse_size
-from .units import (
-    Cell,
-    Spread,
-    Unit,
-    gibibytes,
-    mebibytes,
-    microseconds,
-    plain,
-    ratio,
-    seconds,
-    spread_of,
-    text,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from .plot import Plot
-
-__all__ = [
-    "Cell",
-    "Report",
-    "Spread",
-    "add_size",
-    "argument_parser",
-    "defaults",
-    "gibibytes",
-    "in_unit",
-    "mebibytes",
-    "microseconds",
-    "plain",
-    "ratio",
-    "seconds",
-    "spread_of",
-    "text",
-]
+    from .units import Cell, Unit
 
 _FILE_WIDTH = 180
-in_unit = Unit
 
 
 class Report:

@@ -8,40 +8,50 @@ from __future__ import annotations
 
 import importlib
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Sequence
 
 _HIDDEN = 128
-_CLASSES = 32
 
 
-def make_step(num_features: int) -> Callable[[Any, Any], float]:
-    """What trains on one batch: (batch, rows) to its loss."""
-    SAGEConv = importlib.import_module("torch_geometric.nn").SAGEConv  # noqa: N806
-    trim_to_layer = importlib.import_module("torch_geometric.utils").trim_to_layer
-    torch.manual_seed(0)
-    sizes = [num_features, _HIDDEN, _HIDDEN, _CLASSES]
-    layers = torch.nn.ModuleList([SAGEConv(one, other) for one, other in pairwise(sizes)])
-    optimizer = torch.optim.Adam(layers.parameters(), lr=0.01)
+class SageTraining:
+    """A model and its optimizer, from a fixed seed."""
 
-    def step(batch: Any, rows: Any) -> float:  # noqa: ANN401
-        nodes, edges = list(batch.num_sampled_nodes), list(batch.num_sampled_edges)
-        x = torch.from_numpy(rows)
-        edge_index = torch.stack([torch.from_numpy(batch.row), torch.from_numpy(batch.col)])
-        target = torch.from_numpy(batch.nodes[: nodes[0]] % _CLASSES)
-        for number, layer in enumerate(layers):
-            x, edge_index, _ = trim_to_layer(number, nodes, edges, x, edge_index)
+    def __init__(self, num_features: int, num_classes: int) -> None:
+        convolution = importlib.import_module("torch_geometric.nn").SAGEConv
+        self._trim = importlib.import_module("torch_geometric.utils").trim_to_layer
+        torch.manual_seed(0)
+        sizes = [num_features, _HIDDEN, _HIDDEN, num_classes]
+        self._layers = torch.nn.ModuleList(
+            [convolution(one, other) for one, other in pairwise(sizes)]
+        )
+        self._optimizer = torch.optim.Adam(self._layers.parameters(), lr=0.01)
+
+    def step(
+        self,
+        x: torch.Tensor,
+        edge_index: torch.Tensor,
+        target: torch.Tensor,
+        *,
+        nodes: Sequence[int],
+        edges: Sequence[int],
+    ) -> float:
+        """Trains on one batch, of which the nodes and edges of each hop are given; -1 is no target.
+
+        Returns the loss.
+        """
+        hops = [list(nodes), list(edges)]
+        for number, layer in enumerate(self._layers):
+            x, edge_index, _ = self._trim(number, *hops, x, edge_index)
             x = layer(x, edge_index)
-            if number < len(layers) - 1:
+            if number < len(self._layers) - 1:
                 x = x.relu()
-        loss = torch.nn.functional.cross_entropy(x[: nodes[0]], target)
-        optimizer.zero_grad()
+        loss = torch.nn.functional.cross_entropy(x[: nodes[0]], target, ignore_index=-1)
+        self._optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
-        optimizer.step()
+        self._optimizer.step()
         return float(loss.detach())
-
-    return step

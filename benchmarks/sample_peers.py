@@ -20,14 +20,15 @@ from .peers import RECIPES, Peer, find, why_missing
 from .peers.contract import Hop, Lists, problems_of
 from .peers.trial import CannotError, Trial, script_command, try_script
 from .plot import bars
-from .report import Cell, Report, in_unit, plain, ratio, spread_of, text
 from .turns import Played, Player, play
+from .units import Cell, Unit, plain, ratio, spread_of, text
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable
 
     from .peers.contract import Expands
+    from .report import Report
 
 FANOUTS = (15, 10, 5)
 OURS = "graphmount"
@@ -67,12 +68,12 @@ _WAYS = (
 )
 _COLUMNS = {
     "library": text,
-    "ms a sample": in_unit(1e3, 2, "less"),
+    "ms a sample": Unit(1e3, 2, "less"),
     "edges a sample": plain,
-    "M edges/s": in_unit(1e-6, 1, "more"),
+    "M edges/s": Unit(1e-6, 1, "more"),
     "ours / this, samples/s": ratio,
     "ours / this, edges/s": ratio,
-    "processor, ms": in_unit(1e3, 1),
+    "processor, ms": Unit(1e3, 1),
     "turns": plain,
 }
 

@@ -71,7 +71,7 @@ def _speed(job: Callable[[], int], seconds: float) -> float:
 
 def bench_threads(report: Report, folder: str, options: argparse.Namespace) -> None:
     path, counts = f"{folder}/threads", thread_counts()
-    make_dataset(path, 1 << options.thread_scale, 128)
+    make_dataset(path, 1 << options.thread_scale)
     ds = gm.Dataset(path)
     warm_up(ds.graph.path)
     warm_up(ds.features["x"].path)

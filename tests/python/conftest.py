@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import hypothesis
 import numpy as np
 import pytest
+from feature_data import feature_rows
 from loader_data import make_datasets
+from run_mode import IS_LONG
 from source_samples import DST, SIDES, SRC
 
 import graphmount as gm
-
-IS_LONG = os.environ.get("GRAPHMOUNT_LONG") == "1"
-IS_SANITIZED = os.environ.get("GRAPHMOUNT_SANITIZED") == "1"
 
 hypothesis.settings.register_profile(
     "graphmount",
@@ -57,20 +53,6 @@ def features_path(tmp_path):
     path = tmp_path / "features.gd"
     gm.compile_features(feature_rows(np.arange(100)), path)
     return path
-
-
-def feature_rows(ids):
-    """The rows of `features_path` as a function of their ids."""
-    return (np.asarray(ids)[:, None] + np.arange(24) / 2).astype(np.float32)
-
-
-def mapping_of(address):
-    """The line of /proc/self/maps that holds an address."""
-    for line in Path("/proc/self/maps").read_text().splitlines():
-        begin, end = (int(part, 16) for part in line.split()[0].split("-"))
-        if begin <= address < end:
-            return line
-    return ""
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ import time
 
 import numpy as np
 import pytest
-from conftest import IS_SANITIZED
 from interrupting import CAN_BE_INTERRUPTED, interrupt
+from run_mode import IS_SANITIZED
 
 import graphmount as gm
 

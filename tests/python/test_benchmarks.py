@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import IS_LONG
+from run_mode import IS_LONG
 
 ROOT = Path(__file__).parents[2]
 MEMCAP = ROOT / "benchmarks" / "memcap.py"

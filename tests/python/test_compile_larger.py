@@ -19,8 +19,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from conftest import IS_SANITIZED
 from interrupting import CAN_BE_INTERRUPTED, interrupt
+from run_mode import IS_SANITIZED
 from test_atomic_writes import small_disk  # noqa: F401  (a fixture)
 
 import graphmount as gm

@@ -14,7 +14,7 @@ import time
 
 import numpy as np
 import pytest
-from conftest import IS_SANITIZED
+from run_mode import IS_SANITIZED
 
 import graphmount as gm
 from graphmount import _folder

@@ -7,7 +7,7 @@ import json
 
 import numpy as np
 import pytest
-from conftest import IS_SANITIZED
+from run_mode import IS_SANITIZED
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 if not torch.distributed.is_available() or not torch.distributed.is_gloo_available():

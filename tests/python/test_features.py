@@ -13,7 +13,9 @@ from pathlib import Path
 import ml_dtypes
 import numpy as np
 import pytest
-from conftest import IS_SANITIZED, feature_rows, mapping_of
+from feature_data import feature_rows
+from mapped_memory import mapping_of
+from run_mode import IS_SANITIZED
 from test_round_trip import DTYPES
 
 import graphmount as gm

@@ -12,8 +12,9 @@ import hypothesis
 import ml_dtypes
 import numpy as np
 import pytest
-from conftest import IS_SANITIZED, feature_rows
+from feature_data import feature_rows
 from hypothesis import strategies as st
+from run_mode import IS_SANITIZED
 
 import graphmount as gm
 

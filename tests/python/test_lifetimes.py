@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import feature_rows
+from feature_data import feature_rows
 
 import graphmount as gm
 

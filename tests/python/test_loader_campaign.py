@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import IS_SANITIZED
+from run_mode import IS_SANITIZED
 
 FOLDER = Path(__file__).parent
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import IS_SANITIZED
+from run_mode import IS_SANITIZED
 
 import graphmount as gm
 

@@ -7,8 +7,8 @@ import sys
 
 import numpy as np
 import pytest
-from conftest import IS_LONG
 from graphmount.benchmarks import papers_data
+from run_mode import IS_LONG
 
 SMALL = papers_data.Shape(num_nodes=150_001, num_edges=2_100_000, num_train=1000)
 

@@ -10,10 +10,10 @@ import time
 
 import numpy as np
 import pytest
-from conftest import IS_SANITIZED
 from hypothesis import given
 from hypothesis import strategies as st
 from interrupting import CAN_BE_INTERRUPTED, interrupt
+from run_mode import IS_SANITIZED
 from test_atomic_writes import small_disk  # noqa: F401  (a fixture)
 
 import graphmount as gm

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import IS_SANITIZED, feature_rows
+from feature_data import feature_rows
+from run_mode import IS_SANITIZED
 
 import graphmount as gm
 

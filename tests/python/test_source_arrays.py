@@ -7,11 +7,11 @@ import sys
 
 import numpy as np
 import pytest
-from conftest import IS_SANITIZED
 from draining import drain_edges, drain_rows
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
+from run_mode import IS_SANITIZED
 
 from graphmount.errors import SourceError
 from graphmount.sources.npy_files import open_npy

@@ -8,8 +8,8 @@ import sys
 import numpy as np
 import pytest
 from arrow_files import pa, parquet, stored
-from conftest import IS_SANITIZED
 from draining import drain_edges, drain_rows
+from run_mode import IS_SANITIZED
 
 from graphmount.errors import SourceError
 from graphmount.sources.opening import open_edges, open_rows

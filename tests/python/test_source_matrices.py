@@ -8,10 +8,10 @@ import sys
 
 import numpy as np
 import pytest
-from conftest import IS_SANITIZED
 from draining import drain_edges
 from hypothesis import given
 from hypothesis import strategies as st
+from run_mode import IS_SANITIZED
 from scipy import io, sparse
 
 from graphmount.errors import SourceError

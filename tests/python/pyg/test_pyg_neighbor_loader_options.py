@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
-from pyg_datasets import NUM_NODES, assert_same, check_rows, make_dataset
+from pyg_datasets import NUM_NODES, assert_same, check_rows
 
 import graphmount as gm
 
@@ -15,11 +15,6 @@ pytest.importorskip("torch_geometric", reason="torch_geometric is not installed"
 from torch_geometric.data import Data  # noqa: E402
 
 from graphmount.pyg import NeighborLoader  # noqa: E402
-
-
-@pytest.fixture(scope="module")
-def dataset(tmp_path_factory):
-    return make_dataset(tmp_path_factory.mktemp("pyg") / "dataset")[0]
 
 
 def test_seeds_as_masks_tensors_and_names(dataset):

@@ -7,7 +7,8 @@ import sys
 
 import numpy as np
 import pytest
-from conftest import IS_SANITIZED, mapping_of
+from mapped_memory import mapping_of
+from run_mode import IS_SANITIZED
 
 import graphmount as gm
 

@@ -12,7 +12,6 @@ from pyg_datasets import (
     check_rows,
     check_trees,
     make_dataset,
-    make_kinds,
     source,
 )
 
@@ -26,16 +25,6 @@ from torch_geometric.loader import NeighborLoader, NodeLoader  # noqa: E402
 from torch_geometric.testing import MyFeatureStore  # noqa: E402
 
 from graphmount.pyg import EdgeFeatures, NeighborSampler  # noqa: E402
-
-
-@pytest.fixture(scope="module")
-def datasets(tmp_path_factory):
-    return make_kinds(tmp_path_factory.mktemp("pyg"))
-
-
-@pytest.fixture
-def dataset(datasets):
-    return datasets["directed"]
 
 
 @pytest.mark.parametrize("kind", [*KINDS])

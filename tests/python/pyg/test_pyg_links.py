@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
-from pyg_datasets import NUM_NODES, check_edges, check_rows, make_kinds
+from pyg_datasets import check_edges, check_rows, edge_index_of
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 pytest.importorskip("torch_geometric", reason="torch_geometric is not installed")
@@ -14,25 +13,9 @@ from torch_geometric.sampler import NegativeSampling  # noqa: E402
 from graphmount.pyg import NeighborSampler  # noqa: E402
 
 
-@pytest.fixture(scope="module")
-def datasets(tmp_path_factory):
-    return make_kinds(tmp_path_factory.mktemp("pyg"))
-
-
-@pytest.fixture
-def dataset(datasets):
-    return datasets["directed"]
-
-
-def links_of(graph):
-    """All edges, in the order of their ids."""
-    col = np.repeat(np.arange(NUM_NODES), np.diff(graph.indptr))
-    return torch.from_numpy(np.stack([graph.indices.astype(np.int64), col]))
-
-
 @pytest.fixture
 def links(dataset):
-    return links_of(dataset.graph)
+    return edge_index_of(dataset.graph)
 
 
 def test_link_loader(dataset, links):
@@ -96,7 +79,7 @@ def test_triplets(dataset, links, disjoint):
 def test_links_in_time(datasets):
     dataset = datasets["temporal"]
     graph = dataset.graph
-    links = links_of(graph)
+    links = edge_index_of(graph)
     times = torch.from_numpy(graph.neighbor_lists().timestamps.copy())
     loader = LinkLoader(
         dataset.to_pyg(),

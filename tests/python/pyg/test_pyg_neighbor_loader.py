@@ -11,8 +11,8 @@ from pyg_datasets import (
     check_batch,
     check_edges,
     check_trees,
+    edge_index_of,
     make_dataset,
-    make_kinds,
     source,
 )
 
@@ -27,22 +27,6 @@ from torch_geometric.sampler.base import SubgraphType  # noqa: E402
 from torch_geometric.utils import is_undirected, k_hop_subgraph  # noqa: E402
 
 from graphmount.pyg import EdgeFeatures, NeighborLoader, NeighborSampler  # noqa: E402
-
-
-@pytest.fixture(scope="module")
-def datasets(tmp_path_factory):
-    return make_kinds(tmp_path_factory.mktemp("pyg"))
-
-
-@pytest.fixture
-def dataset(datasets):
-    return datasets["directed"]
-
-
-def edge_index_of(graph):
-    """All edges in the order of their ids, as PyG has them."""
-    col = np.repeat(np.arange(graph.num_nodes), np.diff(graph.indptr))
-    return torch.from_numpy(np.stack([graph.indices.astype(np.int64), col]))
 
 
 @pytest.mark.parametrize("kind", [*KINDS])

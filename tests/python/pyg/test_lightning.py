@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from pyg_datasets import NUM_NODES, check_rows, make_dataset
+from pyg_datasets import NUM_NODES, check_rows
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 pytest.importorskip("torch_geometric", reason="torch_geometric is not installed")
@@ -17,11 +17,6 @@ from graphmount.pyg import NeighborSampler  # noqa: E402
 
 # Lightning warns of few batches and workers, and torch of what Lightning calls.
 pytestmark = pytest.mark.filterwarnings("ignore")
-
-
-@pytest.fixture(scope="module")
-def dataset(tmp_path_factory):
-    return make_dataset(tmp_path_factory.mktemp("lightning") / "dataset")[0]
 
 
 class Model(lightning.LightningModule):

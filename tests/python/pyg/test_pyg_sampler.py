@@ -9,7 +9,7 @@ from multiprocessing.reduction import ForkingPickler
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pyg_datasets import KINDS, NUM_NODES, make_dataset, make_kinds
+from pyg_datasets import KINDS, NUM_NODES, make_dataset
 from sampling_twin import Lists, induced, replay
 
 from graphmount.errors import IdError, MissingDataError
@@ -21,17 +21,6 @@ from torch_geometric.sampler import NodeSamplerInput, NumNeighbors  # noqa: E402
 from torch_geometric.sampler.base import SubgraphType  # noqa: E402
 
 from graphmount.pyg import NeighborSampler  # noqa: E402
-
-
-@pytest.fixture(scope="module")
-def datasets(tmp_path_factory):
-    return make_kinds(tmp_path_factory.mktemp("pyg"))
-
-
-@pytest.fixture
-def dataset(datasets):
-    return datasets["directed"]
-
 
 seeds = st.lists(st.integers(0, NUM_NODES - 1), min_size=1, max_size=8)
 

@@ -62,6 +62,15 @@ def make_kinds(folder):
     return {name: make_dataset(folder / name, **options)[0] for name, options in KINDS.items()}
 
 
+def edge_index_of(graph):
+    """All edges in the order of their ids, as PyG has them."""
+    # Here, so that tests can be collected, and skipped, without torch.
+    import torch
+
+    col = np.repeat(np.arange(graph.num_nodes), np.diff(graph.indptr))
+    return torch.from_numpy(np.stack([graph.indices.astype(np.int64), col]))
+
+
 def check_rows(batch):
     """Whether a batch has the rows of its nodes."""
     arrays = source()

@@ -7,9 +7,9 @@ from multiprocessing.reduction import ForkingPickler
 
 import numpy as np
 import pytest
-from conftest import mapping_of
 from hypothesis import given
 from hypothesis import strategies as st
+from mapped_memory import mapping_of
 from pyg_datasets import NUM_NODES, make_dataset
 
 import graphmount as gm

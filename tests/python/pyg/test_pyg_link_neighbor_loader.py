@@ -6,8 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from pyg_datasets import KINDS, NUM_NODES, check_edges, check_rows, make_kinds
-from test_pyg_neighbor_loader import assert_same, edge_index_of
+from pyg_datasets import KINDS, NUM_NODES, assert_same, check_edges, check_rows, edge_index_of
 
 import graphmount as gm
 
@@ -18,16 +17,6 @@ from torch_geometric.loader import LinkLoader  # noqa: E402
 from torch_geometric.sampler import NegativeSampling  # noqa: E402
 
 from graphmount.pyg import EdgeFeatures, LinkNeighborLoader, NeighborSampler  # noqa: E402
-
-
-@pytest.fixture(scope="module")
-def datasets(tmp_path_factory):
-    return make_kinds(tmp_path_factory.mktemp("pyg"))
-
-
-@pytest.fixture
-def dataset(datasets):
-    return datasets["directed"]
 
 
 @pytest.fixture

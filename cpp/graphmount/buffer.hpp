@@ -11,7 +11,8 @@
 namespace graphmount {
 
 /// Large pages make random accesses faster. But the system has to find and clear two megabytes at
-/// the first touch of each, which is not worth it for memory that is written and read in order.
+/// the first touch of each, which is not worth it for memory that is written and read in order;
+/// small ones are there from the beginning.
 enum class PageSize { kLarge, kSmall };
 
 /// Memory straight from the system, in large pages where it has them. Throws std::bad_alloc.

@@ -113,7 +113,8 @@ void bind_loader(nb::module_& module) {
       .def_ro("copy_seconds", &FeedStats::copy_seconds)
       .def_ro("wait_seconds", &FeedStats::wait_seconds)
       .def_ro("reads", &FeedStats::reads)
-      .def_ro("bytes", &FeedStats::bytes);
+      .def_ro("bytes", &FeedStats::bytes)
+      .def_ro("is_swept", &FeedStats::is_swept);
   nb::class_<PipelineStats>(module, "PipelineStats")
       .def_ro("batches", &PipelineStats::batches)
       .def_ro("sampled_nodes", &PipelineStats::sampled_nodes)

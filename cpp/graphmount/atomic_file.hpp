@@ -25,8 +25,8 @@ class AtomicFile {
   void reserve(std::uint64_t bytes);
 
   /// For a file whose size nobody knows yet, before it is written up to `end`: reserves space up to
-  /// there and for some of what may follow, which makes writing cheaper. `commit` gives back what is
-  /// left.
+  /// there and for some of what may follow, which makes writing cheaper. `commit` gives back what
+  /// is left.
   void reserve_ahead(std::uint64_t end);
 
   /// May be called by several threads at once.
@@ -46,7 +46,7 @@ class AtomicFile {
   int descriptor_ = -1;
   std::uint64_t reserved_ = 0;  // up to here
   bool has_spare_ = false;      // whether space behind the end of the file may be reserved
-  bool has_name_ = false;  // whether temporary_ exists in the folder
+  bool has_name_ = false;       // whether temporary_ exists in the folder
 };
 
 }  // namespace graphmount

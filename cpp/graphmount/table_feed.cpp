@@ -39,6 +39,7 @@ TableFeed::TableFeed(const FeatureMatrix& matrix, const FeedOptions& options)
     for (std::size_t i = 0; i < kSweepThreads; ++i) readers.push_back(make_reader());
     sweep_ = std::make_unique<RowSweep>(std::move(readers), matrix.num_rows(), row_bytes_,
                                         budget_.chunk_rows);
+    stats_.is_swept = true;
   } else if (hot_.size() < matrix.num_rows()) {
     for (Fill& fill : fills_) fill.reader = std::make_unique<ReadThread>(make_reader());
   }

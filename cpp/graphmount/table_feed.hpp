@@ -42,6 +42,7 @@ struct FeedStats {
   double wait_seconds = 0;  // for reads, when all else was done
   ReadStats reads;
   std::size_t bytes = 0;  // of memory for rows, bookkeeping and reads
+  bool is_swept = false;
 };
 
 struct FeedOptions {

@@ -333,6 +333,9 @@ class FeedStats:
     @property
     def bytes(self) -> int: ...
 
+    @property
+    def is_swept(self) -> bool: ...
+
 class PipelineStats:
     @property
     def batches(self) -> int: ...

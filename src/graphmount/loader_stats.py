@@ -33,6 +33,8 @@ class TableStats:
         copy_seconds: Time for copying rows that were in memory.
         wait_seconds: Time that was waited for the disk when all else was done.
         cache_bytes: Memory of the caches.
+        is_swept: Whether the file is read from end to end, again and again, for many batches at
+            once, because each of them wants a large part of it.
 
     Examples:
         >>> import graphmount as gm
@@ -51,6 +53,7 @@ class TableStats:
     copy_seconds: float = 0.0
     wait_seconds: float = 0.0
     cache_bytes: int = 0
+    is_swept: bool = False
 
     @property
     def hit_rate(self) -> float:
@@ -184,4 +187,5 @@ def _table_stats(stats: _core.FeedStats) -> TableStats:
         copy_seconds=stats.copy_seconds,
         wait_seconds=stats.wait_seconds,
         cache_bytes=stats.bytes,
+        is_swept=stats.is_swept,
     )

@@ -33,9 +33,9 @@ NB_MODULE(_core, module) {
   using namespace graphmount;
   using nanobind::literals::operator""_a;
 #if !defined(__SANITIZE_ADDRESS__)
-  // At the end of a process torch keeps what its modules hold, and in a worker of a DataLoader that
-  // is the dataset, with the files that it has mounted. Nothing is lost by that, and no user can do
-  // anything about it. Tests under sanitizers, which have no torch, would still hear of a leak.
+  // In workers of torch's DataLoader nanobind finds mounted files alive at the end of the process,
+  // which frees them anyway. No user can do anything about its warnings. Tests under sanitizers,
+  // which have no torch, would still hear of a leak.
   nanobind::set_leak_warnings(false);
 #endif
   bindings::bind_errors();

@@ -156,6 +156,7 @@ void BatchPipeline::load_batches(std::optional<Loading>& begun, std::optional<Lo
     auto sampled = take_sampled(lock);
     lock.unlock();
     if (!sampled) break;
+    ++num_begun_;
     changed_.notify_all();
     const auto start_time = Clock::now();
     begun.emplace(
@@ -174,8 +175,14 @@ void BatchPipeline::load_batches(std::optional<Loading>& begun, std::optional<Lo
 }
 
 bool BatchPipeline::is_ready_to_go_on() const {
-  return ready_.size() < options_.prefetch &&
-         (sampled_.size() >= options_.window || num_sampled_ == num_batches_);
+  return ready_.size() < options_.prefetch && sees_far_enough();
+}
+
+/// Whether the next batch need not wait for more samples. At first few of them do, so that nobody
+/// waits for a whole window before there is a batch; each further one waits for two more.
+bool BatchPipeline::sees_far_enough() const {
+  const std::uint64_t wanted = std::min<std::uint64_t>(options_.window, 2 * (num_begun_ + 1));
+  return sampled_.size() >= wanted || num_sampled_ == num_batches_;
 }
 
 /// Waits for the next sample; nothing if there is none to come.
@@ -183,11 +190,8 @@ std::optional<BatchPipeline::Sampled> BatchPipeline::take_sampled(
     std::unique_lock<std::mutex>& lock) {
   timed_wait(changed_, lock, stats_.ready_wait_seconds,
              [&] { return is_stopping_ || ready_.size() < options_.prefetch; });
-  // As far ahead as can be seen, and no further: the window is full, or the epoch ends.
-  timed_wait(changed_, lock, stats_.feed_wait_seconds, [&] {
-    return is_stopping_ || failure_ || sampled_.size() >= options_.window ||
-           num_sampled_ == num_batches_;
-  });
+  timed_wait(changed_, lock, stats_.feed_wait_seconds,
+             [&] { return is_stopping_ || failure_ || sees_far_enough(); });
   // If the sampler failed, what it had done before is still good.
   if (is_stopping_ || sampled_.empty()) return std::nullopt;
   divide_room(sampled_.front().sample);

@@ -101,6 +101,7 @@ class BatchPipeline {
   void load_batches(std::optional<Loading>& begun, std::optional<Loading>& pending);
   std::optional<Sampled> take_sampled(std::unique_lock<std::mutex>& lock);
   bool is_ready_to_go_on() const;
+  bool sees_far_enough() const;
   void start(Loading& loading);
   void finish(std::optional<Loading>& loading);
   template <class Work>
@@ -114,6 +115,7 @@ class BatchPipeline {
   bool is_swept_ = false;                        // whether a table is
   std::vector<BufferPool> pools_;                // one for each table
   std::vector<std::uint64_t> next_to_announce_;  // the batch, for each table
+  std::uint64_t num_begun_ = 0;                  // batches whose rows are or were under way
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;

@@ -1,0 +1,89 @@
+// The pipeline of batches: what is not seen from Python, where batches and their rows are tested.
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+
+#include "check.hpp"
+#include "graphmount/batch_pipeline.hpp"
+#include "random_edges.hpp"
+#include "temporary_folder.hpp"
+#include "write_graph.hpp"
+
+using namespace graphmount;
+using namespace graphmount::testing;
+
+namespace {
+
+constexpr std::uint64_t kNodes = 40;
+constexpr std::uint64_t kBatches = 30;
+constexpr auto kPatience = std::chrono::milliseconds(20'000);
+
+/// One node for each batch; those from some batch on come when they are let go.
+class HeldSeeds final : public SeedSource {
+ public:
+  explicit HeldSeeds(std::uint64_t num_free) : num_free_(num_free) {}
+
+  std::uint64_t num_batches() const override { return kBatches; }
+
+  BatchSeeds seeds_of(std::uint64_t batch, RandomKey) const override {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return batch < num_free_; });
+    return {{static_cast<NodeId>(batch)}, {}, {}};
+  }
+
+  void let_go(std::uint64_t num_free) {
+    const std::lock_guard lock(mutex_);
+    num_free_ = num_free;
+    changed_.notify_all();
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  mutable std::condition_variable changed_;
+  std::uint64_t num_free_;
+};
+
+std::shared_ptr<const Graph> make_graph(const TemporaryFolder& folder) {
+  write_graph(folder / "graph.gl", random_edges(3, kNodes, 600).columns(false, false), {},
+              {.num_nodes = kNodes}, {});
+  return std::make_shared<Graph>(folder / "graph.gl");
+}
+
+}  // namespace
+
+TEST(first_batches_do_not_wait_for_the_whole_window) {
+  const TemporaryFolder folder;
+  const auto graph = make_graph(folder);
+  for (const std::uint64_t window : {1, 2, 3, 16, 63}) {
+    const auto seeds = std::make_shared<HeldSeeds>(std::min<std::uint64_t>(window, 2));
+    PipelineOptions options;
+    options.sample.fanouts = {3};
+    options.window = window;
+    BatchPipeline pipeline(graph, {}, seeds, options);
+    LoadedBatch batch;
+    for (std::uint64_t number = 0; number < kBatches; ++number) {
+      CHECK(pipeline.next(batch, kPatience) == BatchPipeline::Next::kBatch);
+      CHECK_EQUAL(batch.number, number);
+      CHECK_EQUAL((*batch.sample.nodes)[0], static_cast<std::int64_t>(number));
+      // What the next batch may see ahead of it, itself included.
+      seeds->let_go(number + 1 + std::min(window, 2 * (number + 2)));
+    }
+    CHECK(pipeline.next(batch, kPatience) == BatchPipeline::Next::kEnd);
+  }
+}
+
+TEST(ends_while_samples_are_waited_for) {
+  const TemporaryFolder folder;
+  const auto seeds = std::make_shared<HeldSeeds>(1);
+  PipelineOptions options;
+  options.sample.fanouts = {3};
+  BatchPipeline pipeline(make_graph(folder), {}, seeds, options);
+  LoadedBatch batch;
+  CHECK(pipeline.next(batch, std::chrono::milliseconds(1)) == BatchPipeline::Next::kNotYet);
+  seeds->let_go(2);
+  CHECK(pipeline.next(batch, kPatience) == BatchPipeline::Next::kBatch);
+  seeds->let_go(kBatches);
+  pipeline.stop();
+  CHECK_THROWS(pipeline.next(batch, kPatience), std::logic_error);
+}

@@ -7,7 +7,7 @@ Whatever ends the consumer, an error or Ctrl-C, ends the thread too before the c
 from __future__ import annotations
 
 import threading
-from queue import Empty, Full, Queue
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
@@ -15,49 +15,55 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_POLL_SECONDS = 0.05
+#: How many items may be there, or be read, that the consumer has not taken.
+_MOST_AHEAD = 2
 
 
 class _Reader(threading.Thread, Generic[T]):
-    """Moves items to a queue, then None and, if it came to that, the error in `failure`."""
+    """Moves items to a queue, then None and, if it came to that, the error in `failure`.
+
+    It reads an item for each permit; `SimpleQueue` has no limit, but hands over faster than one
+    that has.
+    """
 
     def __init__(self, items: Iterator[T]) -> None:
         super().__init__(name="graphmount-reader", daemon=True)
-        self.queue: Queue[T | None] = Queue(maxsize=1)
         self.failure: BaseException | None = None
         self._items = items
+        self._ready: SimpleQueue[T | None] = SimpleQueue()
+        self._permits: SimpleQueue[None] = SimpleQueue()
         self._is_wanted = True
+        for _ in range(_MOST_AHEAD):
+            self._permits.put(None)
 
     def run(self) -> None:
         try:
             try:
-                for item in self._items:
-                    if not self._put(item):
-                        break
+                while self._may_go_on() and (item := next(self._items, None)) is not None:
+                    self._ready.put(item)
+                    del item  # or it would be kept while a permit is waited for
             finally:
                 # A generator may hold files; they are closed by the thread that runs it.
                 getattr(self._items, "close", lambda: None)()
         except BaseException as error:  # noqa: BLE001  (raised again by the consumer)
             self.failure = error
-        self._put(None)  # whatever happened, or the consumer would wait forever
+        self._ready.put(None)  # whatever happened, or the consumer would wait forever
 
-    def _put(self, item: T | None) -> bool:
-        while self._is_wanted:
-            try:
-                self.queue.put(item, timeout=_POLL_SECONDS)
-            except Full:
-                continue
-            return True
-        return False
+    def _may_go_on(self) -> bool:
+        self._permits.get()
+        return self._is_wanted
+
+    def take(self) -> T | None:
+        """The next item; None if there is none."""
+        item = self._ready.get()
+        self._permits.put(None)
+        return item
 
     def stop(self) -> None:
         """Returns when the thread has ended; nothing is read after what it is at."""
         self._is_wanted = False
-        while self.is_alive():
-            try:
-                self.queue.get_nowait()
-            except Empty:
-                self.join(_POLL_SECONDS)
+        self._permits.put(None)
+        self.join()
 
 
 def read_ahead(items: Iterator[T]) -> Generator[T]:
@@ -73,7 +79,7 @@ def read_ahead(items: Iterator[T]) -> Generator[T]:
     reader = _Reader(items)
     reader.start()
     try:
-        while (item := reader.queue.get()) is not None:
+        while (item := reader.take()) is not None:
             yield item
             item = None  # or it would be kept while the next one is waited for
         if reader.failure is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 
 import pytest
 
@@ -61,3 +62,21 @@ def test_a_consumer_that_stops_ends_the_thread():
     reading.close()
     assert is_closed.is_set()
     assert reader_threads() == []
+
+
+def test_at_most_three_items_are_alive():
+    class Item:
+        alive = most = 0
+
+        def __init__(self):
+            Item.alive += 1
+            Item.most = max(Item.most, Item.alive)
+
+        def __del__(self):
+            Item.alive -= 1
+
+    for _ in read_ahead(Item() for _ in range(200)):
+        time.sleep(0.0002)  # long enough for the reader to run ahead as far as it may
+    assert Item.most == 3
+    del _
+    assert Item.alive == 0

@@ -68,7 +68,7 @@ def main() -> int:
     options = parser.parse_args()
     defaults(options, scale=(22, 16))
     num_nodes = 1 << options.scale
-    require_memory(num_nodes * (DEGREE * 48 + COLUMNS * 8), "making the graph")
+    require_memory(num_nodes * DEGREE * 48, "making the graph")
     with scratch_folder(options.folder, num_nodes * (12 * DEGREE + 8 * COLUMNS)) as folder:
         report = Report("train", options, folder)
         if importlib.util.find_spec("torch_geometric") is None:

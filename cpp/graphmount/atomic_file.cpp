@@ -94,10 +94,23 @@ void AtomicFile::reserve_ahead([[maybe_unused]] std::uint64_t end) {
 #ifdef FALLOC_FL_KEEP_SIZE
   if (end <= reserved_) return;
   const std::uint64_t begin = std::exchange(reserved_, end + std::min(end, kMostAhead));
-  // Only an offer: if the disk has no room for what may come, writing goes on without.
-  has_spare_ |= fallocate(descriptor_, FALLOC_FL_KEEP_SIZE, static_cast<off_t>(begin),
-                          static_cast<off_t>(reserved_ - begin)) == 0;
+  has_spare_ = true;
+  if (fallocate(descriptor_, FALLOC_FL_KEEP_SIZE, static_cast<off_t>(begin),
+                static_cast<off_t>(reserved_ - begin)) == 0)
+    return;
+  // Only an offer: if there is no room for what may come, writing goes on without. Some file
+  // systems keep what they found before they ran out of it, which others may need.
+  reserved_ = UINT64_MAX;
+  give_back();
 #endif
+}
+
+void AtomicFile::give_back() {
+  if (!std::exchange(has_spare_, false)) return;
+  struct stat status{};
+  // Its own size: only what is reserved behind it goes.
+  if (fstat(descriptor_, &status) != 0 || ftruncate(descriptor_, status.st_size) != 0)
+    throw IoError(path_.string(), "cannot give back reserved space", errno);
 }
 
 void AtomicFile::write_at(std::uint64_t offset, std::span<const std::byte> data) const {
@@ -121,12 +134,7 @@ void AtomicFile::start_write_back([[maybe_unused]] std::uint64_t offset,
 }
 
 void AtomicFile::commit() {
-  if (has_spare_) {
-    struct stat status{};
-    // Its own size: this only gives back what is reserved behind it.
-    if (fstat(descriptor_, &status) != 0 || ftruncate(descriptor_, status.st_size) != 0)
-      throw IoError(path_.string(), "cannot give back reserved space", errno);
-  }
+  give_back();
   if (fsync(descriptor_) != 0) throw IoError(path_.string(), "cannot sync", errno);
   if (!has_name_) {
     const std::string link = "/proc/self/fd/" + std::to_string(descriptor_);

@@ -40,11 +40,12 @@ class AtomicFile {
 
  private:
   void open_temporary();
+  void give_back();
 
   std::filesystem::path path_;
   std::filesystem::path temporary_;
   int descriptor_ = -1;
-  std::uint64_t reserved_ = 0;  // up to here
+  std::uint64_t reserved_ = 0;  // up to here; all there is if no more is to be reserved ahead
   bool has_spare_ = false;      // whether space behind the end of the file may be reserved
   bool has_name_ = false;       // whether temporary_ exists in the folder
 };

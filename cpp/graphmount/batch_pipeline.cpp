@@ -179,7 +179,7 @@ bool BatchPipeline::is_ready_to_go_on() const {
 }
 
 /// Whether the next batch need not wait for more samples. At first few of them do, so that nobody
-/// waits for a whole window before there is a batch; each further one waits for two more.
+/// waits for a whole window before there is a batch; each further one sees two batches further.
 bool BatchPipeline::sees_far_enough() const {
   const std::uint64_t wanted = std::min<std::uint64_t>(options_.window, 2 * (num_begun_ + 1));
   return sampled_.size() >= wanted || num_sampled_ == num_batches_;

@@ -24,8 +24,7 @@ void* allocate_pages(std::size_t bytes, [[maybe_unused]] PageSize pages) {
   }
   int flags = MAP_PRIVATE | MAP_ANONYMOUS;
 #ifdef MAP_POPULATE
-  // All of it will be written soon: to find all pages now is cheaper than one at a time.
-  if (pages == PageSize::kSmall) flags |= MAP_POPULATE;
+  if (pages == PageSize::kSmallAtOnce) flags |= MAP_POPULATE;
 #endif
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
   if (memory == MAP_FAILED) throw std::bad_alloc();

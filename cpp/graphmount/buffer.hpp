@@ -11,9 +11,10 @@
 namespace graphmount {
 
 /// Large pages make random accesses faster. But the system has to find and clear two megabytes at
-/// the first touch of each, which is not worth it for memory that is written and read in order;
-/// small ones are there from the beginning.
-enum class PageSize { kLarge, kSmall };
+/// the first touch of each, which is not worth it for memory that is written and read in order. If
+/// nearly all of it will be written soon, small ones are found at once when it is allocated, which
+/// is cheaper than one at a time.
+enum class PageSize { kLarge, kSmall, kSmallAtOnce };
 
 /// Memory straight from the system, in large pages where it has them. Throws std::bad_alloc.
 void* allocate_pages(std::size_t bytes, PageSize pages = PageSize::kLarge);

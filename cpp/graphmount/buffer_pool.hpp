@@ -101,6 +101,6 @@ class BasicBufferPool {
 /// For random accesses.
 using BufferPool = BasicBufferPool<PageSize::kLarge>;
 /// For what is written and read in order.
-using StreamBufferPool = BasicBufferPool<PageSize::kSmall>;
+using StreamBufferPool = BasicBufferPool<PageSize::kSmallAtOnce>;
 
 }  // namespace graphmount

@@ -1,6 +1,7 @@
 """Reading the next batch in a thread of its own while the last one is being worked on.
 
-At most three batches are alive at once: one that is being read, one that waits, and one in use.
+Three batches are alive at once: one that is being read, one that waits, and one in use; while one
+is handed over, a fourth may be begun. When it ends, none is kept.
 Whatever ends the consumer, an error or Ctrl-C, ends the thread too before the control returns.
 """
 
@@ -64,6 +65,7 @@ class _Reader(threading.Thread, Generic[T]):
         self._is_wanted = False
         self._permits.put(None)
         self.join()
+        self._ready = SimpleQueue()
 
 
 def read_ahead(items: Iterator[T]) -> Generator[T]:
@@ -77,8 +79,8 @@ def read_ahead(items: Iterator[T]) -> Generator[T]:
         BaseException: Whatever `items` raises, when its turn has come.
     """
     reader = _Reader(items)
-    reader.start()
     try:
+        reader.start()
         while (item := reader.take()) is not None:
             yield item
             item = None  # or it would be kept while the next one is waited for

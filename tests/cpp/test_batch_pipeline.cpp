@@ -3,6 +3,7 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <thread>
 
 #include "check.hpp"
 #include "graphmount/batch_pipeline.hpp"
@@ -44,6 +45,12 @@ class HeldSeeds final : public SeedSource {
   std::uint64_t num_free_;
 };
 
+/// Lets all seeds go in the end, whatever happens, or the pipeline would never end.
+struct Release {
+  HeldSeeds& seeds;
+  ~Release() { seeds.let_go(kBatches); }
+};
+
 std::shared_ptr<const Graph> make_graph(const TemporaryFolder& folder) {
   write_graph(folder / "graph.gl", random_edges(3, kNodes, 600).columns(false, false), {},
               {.num_nodes = kNodes}, {});
@@ -56,18 +63,23 @@ TEST(first_batches_do_not_wait_for_the_whole_window) {
   const TemporaryFolder folder;
   const auto graph = make_graph(folder);
   for (const std::uint64_t window : {1, 2, 3, 16, 63}) {
-    const auto seeds = std::make_shared<HeldSeeds>(std::min<std::uint64_t>(window, 2));
+    const auto seeds = std::make_shared<HeldSeeds>(0);
     PipelineOptions options;
     options.sample.fanouts = {3};
     options.window = window;
     BatchPipeline pipeline(graph, {}, seeds, options);
+    const Release release{*seeds};
     LoadedBatch batch;
     for (std::uint64_t number = 0; number < kBatches; ++number) {
+      // What the batch has to see, itself included; it does not come before.
+      const std::uint64_t wanted = std::min(kBatches, number + std::min(window, 2 * (number + 1)));
+      seeds->let_go(wanted - 1);
+      if (number < 4)
+        CHECK(pipeline.next(batch, std::chrono::milliseconds(20)) == BatchPipeline::Next::kNotYet);
+      seeds->let_go(wanted);
       CHECK(pipeline.next(batch, kPatience) == BatchPipeline::Next::kBatch);
       CHECK_EQUAL(batch.number, number);
       CHECK_EQUAL((*batch.sample.nodes)[0], static_cast<std::int64_t>(number));
-      // What the next batch may see ahead of it, itself included.
-      seeds->let_go(number + 1 + std::min(window, 2 * (number + 2)));
     }
     CHECK(pipeline.next(batch, kPatience) == BatchPipeline::Next::kEnd);
   }
@@ -79,11 +91,12 @@ TEST(ends_while_samples_are_waited_for) {
   PipelineOptions options;
   options.sample.fanouts = {3};
   BatchPipeline pipeline(make_graph(folder), {}, seeds, options);
+  const Release release{*seeds};
   LoadedBatch batch;
-  CHECK(pipeline.next(batch, std::chrono::milliseconds(1)) == BatchPipeline::Next::kNotYet);
-  seeds->let_go(2);
-  CHECK(pipeline.next(batch, kPatience) == BatchPipeline::Next::kBatch);
+  CHECK(pipeline.next(batch, std::chrono::milliseconds(20)) == BatchPipeline::Next::kNotYet);
+  std::thread stopping([&] { pipeline.stop(); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
   seeds->let_go(kBatches);
-  pipeline.stop();
+  stopping.join();
   CHECK_THROWS(pipeline.next(batch, kPatience), std::logic_error);
 }

@@ -1,8 +1,10 @@
 // parallel_for: every range exactly once, whatever the threads, and alive after exceptions, nested
 // calls and fork.
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <numeric>
+#include <random>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -145,6 +147,27 @@ TEST(serves_several_callers_at_once) {
   }
   for (std::thread& caller : callers) caller.join();
   CHECK_EQUAL(wrong.load(), 0);
+}
+
+TEST(does_all_work_of_calls_with_pauses_between_them) {
+  // Of about as long as threads look out before they sleep; with fewer threads and more than there
+  // are processors.
+  for (const int threads : {2, 64, 3}) {
+    set_num_threads(threads);
+    std::vector<std::thread> callers;
+    std::atomic<std::int64_t> sum = 0;
+    for (unsigned seed = 0; seed < 2; ++seed)
+      callers.emplace_back([&sum, seed] {
+        std::mt19937 random(seed);
+        for (int call = 0; call < 500; ++call) {
+          parallel_for(10, 1, [&](std::int64_t at, std::int64_t) { sum += at; });
+          std::this_thread::sleep_for(std::chrono::microseconds(random() % 200));
+        }
+      });
+    for (std::thread& caller : callers) caller.join();
+    CHECK_EQUAL(sum.load(), 2 * 500 * 45);
+  }
+  set_num_threads(4);
 }
 
 TEST(works_after_fork_in_child_and_parent) {

@@ -35,7 +35,7 @@ from .memcap import UnavailableError
 from .report import Report, argument_parser, defaults
 from .scratch import require_memory, scratch_folder
 from .synthetic_dataset import COLUMNS, DEGREE
-from .turns import Played, play
+from .turns import Played, add_turns, play
 from .units import Cell, Spread, Unit, faster, mebibytes, plain, spread_of, text
 
 if TYPE_CHECKING:
@@ -181,9 +181,7 @@ def bench_family(report: Report, family: str, path: str, options: argparse.Names
 def main() -> int:
     parser = argument_parser(__doc__ or "")
     parser.add_argument("--scale", type=int, help="2^scale nodes (22)")
-    parser.add_argument("--rounds", type=int, help="turns of each way")
-    parser.add_argument("--seconds", type=float, help="of each turn")
-    parser.add_argument("--warm-seconds", type=float, help="of each turn before the clock runs")
+    add_turns(parser)
     parser.add_argument("--family", choices=list(FAMILIES), help="only this one")
     options = parser.parse_args()
     defaults(options, scale=(22, 16), rounds=(7, 2), seconds=(3.0, 0.5), warm_seconds=(1.5, 0.2))

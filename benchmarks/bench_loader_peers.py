@@ -34,7 +34,7 @@ from .plot import bars
 from .report import Report, argument_parser, defaults
 from .scratch import require_memory, scratch_folder
 from .synthetic_dataset import COLUMNS, DEGREE, features_of
-from .turns import Played, Player, play
+from .turns import Played, Player, add_turns, play
 from .units import Cell, Unit, mebibytes, plain, spread_of, text
 
 if TYPE_CHECKING:
@@ -196,9 +196,7 @@ def bench_family(report: Report, family: str, path: str, options: argparse.Names
 def main() -> int:
     parser = argument_parser(__doc__ or "")
     parser.add_argument("--scale", type=int, help="2^scale nodes (22)")
-    parser.add_argument("--rounds", type=int, help="turns of each loader")
-    parser.add_argument("--seconds", type=float, help="of each turn")
-    parser.add_argument("--warm-seconds", type=float, help="of each turn before the clock runs")
+    add_turns(parser)
     parser.add_argument("--family", choices=list(FAMILIES), default="R-MAT")
     options = parser.parse_args()
     defaults(options, scale=(22, 16), rounds=(5, 2), seconds=(4.0, 0.5), warm_seconds=(2.0, 0.2))

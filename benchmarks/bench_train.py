@@ -12,6 +12,8 @@ import json
 import sys
 from pathlib import Path
 
+import graphmount as gm
+
 from .cold_runs import run_cold
 from .memcap import UnavailableError
 from .plot import bars
@@ -32,7 +34,8 @@ _COLUMNS = {
 }
 
 
-def bench(report: Report, path: str, size: int, num_seeds: int) -> None:
+def bench(report: Report, path: str, size: int) -> None:
+    num_seeds = len(gm.Dataset(path).splits["train"])
     limit = max(size // 4, _LEAST_LIMIT)
     files = [str(file) for file in Path(path).rglob("*.g[ld]")]
     rows: list[dict[str, Cell]] = []
@@ -76,7 +79,7 @@ def main() -> int:
             return report.finish(options.json)
         made = make_dataset(f"{folder}/data", num_nodes, train=1 / 20)
         try:
-            bench(report, made.path, made.file_bytes, num_nodes // 20)
+            bench(report, made.path, made.file_bytes)
         except UnavailableError as error:
             report.skip("training", str(error))
         return report.finish(options.json)

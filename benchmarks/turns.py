@@ -20,7 +20,15 @@ from typing import TYPE_CHECKING, Any
 from .memcap import CappedRun, run_capped, status_of
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable, Sequence
+
+
+def add_turns(parser: argparse.ArgumentParser) -> None:
+    """The options that say how many turns there are, and how long."""
+    parser.add_argument("--rounds", type=int, help="turns of each way")
+    parser.add_argument("--seconds", type=float, help="of each turn")
+    parser.add_argument("--warm-seconds", type=float, help="of each turn before the clock runs")
 
 
 @dataclass(frozen=True)

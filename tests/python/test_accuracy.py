@@ -5,13 +5,13 @@ from __future__ import annotations
 import importlib.util
 import json
 import math
-import os
 import statistics
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from run_mode import IS_SANITIZED
 
 ROOT = Path(__file__).parents[2]
 SEEDS = 5
@@ -19,9 +19,7 @@ SEEDS = 5
 pytestmark = [
     pytest.mark.skipif(not (ROOT / "benchmarks").exists(), reason="no benchmarks (not a clone)"),
     pytest.mark.skipif(sys.platform != "linux", reason="the benchmarks ask /proc"),
-    pytest.mark.skipif(
-        os.environ.get("GRAPHMOUNT_SANITIZED") == "1", reason="takes too long under a sanitizer"
-    ),
+    pytest.mark.skipif(IS_SANITIZED, reason="takes too long under a sanitizer"),
 ]
 
 

@@ -1,6 +1,5 @@
 """Peers of benchmarks: found or made where they belong, and checked before they are timed."""
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,11 +9,10 @@ import hypothesis
 import hypothesis.strategies as st
 import numpy as np
 import pytest
+from run_mode import IS_SANITIZED
 
 pytestmark = [
-    pytest.mark.skipif(
-        os.environ.get("GRAPHMOUNT_SANITIZED") == "1", reason="starts processes of other libraries"
-    ),
+    pytest.mark.skipif(IS_SANITIZED, reason="starts processes of other libraries"),
     pytest.mark.skipif(sys.platform != "linux", reason="the benchmarks ask /proc"),
 ]
 

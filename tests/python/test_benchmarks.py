@@ -9,16 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from run_mode import IS_LONG
+from run_mode import IS_LONG, IS_SANITIZED
 
 ROOT = Path(__file__).parents[2]
 MEMCAP = ROOT / "benchmarks" / "memcap.py"
 UNAVAILABLE = 125
 
 pytestmark = [
-    pytest.mark.skipif(
-        os.environ.get("GRAPHMOUNT_SANITIZED") == "1", reason="sanitizers need memory of their own"
-    ),
+    pytest.mark.skipif(IS_SANITIZED, reason="sanitizers need memory of their own"),
     pytest.mark.skipif(sys.platform != "linux", reason="the benchmarks ask /proc"),
     pytest.mark.skipif(not MEMCAP.exists(), reason="no benchmarks here (not a clone)"),
 ]

@@ -11,15 +11,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from run_mode import IS_SANITIZED
 
 FOLDER = Path(__file__).parents[2] / "examples"
 
 pytestmark = [
     pytest.mark.skipif(not FOLDER.exists(), reason="no examples here (not a clone)"),
     pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed"),
-    pytest.mark.skipif(
-        os.environ.get("GRAPHMOUNT_SANITIZED") == "1", reason="takes too long under a sanitizer"
-    ),
+    pytest.mark.skipif(IS_SANITIZED, reason="takes too long under a sanitizer"),
 ]
 
 

@@ -1,7 +1,6 @@
 """The scripts that run peers: what they do is right, and turns end when they should."""
 
 import json
-import os
 import subprocess
 import sys
 import time
@@ -11,13 +10,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from run_mode import IS_SANITIZED
 
 import graphmount as gm
 
 pytestmark = [
-    pytest.mark.skipif(
-        os.environ.get("GRAPHMOUNT_SANITIZED") == "1", reason="starts processes of other libraries"
-    ),
+    pytest.mark.skipif(IS_SANITIZED, reason="starts processes of other libraries"),
     pytest.mark.skipif(sys.platform != "linux", reason="the benchmarks ask /proc"),
 ]
 

@@ -58,5 +58,6 @@ NB_MODULE(_core, module) {
   bindings::bind_loader(module);
   bindings::bind_disk_probe(module);
   module.def("num_threads", &num_threads);
+  module.def("start_threads", &start_threads);
   module.def("set_num_threads", &set_num_threads, "count"_a);
 }

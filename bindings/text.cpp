@@ -9,6 +9,7 @@
 
 #include "arrays.hpp"
 #include "graphmount/text_reader.hpp"
+#include "graphmount/text_row_sink.hpp"
 
 namespace graphmount::bindings {
 namespace {
@@ -164,6 +165,14 @@ void bind_text(nb::module_& module) {
             return to_list(std::move(*batch));
           },
           "num_bytes"_a)
+      .def(
+          "write_to",
+          [](TextReader& self, FeatureWriter& writer, std::size_t num_bytes) {
+            const nb::gil_scoped_release release;
+            TextRowSink sink(writer, self.layout());
+            return self.write_to(sink, num_bytes);
+          },
+          "writer"_a, "num_bytes"_a)
       .def_prop_ro("bytes_read", &TextReader::bytes_read)
       .def_prop_ro("num_skipped", &TextReader::num_skipped)
       .def_prop_ro("examples", [](const TextReader& self) {

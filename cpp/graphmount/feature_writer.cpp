@@ -66,6 +66,16 @@ void FeatureWriter::append(std::span<const std::byte> data) {
   matrix_->append(data);
 }
 
+std::uint64_t FeatureWriter::take(std::span<const std::byte> data) {
+  static_cast<void>(open_writer());
+  return matrix_->take(data);
+}
+
+void FeatureWriter::write_taken(std::uint64_t place, std::span<const std::byte> data) const {
+  static_cast<void>(open_writer());
+  matrix_->write_taken(place, data);
+}
+
 void FeatureWriter::finish(std::optional<std::uint64_t> rows) {
   FormatWriter& writer = open_writer();
   if (!rows && !rows_) throw std::invalid_argument("nobody said how many rows the matrix has");

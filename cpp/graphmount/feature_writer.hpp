@@ -31,6 +31,19 @@ class FeatureWriter {
   /// The next bytes of the matrix, in C order; any number of them.
   void append(std::span<const std::byte> data);
 
+  /// The same in two steps, for rows that several threads write: takes note of them, in their
+  /// order, and tells where they belong.
+  std::uint64_t take(std::span<const std::byte> data);
+  /// Writes bytes that were taken to their place. May be called by several threads at once.
+  void write_taken(std::uint64_t place, std::span<const std::byte> data) const;
+
+  const Section& matrix() const { return open_writer().header().sections.front(); }
+  std::uint64_t row_bytes() const { return row_bytes_; }
+  /// How many rows the file will have, if that was said.
+  std::optional<std::uint64_t> rows_wanted() const { return rows_; }
+  /// How many rows there are so far.
+  std::uint64_t num_rows() const { return row_bytes_ == 0 ? 0 : matrix_->bytes() / row_bytes_; }
+
   /// Makes the file appear. `rows` is for a layout without. Throws std::invalid_argument if the
   /// matrix is not complete.
   void finish(std::optional<std::uint64_t> rows = std::nullopt);

@@ -95,6 +95,11 @@ class Pool {
   /// Of the threads of a pool that looks out, none sleeps at once when it has nothing to do.
   explicit Pool(bool looks_out) : most_lookouts_(looks_out ? num_processors() - 1 : 0) {}
 
+  void start(int helpers_wanted) {
+    const std::lock_guard lock(mutex_);
+    start_threads(helpers_wanted);
+  }
+
   void run(const std::shared_ptr<Job>& job, int helpers_wanted) {
     {
       const std::lock_guard lock(mutex_);
@@ -235,6 +240,10 @@ void run(std::atomic<Pool*>& pool, std::int64_t count, std::int64_t grain, int m
 }
 
 }  // namespace
+
+void start_threads() {
+  if (num_threads() > 1) get_pool(g_computing_pool).start(num_threads() - 1);
+}
 
 void parallel_for(std::int64_t count, std::int64_t grain,
                   const std::function<void(std::int64_t, std::int64_t)>& body) {

@@ -17,6 +17,10 @@ int num_threads();
 /// Throws std::invalid_argument unless count is at least 1.
 void set_num_threads(int count);
 
+/// Starts the threads that `parallel_for` will want, for those who have something else to do first:
+/// Linux may leave a new thread on the processor of the one that made it for some milliseconds.
+void start_threads();
+
 /// Calls body(begin, end) for disjoint ranges of at most `grain` that together cover [0, count), on
 /// the calling thread and the pool. Returns when all have run. The first exception of a body stops
 /// the handing out of ranges and is thrown here. Calls made inside a body run on its own thread.

@@ -13,9 +13,13 @@ constexpr std::size_t kLeastWrite = 16 * kPageBytes;
 
 }  // namespace
 
-void SectionStream::append(std::span<const std::byte> data) {
-  if (has_known_size_ && data.size() > section().bytes - bytes())
+void SectionStream::require_room(std::size_t bytes) const {
+  if (has_known_size_ && bytes > section().bytes - this->bytes())
     throw std::invalid_argument(section().name() + ": more was appended than the section holds");
+}
+
+void SectionStream::append(std::span<const std::byte> data) {
+  require_room(data.size());
   const auto hold = [&](std::size_t count) {
     held_.insert(held_.end(), data.begin(), data.begin() + static_cast<std::ptrdiff_t>(count));
     data = data.subspan(count);
@@ -25,11 +29,10 @@ void SectionStream::append(std::span<const std::byte> data) {
     return;
   }
   if (!held_.empty()) {
-    hold((kPageBytes - held_.size() % kPageBytes) % kPageBytes);
-    write(held_);
-    held_.clear();
+    hold((kPageBytes - bytes() % kPageBytes) % kPageBytes);
+    flush();
   }
-  const std::size_t rest = data.size() % kPageBytes;
+  const std::size_t rest = (written_ + data.size()) % kPageBytes;
   write(data.first(data.size() - rest));
   data = data.last(rest);
   hold(rest);
@@ -39,9 +42,30 @@ void SectionStream::finish() {
   if (bytes() != section().bytes)
     throw std::invalid_argument(section().name() + ": only " + std::to_string(bytes()) + " of " +
                                 std::to_string(section().bytes) + " bytes were appended");
+  flush();
+  if (written_ % kChunkBytes != 0) end_chunk();
+}
+
+std::uint64_t SectionStream::take(std::span<const std::byte> data) {
+  require_room(data.size());
+  flush();
+  const std::uint64_t place = written_;
+  writer_->reserve(index_, place + data.size());
+  while (!data.empty()) {
+    const std::size_t left = kChunkBytes - written_ % kChunkBytes;
+    const auto part = data.first(std::min(left, data.size()));
+    chunk_hash_.add(part);
+    written_ += part.size();
+    data = data.subspan(part.size());
+    if (part.size() == left) end_chunk();
+  }
+  return place;
+}
+
+// Writes what waits for more.
+void SectionStream::flush() {
   write(held_);
   held_.clear();
-  if (written_ % kChunkBytes != 0) end_chunk();
 }
 
 // Whole chunks at once, in parallel; what is left before and behind them as parts of chunks.

@@ -1,5 +1,6 @@
 #include "graphmount/text_parser.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -116,6 +117,11 @@ void TextParser::learn_num_fields(std::string_view lines, std::int64_t first_lin
   }
 }
 
+std::size_t TextParser::most_rows(std::size_t num_bytes) const {
+  // A field takes at least the character that ends it. Lines of that alone are no rows.
+  return num_bytes / std::max<std::size_t>(num_needed_, 2);
+}
+
 ParsedPiece TextParser::parse(std::string_view lines, std::int64_t first_line,
                               std::vector<TextTarget>& targets) const {
   ParsedPiece piece;
@@ -123,7 +129,7 @@ ParsedPiece TextParser::parse(std::string_view lines, std::int64_t first_line,
   const char* p = lines.data();
   const char* const end = p + lines.size();
   // Lines that are no rows, so far. With the rows, they tell the number of the line.
-  std::int64_t num_others = 0;
+  std::size_t num_others = 0;
   while (p != end) {
     p = plain_.read_pairs(p, end, num_fields_, targets, piece.num_rows);
     if (p == end) break;
@@ -141,7 +147,7 @@ ParsedPiece TextParser::parse(std::string_view lines, std::int64_t first_line,
       ++num_others;
       continue;
     }
-    const std::int64_t line = first_line + static_cast<std::int64_t>(piece.num_rows) + num_others;
+    const std::int64_t line = first_line + static_cast<std::int64_t>(piece.num_rows + num_others);
     std::optional<std::string> problem = parse_row(text, line, targets, piece.num_rows, fields);
     if (!problem) {
       ++piece.num_rows;
@@ -151,8 +157,9 @@ ParsedPiece TextParser::parse(std::string_view lines, std::int64_t first_line,
     ++num_others;
     ++piece.num_bad;
     if (piece.problems.size() < kMaxExamples) piece.problems.push_back(std::move(*problem));
-    if (!layout_.skip_errors) return piece;
+    if (!layout_.skip_errors) break;
   }
+  piece.num_lines = piece.num_rows + num_others;
   return piece;
 }
 

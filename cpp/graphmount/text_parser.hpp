@@ -23,6 +23,8 @@ inline constexpr std::size_t kMaxExamples = 10;
 
 struct ParsedPiece {
   std::size_t num_rows = 0;
+  /// Rows and others, up to where parsing stopped.
+  std::size_t num_lines = 0;
   /// Rows that could not be read. Parsing stops at the first one, unless they are to be skipped.
   std::size_t num_bad = 0;
   /// What is wrong with the first of them, each with file, line and column.
@@ -45,8 +47,11 @@ class TextParser {
   /// Whether there is nothing to learn, or no longer.
   bool knows_num_fields() const { return num_fields_ || !layout_.format.delimiter; }
 
-  /// Parses lines, each of which ends with a line break. There must be space in the targets for as
-  /// many rows as there are lines.
+  /// At most how many rows a text of so many bytes has.
+  std::size_t most_rows(std::size_t num_bytes) const;
+
+  /// Parses lines, each of which ends with a line break. There must be space in the targets for one
+  /// row more than there are; it need not be more than there are lines.
   ParsedPiece parse(std::string_view lines, std::int64_t first_line,
                     std::vector<TextTarget>& targets) const;
 

@@ -74,6 +74,8 @@ class FilePieces : public TextPieces {
     }
   }
 
+  void end_before(std::size_t piece) override { end_ = begin_ + piece * piece_bytes_; }
+
   std::uint64_t batch_end() const override { return end_; }
 
  private:
@@ -106,15 +108,25 @@ class StreamPieces : public TextPieces {
       lines.remove_prefix(pieces_.back().lines.size());
     }
     if (pieces_.empty() && size_ > 0) pieces_.push_back({{}, true});
-    batch_end_ += lines_end_ - (break_added_ ? 1 : 0);
+    batch_end_ += num_bytes_read();
     return pieces_.size();
   }
 
   PieceOfText read(std::size_t piece, StreamBufferPool::Handle&) override { return pieces_[piece]; }
 
+  void end_before(std::size_t piece) override {
+    batch_end_ -= num_bytes_read();
+    lines_end_ = 0;
+    for (std::size_t i = 0; i < piece; ++i) lines_end_ += pieces_[i].lines.size();
+    batch_end_ += lines_end_;
+  }
+
   std::uint64_t batch_end() const override { return batch_end_; }
 
  private:
+  // Of the batch, without what was added.
+  std::size_t num_bytes_read() const { return lines_end_ - (break_added_ ? 1 : 0); }
+
   // Moves on to the next whole lines. If there are none, nothing is left, or the line is endless.
   void fill(std::size_t num_bytes) {
     size_ -= lines_end_;
@@ -122,7 +134,6 @@ class StreamPieces : public TextPieces {
     lines_end_ = 0;
     for (std::size_t wanted = std::max(num_bytes, size_);; wanted = 2 * wanted) {
       reserve(wanted);
-      const std::size_t searched = size_;
       if (!at_end_ && size_ < wanted) {
         const std::size_t got = stream_->read({buffer_.get() + size_, wanted - size_});
         at_end_ = got < wanted - size_;
@@ -133,7 +144,7 @@ class StreamPieces : public TextPieces {
         buffer_[size_++] = '\n';
         break_added_ = true;
       }
-      const char* const begin = buffer_.get() + searched;
+      const char* const begin = buffer_.get();
       const char* last = buffer_.get() + size_;
       while (last != begin && last[-1] != '\n') --last;
       if (last != begin) {

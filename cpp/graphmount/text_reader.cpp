@@ -13,6 +13,8 @@ namespace {
 
 // How many arrays of an output are kept for the next batches, when nobody uses them any more.
 constexpr std::size_t kMostFreeArrays = 4;
+// The same for pieces: as many as threads take at a time on most machines.
+constexpr std::size_t kMostFreePieces = 64;
 
 }  // namespace
 
@@ -40,33 +42,37 @@ TextReader::TextReader(std::string name, std::unique_ptr<TextPieces> pieces, Tex
       pieces_(std::move(pieces)),
       piece_bytes_(std::max<std::size_t>(piece_bytes, 1)),
       header_is_ahead_(parser_.layout().format.has_header) {
-  for (std::size_t i = 0; i < parser_.layout().outputs.size(); ++i)
+  for (std::size_t i = 0; i < parser_.layout().outputs.size(); ++i) {
     array_memory_.emplace_back(kMostFreeArrays);
+    piece_memory_.emplace_back(kMostFreePieces);
+  }
+}
+
+// Moves on to the next pieces, and returns how many there are. If it is not known yet what rows
+// look like, there is only one, and it has been read.
+std::size_t TextReader::next_pieces(std::size_t num_bytes, StreamBufferPool::Handle& memory,
+                                    std::optional<PieceOfText>& start) {
+  num_bytes = std::max<std::size_t>(num_bytes, 1);
+  // Up to the first row, each piece depends on the one before, so there is one at a time.
+  const bool is_start = at_start_ || header_is_ahead_ || !parser_.knows_num_fields();
+  if (!is_start) return pieces_->next_batch(num_bytes, piece_bytes_);
+  if (pieces_->next_batch(std::min(num_bytes, piece_bytes_), SIZE_MAX) == 0) return 0;
+  start = pieces_->read(0, memory);
+  start->lines = take_start(start->lines);
+  parser_.learn_num_fields(start->lines, next_line_);
+  return 1;
 }
 
 std::optional<TextBatch> TextReader::read(std::size_t num_bytes) {
-  num_bytes = std::max<std::size_t>(num_bytes, 1);
   for (;;) {
-    // Up to the first row, each piece depends on the one before, so there is one at a time.
-    const bool is_start = at_start_ || header_is_ahead_ || !parser_.knows_num_fields();
-    const std::size_t bytes = is_start ? std::min(num_bytes, piece_bytes_) : num_bytes;
-    const std::size_t num_pieces = pieces_->next_batch(bytes, is_start ? SIZE_MAX : piece_bytes_);
-    if (num_pieces == 0) return std::nullopt;
     StreamBufferPool::Handle memory;
     std::optional<PieceOfText> start;
-    if (is_start) start = read_start(memory);
+    const std::size_t num_pieces = next_pieces(num_bytes, memory, start);
+    if (num_pieces == 0) return std::nullopt;
     TextBatch batch = parse(num_pieces, start);
     bytes_read_ = pieces_->batch_end();
     if (batch.num_rows > 0) return batch;
   }
-}
-
-// The one piece of a batch, if it is not known yet what rows look like.
-PieceOfText TextReader::read_start(StreamBufferPool::Handle& memory) {
-  PieceOfText text = pieces_->read(0, memory);
-  text.lines = take_start(text.lines);
-  parser_.learn_num_fields(text.lines, next_line_);
-  return text;
 }
 
 // What stands at the start of a file, and is no row: the mark of UTF-8, and names of columns.

@@ -1,8 +1,8 @@
 // Text tables read batch by batch, in the order of their rows, by as many threads as there are.
 //
 // A batch is about as many lines as the bytes asked for have. Threads take pieces of it, and parse
-// them straight into their places in the arrays. What is delivered, and which error is thrown, does
-// not depend on threads: the first bad line of the file.
+// them straight into their places in the arrays; or into arrays of their own, for a sink. What is
+// delivered, and which error is thrown, does not depend on threads: the first bad line of the file.
 #pragma once
 
 #include <cstddef>
@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "graphmount/row_sink.hpp"
 #include "graphmount/text_batch.hpp"
 #include "graphmount/text_parser.hpp"
 #include "graphmount/text_pieces.hpp"
@@ -34,6 +35,12 @@ class TextReader {
   /// rows that cannot be read, unless they are to be skipped.
   std::optional<TextBatch> read(std::size_t num_bytes);
 
+  /// Gives the next rows, out of about `num_bytes` of text, to a sink instead, and returns how many
+  /// it took. None, if it does not take those that come next, if some of them cannot be read, or at
+  /// the end: `read` goes on from there. Throws std::invalid_argument if outputs are text.
+  std::size_t write_to(RowSink& sink, std::size_t num_bytes);
+
+  const TextLayout& layout() const { return parser_.layout(); }
   /// How many bytes of the text have been parsed.
   std::uint64_t bytes_read() const { return bytes_read_; }
   /// Rows that could not be read and were left out, and what is wrong with the first of them.
@@ -42,19 +49,26 @@ class TextReader {
 
  private:
   struct Piece;
+  struct Taken;
+  struct Parsed;
 
   TextReader(std::string name, std::unique_ptr<TextPieces> pieces, TextLayout layout,
              std::size_t piece_bytes);
-  PieceOfText read_start(StreamBufferPool::Handle& memory);
+  std::size_t next_pieces(std::size_t num_bytes, StreamBufferPool::Handle& memory,
+                          std::optional<PieceOfText>& start);
   std::string_view take_start(std::string_view lines);
   TextBatch parse(std::size_t num_pieces, const std::optional<PieceOfText>& start);
   void parse_piece(std::string_view lines, TextBatch& batch, Piece& piece) const;
+  std::size_t most_rows(std::string_view lines) const;
+  Parsed parse_alone(std::size_t number, const PieceOfText& text);
+  Taken offer(RowSink& sink, std::size_t num_pieces, const std::optional<PieceOfText>& start);
   void count_problems(const std::vector<Piece>& pieces);
 
   TextParser parser_;
   std::unique_ptr<TextPieces> pieces_;
   std::size_t piece_bytes_;
   std::vector<StreamBufferPool> array_memory_;  // one for each output
+  std::vector<StreamBufferPool> piece_memory_;  // the same, for rows on their way to a sink
   bool at_start_ = true;
   bool header_is_ahead_;
 

@@ -116,6 +116,7 @@ class KeyPlacement:
         self._on_error = on_error
         self.num_rows = num_nodes if graph is None else graph.num_nodes
         self.skipped = Skipped()
+        self.keys_are_nodes = not has_external_ids
 
     def place(
         self, batch: RowBatch, first_row: int

@@ -21,10 +21,13 @@ from graphmount._disk_space import require_free
 from graphmount._nan import NanPolicy, apply_nan_policy, require_nan_policy
 from graphmount._quantization import ColumnRange, quantized
 from graphmount._read_ahead import read_ahead
+from graphmount._row_progress import RowProgress
 from graphmount.errors import SourceError
+from graphmount.row_placement import KeyPlacement
+from graphmount.sources.row_sink import RowSink, batches_beside
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator, Iterator
 
     from numpy.typing import NDArray
 
@@ -98,7 +101,7 @@ def write_rows(
         if placement is not None and file_bytes > memory * 3 // 4:
             needs[folder] = needs.get(folder, 0) + file_bytes
         require_free(needs, f"writing {source.num_rows:,} rows")
-    job = _Job(source, dtype, nan, memory, _Progress(report, source, dtype))
+    job = _Job(source, dtype, nan, memory, RowProgress(report, source, dtype))
     scales = job.measure(missing, is_last=placement is None) if quantize else None
 
     def make_writer(rows: int | None) -> _core.FeatureWriter:
@@ -112,8 +115,10 @@ def write_rows(
             scales=scales,
         )
 
+    # Text that becomes the file as it stands need not be looked at here.
+    is_as_it_stands = source.dtype == dtype and nan == "keep" and not quantize
     if placement is None:
-        return job.write_in_order(make_writer, scales, check_rows)
+        return job.write_in_order(make_writer, scales, check_rows, may_sink=is_as_it_stands)
     scatter = _core.RowScatter(
         row_bytes=source.num_columns * item_bytes(dtype),
         num_rows=placement.num_rows,
@@ -131,6 +136,9 @@ def write_rows(
         check_rows,
         # What is in the file stays there, so later rows must not replace it.
         may_write_at_once=repeated != "last",
+        may_sink=is_as_it_stands
+        and isinstance(placement, KeyPlacement)
+        and placement.keys_are_nodes,
     )
 
 
@@ -138,7 +146,12 @@ class _Job:
     """One pass, or two, over a source."""
 
     def __init__(
-        self, source: RowSource, dtype: DTypeName, nan: NanPolicy, memory: int, progress: _Progress
+        self,
+        source: RowSource,
+        dtype: DTypeName,
+        nan: NanPolicy,
+        memory: int,
+        progress: RowProgress,
     ) -> None:
         self._source = source
         self._dtype = dtype
@@ -155,13 +168,15 @@ class _Job:
         except SourceError as error:
             raise SourceError(f"{self._source.name}{separator}{error}") from None
 
-    def _batches(self) -> Iterator[tuple[RowBatch, int]]:
-        """All batches, and how many rows came before each."""
-        first_row = 0
-        with closing(read_ahead(self._source.batches(memory=self._batch_bytes))) as batches:
+    def _batches(self, sink: RowSink | None = None) -> Generator[tuple[RowBatch, int]]:
+        """All batches that do not go to the sink, and how many rows came before each."""
+        num_rows = 0
+        all_batches = batches_beside(self._source, sink, memory=self._batch_bytes)
+        with closing(read_ahead(all_batches)) as batches:
             for batch in batches:
-                yield batch, first_row
-                first_row += len(batch.rows)
+                if len(batch.rows):
+                    yield batch, num_rows + (0 if sink is None else sink.num_rows)
+                num_rows += len(batch.rows)
                 self._progress.has_read(batch.done)
         self._progress.next_phase()
 
@@ -197,15 +212,21 @@ class _Job:
         make_writer: Callable[[int | None], _core.FeatureWriter],
         scales: NDArray[np.float32] | None,
         check_rows: Callable[[int], None] | None,
+        *,
+        may_sink: bool,
     ) -> WrittenRows:
         expected = self._source.num_rows
-        num_rows = 0
         with closing(make_writer(expected)) as writer:
-            for batch, first_row in self._batches():
-                num_rows = first_row + len(batch.rows)
-                if expected is not None and num_rows > expected:
-                    break
-                writer.append(self._stored(batch.rows, first_row, scales))
+            sink = RowSink(writer=writer, is_open=may_sink)
+            num_appended = 0
+            # Closed before the writer, which a thread of it may be using.
+            with closing(self._batches(sink)) as batches:
+                for batch, first_row in batches:
+                    num_appended += len(batch.rows)
+                    if expected is not None and first_row + len(batch.rows) > expected:
+                        break
+                    writer.append(self._stored(batch.rows, first_row, scales))
+            num_rows = sink.num_rows + num_appended
             if expected is not None and num_rows != expected:
                 raise SourceError(
                     f"{self._source.name} was to have {expected} rows, but has "
@@ -225,6 +246,7 @@ class _Job:
         check_rows: Callable[[int], None] | None,
         *,
         may_write_at_once: bool,
+        may_sink: bool,
     ) -> WrittenRows:
         self._progress.num_phases = max(2, self._progress.num_phases)
         with ExitStack() as stack:
@@ -232,27 +254,30 @@ class _Job:
             # Rows that come in the order of the nodes, as most do, need no sorting: they are
             # written at once, up to the first batch that is not in order.
             writer = None
-            num_written: int | None = 0 if may_write_at_once else None
-            for batch, first_row in self._batches():
+            sink = None
+            if may_write_at_once and may_sink:
+                writer = stack.enter_context(closing(make_writer(placement.num_rows)))
+                sink = RowSink(writer=writer)
+            is_in_order = may_write_at_once
+            for batch, first_row in stack.enter_context(closing(self._batches(sink))):
                 with self._naming_rows():
                     places, nodes = placement.place(batch, first_row)
                 # Converted whole, so that an error names the row that it has in the source.
                 stored = self._stored(batch.rows, first_row, scales)
                 if places is not None:
                     stored = stored.reshape(len(batch.rows), -1)[places].reshape(-1)
-                if num_written is not None:
-                    if _are_next(nodes, num_written):
-                        if writer is None:
-                            writer = stack.enter_context(closing(make_writer(placement.num_rows)))
-                        writer.append(stored)
-                        num_written += len(nodes)
-                        continue
-                    scatter.begin_at(num_written)
-                    num_written = None
+                if is_in_order and _are_next(nodes, 0 if writer is None else writer.num_rows):
+                    if writer is None:
+                        writer = stack.enter_context(closing(make_writer(placement.num_rows)))
+                    writer.append(stored)
+                    continue
+                if is_in_order and writer is not None:
+                    scatter.begin_at(writer.num_rows)
+                is_in_order = False
                 with self._naming_rows():
                     scatter.add(np.ascontiguousarray(nodes), stored)
-            if num_written is not None:
-                scatter.begin_at(num_written)
+            if is_in_order and writer is not None:
+                scatter.begin_at(writer.num_rows)
             if check_rows is not None:
                 check_rows(scatter.num_rows)
             if writer is None:
@@ -269,42 +294,6 @@ def _are_next(nodes: NDArray[np.int64], first: int) -> bool:
     if not len(nodes) or nodes[0] != first or nodes[-1] != first + len(nodes) - 1:
         return False
     return bool((np.diff(nodes) == 1).all())
-
-
-class _Progress:
-    """Passes over the source, and the sorting of rows, as parts of one whole.
-
-    It counts bytes of the matrix, if it is known how many there are; else what the source counts.
-    """
-
-    def __init__(
-        self, report: Callable[[int, int], None] | None, source: RowSource, dtype: DTypeName
-    ) -> None:
-        self.num_phases = 1
-        self._report = report
-        self._phase = 0
-        self._size = source.size
-        self._total = source.size
-        if source.size is not None and source.num_rows is not None:
-            item = max(item_bytes(source.dtype), item_bytes(dtype))
-            self._total = source.num_rows * source.num_columns * item
-
-    def has_read(self, done: int) -> None:
-        if self._size:
-            self._show(done, self._size)
-        elif self._report:
-            self._report(done, done)
-
-    def has_written(self, done: int, total: int) -> None:
-        self._show(done, total)
-
-    def next_phase(self) -> None:
-        self._phase += 1
-
-    def _show(self, done: int, total: int) -> None:
-        if self._report and self._total and total:
-            part = self._total * min(done, total) // total
-            self._report(self._phase * self._total + part, self.num_phases * self._total)
 
 
 def _fill_row(

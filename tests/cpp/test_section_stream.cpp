@@ -1,6 +1,9 @@
 // A section written in pieces is the section written at once.
+#include <algorithm>
 #include <functional>
 #include <random>
+#include <utility>
+#include <vector>
 
 #include "check.hpp"
 #include "forged_file.hpp"
@@ -71,6 +74,38 @@ TEST(pieces_of_any_length_make_the_same_file) {
                                                     {8, kChunkBytes - 8},
                                                     {3 * kChunkBytes / 2}})
       CHECK(streamed(data, lengths) == expected);
+  }
+}
+
+TEST(bytes_that_many_threads_write_make_the_same_file) {
+  for (const std::size_t size : {std::size_t{1}, kChunkBytes, 9 * kChunkBytes + 777}) {
+    const Bytes data = random_bytes(size);
+    const Bytes expected = written(data, [&](FormatWriter& writer) { writer.write(1, 0, data); });
+    for (const std::size_t length : {std::size_t{100'003}, kChunkBytes, 5 * kChunkBytes + 1}) {
+      for (const bool mixed : {false, true}) {
+        const auto write = [&](FormatWriter& writer) {
+          SectionStream stream(writer, 1);
+          std::vector<std::pair<std::uint64_t, std::span<const std::byte>>> taken;
+          std::span<const std::byte> rest = data;
+          for (std::size_t i = 0; !rest.empty(); ++i) {
+            const auto part = rest.first(std::min(length, rest.size()));
+            rest = rest.subspan(part.size());
+            // What was appended may still be held when the next bytes are taken.
+            if (mixed && i % 3 != 1)
+              stream.append(part);
+            else
+              taken.emplace_back(stream.take(part), part);
+            CHECK_EQUAL(stream.bytes(), data.size() - rest.size());
+          }
+          std::reverse(taken.begin(), taken.end());
+          for (const auto& [place, part] : taken) stream.write_taken(place, part);
+          CHECK_THROWS_WITH(stream.take(Bytes(1)), std::invalid_argument,
+                            "matrix: more was appended than the section holds");
+          stream.finish();
+        };
+        CHECK(written(data, write) == expected);
+      }
+    }
   }
 }
 

@@ -120,7 +120,7 @@ TEST(has_room_for_lines_that_get_shorter_and_longer) {
   std::string text;
   std::vector<std::string> names;
   for (const std::size_t length : {5000, 1, 300, 2, 20'000, 1}) {
-    for (int row = 0; row < 50; ++row) {
+    for (int row = 0; row < 20; ++row) {
       names.push_back(std::string(length, static_cast<char>('a' + names.size() % 26)));
       text += "1,2," + names.back() + "\n";
       if (row % 7 == 0) text += std::string(length % 100, '\n');

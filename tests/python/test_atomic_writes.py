@@ -26,17 +26,21 @@ import graphmount as gm
 kind, path = sys.argv[1:]
 generator = np.random.default_rng(0)
 edges = generator.integers(0, 20_000, (2, 200_000))
+text = path + ".csv"
+np.savetxt(text, np.ones((50_000, 8)), "%d", ",")
 print("ready", flush=True)
 while True:
     number = int(generator.integers(1, 100))
     if kind == "graph":
         gm.compile_graph(edges, path, num_nodes=20_000 + number)
+    elif kind == "text":
+        gm.compile_features(text, path)
     else:
         gm.compile_features(np.full((100_000, 8), number, np.float32), path)
 """
 
 
-@pytest.mark.parametrize("kind", ["graph", "features"])
+@pytest.mark.parametrize("kind", ["graph", "features", "text"])
 def test_killed_at_random_moments(kind, tmp_path, campaign):
     path = tmp_path / "out"
     generator = random.Random(kind)
@@ -55,7 +59,7 @@ def test_killed_at_random_moments(kind, tmp_path, campaign):
             assert gm.verify(path).ok
         # At most the new name of a finished file is there besides, if the kill fell between naming
         # and renaming it.
-        for leftover in set(tmp_path.iterdir()) - {path}:
+        for leftover in set(tmp_path.iterdir()) - {path, path.with_suffix(".csv")}:
             assert gm.verify(leftover).ok
             leftover.unlink()
     gm.compile_features([[1.0]], path)  # the next run succeeds
@@ -135,7 +139,7 @@ class ManyEdges:
         return reader.__arrow_c_stream__(requested_schema)
 
 
-def test_full_disk(small_disk):
+def test_full_disk(small_disk, tmp_path):
     with pytest.raises(OSError, match=r"2,000,000 rows needs about 1.9 MiB here") as caught:
         gm.compile_features(np.zeros(2_000_000, np.uint8), small_disk / "x.gd")
     assert caught.value.errno == errno.ENOSPC
@@ -146,6 +150,9 @@ def test_full_disk(small_disk):
     assert caught.value.filename == str(small_disk)
     with pytest.raises(OSError, match="No space left on device"):  # nobody knew how many edges
         gm.compile_graph(ManyEdges(), small_disk / "g.gl")
+    (tmp_path / "x.csv").write_text("1,2,3,4\n" * 100_000)
+    with pytest.raises(OSError, match="No space left on device"):  # nor how many rows
+        gm.compile_features(tmp_path / "x.csv", small_disk / "x.gd")
     assert list(small_disk.iterdir()) == []
     gm.compile_features([1], small_disk / "x.gd")
     assert gm.verify(small_disk / "x.gd").ok

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from graphmount.errors import SourceError
 from graphmount.sources.batches import EdgeBatch, RowBatch, Skipped
+from graphmount.sources.row_sink import batches_beside
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from graphmount.sources.batches import EdgeSource, Keys, RowSource
+    from graphmount.sources.row_sink import RowSink
 
-Batch_co = TypeVar("Batch_co", EdgeBatch, RowBatch, covariant=True)
+Batch = TypeVar("Batch", EdgeBatch, RowBatch)
+Part = TypeVar("Part", "EdgeSource", "RowSource")
 
 
 class ConcatenatedEdges:
@@ -49,7 +52,7 @@ class ConcatenatedEdges:
 
     def batches(self, *, memory: int) -> Iterator[EdgeBatch]:
         """See `EdgeSource`."""
-        return _batches_of_all(self._parts, self.skipped, memory)
+        return _batches_of_all(self._parts, self.skipped, lambda part: part.batches(memory=memory))
 
 
 class ConcatenatedRows:
@@ -83,27 +86,24 @@ class ConcatenatedRows:
 
     def batches(self, *, memory: int) -> Iterator[RowBatch]:
         """See `RowSource`."""
-        return _batches_of_all(self._parts, self.skipped, memory)
+        return _batches_of_all(self._parts, self.skipped, lambda part: part.batches(memory=memory))
 
-
-class _Part(Protocol[Batch_co]):
-    """What sources of edges and of rows have in common."""
-
-    size: int | None
-    skipped: Skipped
-
-    def batches(self, *, memory: int) -> Iterator[Batch_co]: ...
+    def batches_beside(self, sink: RowSink, *, memory: int) -> Iterator[RowBatch]:
+        """See `SinkSource`."""
+        return _batches_of_all(
+            self._parts, self.skipped, lambda part: batches_beside(part, sink, memory=memory)
+        )
 
 
 def _batches_of_all(
-    parts: Sequence[_Part[Batch_co]], skipped: Skipped, memory: int
-) -> Iterator[Batch_co]:
+    parts: Sequence[Part], skipped: Skipped, batches_of: Callable[[Part], Iterator[Batch]]
+) -> Iterator[Batch]:
     """The batches of one part after the other; what they leave out is added to `skipped`."""
     before = 0
     for part in parts:
         part.skipped.clear()  # it may have been read before
         seen = Skipped()
-        for batch in part.batches(memory=memory):
+        for batch in batches_of(part):
             _count_skipped(skipped, part.skipped, seen)
             yield replace(batch, done=before + batch.done)
         _count_skipped(skipped, part.skipped, seen)

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+import numpy as np
+
 from graphmount._arguments import as_native, require_choice
 from graphmount.errors import SourceError
 from graphmount.sources.batches import EdgeBatch, RowBatch
@@ -19,11 +21,11 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from graphmount.sources.batches import Keys, Skipped
     from graphmount.sources.options import OnError
+    from graphmount.sources.row_sink import RowSink
     from graphmount.sources.sniff import Kind
     from graphmount.sources.text_table import Column, KeyKind, Output
 
@@ -114,13 +116,14 @@ class TextEdges:
 
     def batches(self, *, memory: int) -> Iterator[EdgeBatch]:
         """All edges, from the first on, in batches for which about `memory` bytes are used."""
-        for arrays, done in self._table.batches(self._outputs, memory=memory):
-            src, dst, *others = arrays
-            weights = others.pop(0) if self.has_weights else None
-            times = as_native(others.pop(0)) if self.has_timestamps else None
-            yield EdgeBatch(
-                src=as_keys(src), dst=as_keys(dst), weights=weights, timestamps=times, done=done
-            )
+        with self._table.reading(self._outputs, memory=memory) as reading:
+            for arrays, done in reading.batches():
+                src, dst, *others = arrays
+                weights = others.pop(0) if self.has_weights else None
+                times = as_native(others.pop(0)) if self.has_timestamps else None
+                yield EdgeBatch(
+                    src=as_keys(src), dst=as_keys(dst), weights=weights, timestamps=times, done=done
+                )
 
 
 class TextRows:
@@ -218,16 +221,30 @@ class TextRows:
 
     def batches(self, *, memory: int) -> Iterator[RowBatch]:
         """All rows, from the first on, in batches for which about `memory` bytes are used."""
+        return self._read(None, memory)
+
+    def batches_beside(self, sink: RowSink, *, memory: int) -> Iterator[RowBatch]:
+        """The same without the rows that a sink takes; see `SinkSource`."""
+        return self._read(sink, memory)
+
+    def _read(self, sink: RowSink | None, memory: int) -> Iterator[RowBatch]:
         memory = min(memory, _LARGEST_BATCH_BYTES)
         try:
-            for arrays, done in self._table.batches(
+            with self._table.reading(
                 self._outputs, memory=memory, missing_is_nan=self._missing_is_nan
-            ):
-                yield RowBatch(
-                    rows=self._shape(arrays[0]),
-                    keys=as_keys(arrays[1]) if self.has_keys else None,
-                    done=done,
-                )
+            ) as reading:
+                if sink is not None:
+                    no_rows = self._shape(np.empty(0, dtype=self.dtype))
+                    for done in reading.write_to(sink):
+                        yield RowBatch(rows=no_rows, done=done)
+                for arrays, done in reading.batches():
+                    if sink is not None:
+                        sink.is_open = False
+                    yield RowBatch(
+                        rows=self._shape(arrays[0]),
+                        keys=as_keys(arrays[1]) if self.has_keys else None,
+                        done=done,
+                    )
         except SourceError as error:
             if not (self._dtype_is_guessed and str(error).endswith("is not an integer")):
                 raise

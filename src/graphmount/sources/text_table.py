@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from graphmount import _core
@@ -22,6 +23,7 @@ from graphmount.sources.sniff import (
     is_header,
     read_sample,
 )
+from graphmount.sources.text_reading import TextReading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,7 +52,7 @@ class TextTable:
         size: The size of the file, compressed as it may be.
         header: Whether the first row holds names; `settle_header` finds out if nobody said.
         rows: The first rows, with the header if there is one.
-        skipped: Rows that were left out in the last (or present) run of `batches`.
+        skipped: Rows that were left out in the last (or present) pass.
     """
 
     def __init__(
@@ -73,6 +75,7 @@ class TextTable:
         self._comments = comments
         self._quotes = quotes
         self._skips = on_error == "skip"
+        _core.start_threads()  # they get their processors while the sample is looked at
         self._sample = read_sample(self.name)
         if delimiter is None:
             found, self.rows = find_delimiter(self._sample, comments=comments, quotes=quotes)
@@ -153,10 +156,11 @@ class TextTable:
             keys = "int" if is_int else "text"
         return {"dense": "node_id", "int": "key", "text": "text"}[keys]
 
-    def batches(
+    @contextmanager
+    def reading(
         self, outputs: list[Output], *, memory: int, missing_is_nan: bool = False
-    ) -> Iterator[tuple[list[Any], int]]:
-        """Arrays of all rows, one for each output, and how much of the file they took."""
+    ) -> Iterator[TextReading]:
+        """A pass over the table, which makes an array for each output."""
         as_count(memory, "memory", least=1)
         self.skipped.clear()
         compression = self._sample.compression
@@ -179,15 +183,7 @@ class TextTable:
                 missing_is_nan=missing_is_nan,
                 skip_errors=self._skips,
             )
-            arrays: list[Any] | None = []
-            num_skipped, num_examples = 0, 0
-            while arrays is not None:
-                arrays = reader.read(num_bytes)
-                # Added up: whoever takes the batches may have counted rows of them as well.
-                self.skipped.add(reader.num_skipped - num_skipped, reader.examples[num_examples:])
-                num_skipped, num_examples = reader.num_skipped, len(reader.examples)
-                if arrays is not None:
-                    yield arrays, stream.done if stream else reader.bytes_read
+            yield TextReading(reader, stream, num_bytes=num_bytes, skipped=self.skipped)
         except SourceError as error:
             error.path = self.name
             raise

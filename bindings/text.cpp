@@ -167,12 +167,12 @@ void bind_text(nb::module_& module) {
           "num_bytes"_a)
       .def(
           "write_to",
-          [](TextReader& self, FeatureWriter& writer, std::size_t num_bytes) {
+          [](TextReader& self, FeatureWriter& writer, std::size_t num_bytes, std::size_t memory) {
             const nb::gil_scoped_release release;
             TextRowSink sink(writer, self.layout());
-            return self.write_to(sink, num_bytes);
+            return self.write_to(sink, num_bytes, memory);
           },
-          "writer"_a, "num_bytes"_a)
+          "writer"_a, nb::kw_only(), "num_bytes"_a, "memory"_a)
       .def_prop_ro("bytes_read", &TextReader::bytes_read)
       .def_prop_ro("num_skipped", &TextReader::num_skipped)
       .def_prop_ro("examples", [](const TextReader& self) {

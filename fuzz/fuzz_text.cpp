@@ -9,9 +9,9 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
-#include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <random>
 #include <span>
 #include <string>
@@ -120,6 +120,7 @@ class FirstRows : public RowSink {
   FirstRows(const TextLayout& layout, std::size_t most) : layout_(layout), left_(most) {}
 
   std::optional<std::uint64_t> take(const RowPiece& piece) override {
+    const std::lock_guard lock(mutex_);
     if (piece.num_rows > left_) return std::nullopt;
     left_ -= piece.num_rows;
     pieces_.emplace_back(layout_.outputs.size());
@@ -144,7 +145,7 @@ class FirstRows : public RowSink {
   const TextLayout& layout_;
   std::size_t left_;
   std::mutex mutex_;
-  std::deque<std::vector<std::string>> pieces_;  // which stay where they are
+  std::vector<std::vector<std::string>> pieces_;
 };
 
 bool has_text(const TextLayout& layout) {
@@ -153,14 +154,15 @@ bool has_text(const TextLayout& layout) {
 }
 
 Result read_all(const std::string& text, const TextLayout& layout, std::size_t batch_bytes,
-                std::size_t piece_bytes, std::size_t most_taken = 0) {
+                std::size_t piece_bytes, std::optional<std::size_t> most_taken = std::nullopt) {
   Result result;
   result.arrays.resize(layout.outputs.size());
   TextReader reader("text", std::make_unique<StringStream>(text), layout, piece_bytes);
   try {
-    if (!has_text(layout)) {
-      FirstRows sink(layout, most_taken);
-      while (const std::size_t count = reader.write_to(sink, batch_bytes)) result.num_rows += count;
+    if (most_taken && !has_text(layout)) {
+      FirstRows sink(layout, *most_taken);
+      while (const std::size_t count = reader.write_to(sink, batch_bytes, 1 << 20))
+        result.num_rows += count;
       sink.append_to(result.arrays);
     }
     while (auto batch = reader.read(batch_bytes)) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <mutex>
 #include <random>
 #include <system_error>
 #include <utility>
@@ -107,6 +108,7 @@ void AtomicFile::reserve_ahead([[maybe_unused]] std::uint64_t end) {
 
 void AtomicFile::give_back() {
   if (!std::exchange(has_spare_, false)) return;
+  const std::unique_lock lock(size_mutex_);
   struct stat status{};
   // Its own size: only what is reserved behind it goes.
   if (fstat(descriptor_, &status) != 0 || ftruncate(descriptor_, status.st_size) != 0)
@@ -114,6 +116,7 @@ void AtomicFile::give_back() {
 }
 
 void AtomicFile::write_at(std::uint64_t offset, std::span<const std::byte> data) const {
+  const std::shared_lock lock(size_mutex_);
   while (!data.empty()) {
     const ssize_t written = pwrite(descriptor_, data.data(), std::min(data.size(), kWriteBytes),
                                    static_cast<off_t>(offset));

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <shared_mutex>
 #include <span>
 #include <string>
 
@@ -26,7 +27,7 @@ class AtomicFile {
 
   /// For a file whose size nobody knows yet, before it is written up to `end`: reserves space up to
   /// there and for some of what may follow, which makes writing cheaper. `commit` gives back what
-  /// is left.
+  /// is left. By one thread at a time, while others write.
   void reserve_ahead(std::uint64_t end);
 
   /// May be called by several threads at once.
@@ -48,6 +49,8 @@ class AtomicFile {
   std::uint64_t reserved_ = 0;  // up to here; all there is if no more is to be reserved ahead
   bool has_spare_ = false;      // whether space behind the end of the file may be reserved
   bool has_name_ = false;       // whether temporary_ exists in the folder
+  /// Shared by those who write, since the size that `give_back` cuts the file to must hold.
+  mutable std::shared_mutex size_mutex_;
 };
 
 }  // namespace graphmount

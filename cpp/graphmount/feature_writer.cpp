@@ -61,22 +61,28 @@ FormatWriter& FeatureWriter::open_writer() const {
   return *writer_;
 }
 
+FeatureWriter::Shared::Shared(FeatureWriter& writer) : writer_(writer), lock_(writer.mutex_) {
+  static_cast<void>(writer.open_writer());
+}
+
 void FeatureWriter::append(std::span<const std::byte> data) {
+  const std::lock_guard lock(mutex_);
   static_cast<void>(open_writer());
   matrix_->append(data);
 }
 
-std::uint64_t FeatureWriter::take(std::span<const std::byte> data) {
-  static_cast<void>(open_writer());
-  return matrix_->take(data);
+std::uint64_t FeatureWriter::num_rows() const {
+  const std::lock_guard lock(mutex_);
+  return count_rows();
 }
 
-void FeatureWriter::write_taken(std::uint64_t place, std::span<const std::byte> data) const {
-  static_cast<void>(open_writer());
-  matrix_->write_taken(place, data);
+void FeatureWriter::close() {
+  const std::lock_guard lock(mutex_);
+  writer_.reset();
 }
 
 void FeatureWriter::finish(std::optional<std::uint64_t> rows) {
+  const std::lock_guard lock(mutex_);
   FormatWriter& writer = open_writer();
   if (!rows && !rows_) throw std::invalid_argument("nobody said how many rows the matrix has");
   if (rows && rows_ && *rows != *rows_)

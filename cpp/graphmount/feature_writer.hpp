@@ -1,10 +1,12 @@
 // Writes a .gd file from consecutive pieces of its matrix, so that the matrix need not be in
-// memory. How many rows it has may turn out at the end.
+// memory. How many rows it has may turn out at the end. Calls of several threads wait for each
+// other.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -31,29 +33,47 @@ class FeatureWriter {
   /// The next bytes of the matrix, in C order; any number of them.
   void append(std::span<const std::byte> data);
 
-  /// The same in two steps, for rows that several threads write: takes note of them, in their
-  /// order, and tells where they belong.
-  std::uint64_t take(std::span<const std::byte> data);
-  /// Writes bytes that were taken to their place. May be called by several threads at once.
-  void write_taken(std::uint64_t place, std::span<const std::byte> data) const;
+  /// The writer in the hands of several threads. While it lives, all others who want to use the
+  /// writer wait, and so does `close`.
+  class Shared {
+   public:
+    /// Throws std::invalid_argument if the writer has been closed.
+    explicit Shared(FeatureWriter& writer);
 
-  const Section& matrix() const { return open_writer().header().sections.front(); }
-  std::uint64_t row_bytes() const { return row_bytes_; }
-  /// How many rows the file will have, if that was said.
-  std::optional<std::uint64_t> rows_wanted() const { return rows_; }
+    /// Takes note of the next bytes of the matrix, and tells where they belong. By one thread at a
+    /// time.
+    std::uint64_t take(std::span<const std::byte> data) { return writer_.matrix_->take(data); }
+    /// Writes bytes that were taken to their place. May be called by several threads at once.
+    void write(std::uint64_t place, std::span<const std::byte> data) const {
+      writer_.matrix_->write_taken(place, data);
+    }
+
+    const Section& matrix() const { return writer_.matrix_->section(); }
+    std::uint64_t row_bytes() const { return writer_.row_bytes_; }
+    /// How many rows the file will have, if that was said.
+    std::optional<std::uint64_t> rows_wanted() const { return writer_.rows_; }
+    std::uint64_t num_rows() const { return writer_.count_rows(); }
+
+   private:
+    FeatureWriter& writer_;
+    std::unique_lock<std::mutex> lock_;
+  };
+
   /// How many rows there are so far.
-  std::uint64_t num_rows() const { return row_bytes_ == 0 ? 0 : matrix_->bytes() / row_bytes_; }
+  std::uint64_t num_rows() const;
 
   /// Makes the file appear. `rows` is for a layout without. Throws std::invalid_argument if the
   /// matrix is not complete.
   void finish(std::optional<std::uint64_t> rows = std::nullopt);
 
   /// Lets go of the file: if it is not finished, it never appears. Nothing can be done afterwards.
-  void close() { writer_.reset(); }
+  void close();
 
  private:
   FormatWriter& open_writer() const;
+  std::uint64_t count_rows() const { return row_bytes_ == 0 ? 0 : matrix_->bytes() / row_bytes_; }
 
+  mutable std::mutex mutex_;
   std::unique_ptr<FormatWriter> writer_;
   std::uint64_t row_bytes_ = 0;
   std::optional<std::uint64_t> rows_;

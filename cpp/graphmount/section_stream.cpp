@@ -29,10 +29,12 @@ void SectionStream::append(std::span<const std::byte> data) {
     return;
   }
   if (!held_.empty()) {
-    hold((kPageBytes - bytes() % kPageBytes) % kPageBytes);
+    // Up to the end of a page, if there is so much.
+    hold(std::min<std::size_t>((kPageBytes - bytes() % kPageBytes) % kPageBytes, data.size()));
     flush();
   }
-  const std::size_t rest = (written_ + data.size()) % kPageBytes;
+  const std::size_t rest =
+      std::min<std::size_t>((written_ + data.size()) % kPageBytes, data.size());
   write(data.first(data.size() - rest));
   data = data.last(rest);
   hold(rest);

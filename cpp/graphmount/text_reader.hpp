@@ -37,8 +37,9 @@ class TextReader {
 
   /// Gives the next rows, out of about `num_bytes` of text, to a sink instead, and returns how many
   /// it took. None, if it does not take those that come next, if some of them cannot be read, or at
-  /// the end: `read` goes on from there. Throws std::invalid_argument if outputs are text.
-  std::size_t write_to(RowSink& sink, std::size_t num_bytes);
+  /// the end: `read` goes on from there. No more threads are used than about `memory` bytes do for,
+  /// but one at least. Throws std::invalid_argument if outputs are text.
+  std::size_t write_to(RowSink& sink, std::size_t num_bytes, std::size_t memory);
 
   const TextLayout& layout() const { return parser_.layout(); }
   /// How many bytes of the text have been parsed.
@@ -60,15 +61,17 @@ class TextReader {
   TextBatch parse(std::size_t num_pieces, const std::optional<PieceOfText>& start);
   void parse_piece(std::string_view lines, TextBatch& batch, Piece& piece) const;
   std::size_t most_rows(std::string_view lines) const;
+  std::size_t num_threads_within(std::size_t memory) const;
   Parsed parse_alone(std::size_t number, const PieceOfText& text);
-  Taken offer(RowSink& sink, std::size_t num_pieces, const std::optional<PieceOfText>& start);
+  Taken offer(RowSink& sink, std::size_t num_pieces, const std::optional<PieceOfText>& start,
+              std::size_t num_threads);
   void count_problems(const std::vector<Piece>& pieces);
 
   TextParser parser_;
   std::unique_ptr<TextPieces> pieces_;
   std::size_t piece_bytes_;
   std::vector<StreamBufferPool> array_memory_;  // one for each output
-  std::vector<StreamBufferPool> piece_memory_;  // the same, for rows on their way to a sink
+  std::vector<RoomyBufferPool> piece_memory_;   // the same, for rows on their way to a sink
   bool at_start_ = true;
   bool header_is_ahead_;
 

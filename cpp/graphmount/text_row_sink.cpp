@@ -35,7 +35,7 @@ bool count_from(std::uint64_t first, const std::byte* keys, std::size_t count) {
 
 TextRowSink::TextRowSink(FeatureWriter& writer, const TextLayout& layout)
     : writer_(writer), has_keys_(layout.outputs.size() > 1) {
-  const Section& matrix = writer.matrix();
+  const Section& matrix = writer_.matrix();
   const bool are_values = !layout.outputs.empty() &&
                           dtype_of(layout.outputs[0].type) == matrix.dtype &&
                           layout.outputs[0].fields.size() == matrix.columns;
@@ -56,7 +56,7 @@ std::optional<std::uint64_t> TextRowSink::take(const RowPiece& piece) {
 }
 
 void TextRowSink::write(const RowPiece& piece, std::uint64_t place) {
-  writer_.write_taken(place, values_of(piece));
+  writer_.write(place, values_of(piece));
 }
 
 }  // namespace graphmount

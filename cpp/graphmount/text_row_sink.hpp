@@ -13,9 +13,9 @@ namespace graphmount {
 
 class TextRowSink : public RowSink {
  public:
-  /// Rows go behind what was appended to `writer`, which must outlive the sink. Throws
-  /// std::invalid_argument unless the outputs are values as the file has them and, at most, keys
-  /// that are integers.
+  /// Rows go behind what was appended to `writer`, which nobody else can use as long as the sink
+  /// lives, and which must outlive it. Throws std::invalid_argument unless the outputs are values
+  /// as the file has them and, at most, keys that are integers.
   TextRowSink(FeatureWriter& writer, const TextLayout& layout);
 
   std::optional<std::uint64_t> take(const RowPiece& piece) override;
@@ -24,7 +24,7 @@ class TextRowSink : public RowSink {
  private:
   std::span<const std::byte> values_of(const RowPiece& piece) const;
 
-  FeatureWriter& writer_;
+  FeatureWriter::Shared writer_;
   bool has_keys_;
 };
 

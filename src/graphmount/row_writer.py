@@ -24,7 +24,7 @@ from graphmount._read_ahead import read_ahead
 from graphmount._row_progress import RowProgress
 from graphmount.errors import SourceError
 from graphmount.row_placement import KeyPlacement
-from graphmount.sources.row_sink import RowSink, batches_beside
+from graphmount.sources.row_sink import RowSink, batches_beside, knows_sinks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
@@ -116,7 +116,9 @@ def write_rows(
         )
 
     # Text that becomes the file as it stands need not be looked at here.
-    is_as_it_stands = source.dtype == dtype and nan == "keep" and not quantize
+    is_as_it_stands = (
+        knows_sinks(source) and source.dtype == dtype and nan == "keep" and not quantize
+    )
     if placement is None:
         return job.write_in_order(make_writer, scales, check_rows, may_sink=is_as_it_stands)
     scatter = _core.RowScatter(
@@ -280,7 +282,8 @@ class _Job:
                 scatter.begin_at(writer.num_rows)
             if check_rows is not None:
                 check_rows(scatter.num_rows)
-            if writer is None:
+            if writer is None or writer.num_rows == 0:
+                # Now that it is known how many rows there are, space for them can be reserved.
                 writer = stack.enter_context(closing(make_writer(scatter.num_rows)))
             with self._naming_rows(": "):
                 missing, repeated = scatter.write_to(writer, self._progress.has_written)

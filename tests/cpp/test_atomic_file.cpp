@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <string>
 #include <thread>
@@ -218,6 +219,30 @@ TEST(reserves_ahead_only_what_there_is) {
   CHECK_EQUAL(text, part);
   CHECK_EQUAL(failed, (folder / "second").string());
   CHECK_EQUAL(code, ENOSPC);
+}
+
+TEST(gives_back_nothing_that_is_being_written) {
+  const TemporaryFolder folder;
+  if (mount("graphmount", folder.path().c_str(), "tmpfs", 0, "size=2m") != 0)
+    skip("it takes root and leave to mount a file system");
+  const std::string part(4096, 'x');
+  constexpr std::uint64_t kParts = 128;
+  bool are_whole = true;
+  for (int run = 0; run < 300; ++run) {
+    AtomicFile file(folder / "new", 1);
+    std::atomic<std::uint64_t> num_written = 0;
+    std::thread writer([&] {
+      for (std::uint64_t i = 0; i < kParts; num_written = ++i)
+        file.write_at(i * part.size(), bytes_of(part));
+    });
+    while (num_written < static_cast<std::uint64_t>(run) % kParts) continue;
+    file.reserve_ahead(3 << 20);  // there is no room for that
+    writer.join();
+    file.commit();
+    are_whole &= text_in(folder / "new") == std::string(kParts * part.size(), 'x');
+  }
+  CHECK_EQUAL(umount(folder.path().c_str()), 0);
+  CHECK(are_whole);
 }
 
 TEST(takes_writes_of_several_threads) {

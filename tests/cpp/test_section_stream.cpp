@@ -109,6 +109,28 @@ TEST(bytes_that_many_threads_write_make_the_same_file) {
   }
 }
 
+TEST(small_pieces_may_follow_what_threads_write) {
+  // Wherever in a page the first ends: the others wait for each other, and for a page to be full.
+  for (const std::size_t first : {1, 100, 4095, 4096, 4097}) {
+    for (const std::size_t length : {1, 800, 5000, 65'535}) {
+      const Bytes data = random_bytes(first + 200'000);
+      const Bytes expected = written(data, [&](FormatWriter& writer) { writer.write(1, 0, data); });
+      const auto write = [&](FormatWriter& writer) {
+        SectionStream stream(writer, 1);
+        std::span<const std::byte> rest = data;
+        stream.write_taken(stream.take(rest.first(first)), rest.first(first));
+        for (rest = rest.subspan(first); !rest.empty();) {
+          const auto part = rest.first(std::min(length, rest.size()));
+          stream.append(part);
+          rest = rest.subspan(part.size());
+        }
+        stream.finish();
+      };
+      CHECK(written(data, write) == expected);
+    }
+  }
+}
+
 TEST(refuses_more_than_the_section_holds) {
   const TemporaryFolder folder;
   for (const std::size_t size : {std::size_t{10}, kChunkBytes, kChunkBytes + 10}) {

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <fstream>
 #include <functional>
+#include <numeric>
 #include <random>
 #include <string>
 #include <thread>
@@ -22,6 +23,8 @@ using namespace graphmount::testing;
 namespace {
 
 using Keys = std::vector<std::int64_t>;
+
+constexpr std::size_t kMemory = 1 << 20;
 
 TextLayout keyed_rows() {
   TextLayout layout;
@@ -89,11 +92,17 @@ struct Split {
 
 Split split(TextReader& reader, KeySink& sink, std::size_t batch_bytes) {
   Split split;
-  while (const std::size_t count = reader.write_to(sink, batch_bytes)) split.num_taken += count;
+  while (const std::size_t count = reader.write_to(sink, batch_bytes, kMemory))
+    split.num_taken += count;
   split.taken = sink.keys();
   CHECK_EQUAL(split.taken.size(), split.num_taken);
   split.rest = read_table(reader, reader.layout(), batch_bytes);
   return split;
+}
+
+void write_all(TextReader& reader, FeatureWriter& writer, std::size_t batch_bytes) {
+  TextRowSink sink(writer, reader.layout());  // which nobody else can use meanwhile
+  while (reader.write_to(sink, batch_bytes, kMemory) > 0) continue;
 }
 
 /// Calls `check` with readers of a text, from a file and a stream, for many sizes.
@@ -231,7 +240,7 @@ TEST(what_a_sink_throws_ends_it_and_nobody_waits) {
     for_sizes(text, layout, [&](TextReader& reader, std::size_t batch) {
       Broken sink(in_take);
       const auto write_all = [&] {
-        while (reader.write_to(sink, batch) > 0) continue;
+        while (reader.write_to(sink, batch, kMemory) > 0) continue;
       };
       // A piece that is the whole text begins at row 0.
       if (batch < 1000) CHECK_THROWS_WITH(write_all(), IoError, "cannot write");
@@ -259,8 +268,7 @@ TEST(rows_in_the_order_of_a_file_become_that_file) {
         [&](FeatureWriter& writer) { writer.append(std::as_bytes(std::span(table.items[0]))); });
     for_sizes(text, layout, [&](TextReader& reader, std::size_t batch) {
       const std::string made = write_by([&](FeatureWriter& writer) {
-        TextRowSink sink(writer, layout);
-        while (reader.write_to(sink, batch) > 0) continue;
+        write_all(reader, writer, batch);
         CHECK_EQUAL(writer.num_rows(), std::uint64_t{300});
       });
       CHECK(made == expected);
@@ -272,9 +280,8 @@ TEST(takes_only_rows_that_come_next_and_have_room) {
   const TemporaryFolder folder;
   const auto num_taken = [&](const std::string& text, std::optional<std::uint64_t> rows) {
     FeatureWriter writer(folder / "x.gd", {.rows = rows, .columns = 2});
-    TextRowSink sink(writer, keyed_rows());
     TextReader reader("t.csv", std::make_unique<MemoryStream>(text), keyed_rows(), 1);
-    while (reader.write_to(sink, 6) > 0) continue;
+    write_all(reader, writer, 6);
     return writer.num_rows();
   };
   CHECK_EQUAL(num_taken("0,1,2\n1,1,2\n2,1,2\n", {}), std::uint64_t{3});
@@ -290,7 +297,7 @@ TEST(text_is_not_for_sinks) {
   layout.outputs.push_back({TextType::kText, {0}});
   TextReader reader("t.csv", std::make_unique<MemoryStream>("0,1,2\n"), layout);
   KeySink sink;
-  CHECK_THROWS_WITH(reader.write_to(sink, 100), std::invalid_argument, "text does not go");
+  CHECK_THROWS_WITH(reader.write_to(sink, 100, kMemory), std::invalid_argument, "text does not go");
 }
 
 TEST(refuses_columns_that_the_file_does_not_have) {
@@ -309,5 +316,32 @@ TEST(refuses_columns_that_the_file_does_not_have) {
   refuses({{TextType::kFloat32, {0, 1}}, {TextType::kNodeId, {2, 3}}});
   refuses({{TextType::kFloat32, {0, 1}}, {TextType::kNodeId, {2}}, {TextType::kNodeId, {3}}});
   writer.close();
+  CHECK_THROWS_WITH(TextRowSink(writer, keyed_rows()), std::invalid_argument, "closed");
+}
+
+TEST(closing_a_writer_waits_for_the_sink) {
+  const TemporaryFolder folder;
+  FeatureWriter writer(folder / "x.gd", {.rows = std::nullopt, .columns = 2});
+  std::atomic<bool> is_closed = false;
+  std::thread closer;
+  {
+    TextRowSink sink(writer, keyed_rows());
+    closer = std::thread([&] {
+      writer.close();
+      is_closed = true;
+    });
+    const std::string rows(16 * 1000, 'x');
+    const Keys keys = [] {
+      Keys all(2000);
+      std::iota(all.begin(), all.end(), 0);
+      return all;
+    }();
+    const std::byte* outputs[] = {std::as_bytes(std::span(rows)).data(),
+                                  std::as_bytes(std::span(keys)).data()};
+    const RowPiece piece{outputs, 2000};
+    sink.write(piece, sink.take(piece).value());
+    CHECK(!is_closed);
+  }
+  closer.join();
   CHECK_THROWS_WITH(TextRowSink(writer, keyed_rows()), std::invalid_argument, "closed");
 }

@@ -6,12 +6,16 @@ here are larger where the border between both ways matters.
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import threading
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from run_mode import IS_SANITIZED
 from source_samples import PACKERS, as_text, write
 
 import graphmount as gm
@@ -48,8 +52,8 @@ def sink_calls(monkeypatch):
     calls = []
     plain = _core.TextReader.write_to
 
-    def counted(self, *arguments):
-        calls.append(plain(self, *arguments))
+    def counted(self, *arguments, **options):
+        calls.append(plain(self, *arguments, **options))
         return calls[-1]
 
     monkeypatch.setattr(_core.TextReader, "write_to", counted)
@@ -143,16 +147,20 @@ def test_files_one_after_the_other(sink_calls, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "options", [{"dtype": "float32"}, {"dtype": "int16"}, {"quantize": "column"}]
+    "options",
+    [
+        {"dtype": "float32"},
+        {"dtype": "float32", "nan": 0},
+        {"dtype": "int16"},
+        {"quantize": "column"},
+    ],
 )
 def test_values_that_change_on_the_way(options, sink_calls, tmp_path):
     rows = np.arange(12).reshape(4, 3)
     path = write(tmp_path / "x.csv", as_text(*rows.T))
-    gm.compile_features(
-        path, tmp_path / "made.gd", nan=0 if "quantize" in options else "keep", **options
-    )
+    gm.compile_features(path, tmp_path / "made.gd", **options)
     gm.compile_features(rows, tmp_path / "wanted.gd", **options)
-    is_read_as_it_is = options.get("dtype") == "float32"
+    is_read_as_it_is = options == {"dtype": "float32"}
     assert sum(sink_calls) == (4 if is_read_as_it_is else 0)
     assert np.array_equal(
         gm.FeatureStore(tmp_path / "made.gd").numpy(),
@@ -175,6 +183,65 @@ def test_an_error_while_a_sink_is_open(error, sink_calls, tmp_path):
     assert sum(sink_calls) > 0
     assert {path.name for path in tmp_path.iterdir()} == names
     assert all(thread.name != "graphmount-reader" for thread in threading.enumerate())
+
+
+INTERRUPTED_TWICE = """
+import signal, sys
+import graphmount as gm
+
+def interrupt(*_):
+    raise KeyboardInterrupt
+
+def stop(done, total):
+    signal.setitimer(signal.ITIMER_REAL, float(sys.argv[2]))
+    interrupt()
+
+signal.signal(signal.SIGALRM, interrupt)
+try:
+    gm.compile_features(sys.argv[1], sys.argv[1] + ".gd", progress=stop)
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+"""
+
+
+def test_a_second_interrupt(tmp_path):
+    """It may come while a thread is waited for, which must not write to a file that is closed."""
+    _, rows = big_table()
+    path = write(tmp_path / "x.csv", as_text(*rows.T) * 20)
+    for delay in ("0.0005", "0.002", "0.008"):
+        child = subprocess.run(
+            [sys.executable, "-c", INTERRUPTED_TWICE, path, delay], capture_output=True, check=False
+        )
+        assert child.stdout == b"interrupted\n"
+        assert child.returncode == 0, child.stderr
+    assert list(tmp_path.iterdir()) == [path]
+
+
+MEMORY_OF_A_SINK = """
+import resource, sys
+import graphmount as gm
+
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+before = peak()
+gm.compile_features(sys.argv[1], sys.argv[1] + ".gd", memory="16MiB")
+print(peak() - before)
+"""
+
+
+def test_many_threads_keep_to_the_budget(tmp_path):
+    if IS_SANITIZED:
+        pytest.skip("a sanitizer has memory of its own")
+    _, rows = big_table()
+    path = write(tmp_path / "x.csv", as_text(*rows.T) * 5)
+    child = subprocess.run(
+        [sys.executable, "-c", MEMORY_OF_A_SINK, path],
+        env=os.environ | {"OMP_NUM_THREADS": "64"},
+        capture_output=True,
+        check=True,
+    )
+    assert int(child.stdout) < 16 << 10
 
 
 @given(

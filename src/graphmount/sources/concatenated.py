@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from graphmount.errors import SourceError
 from graphmount.sources.batches import EdgeBatch, RowBatch, Skipped
-from graphmount.sources.row_sink import batches_beside
+from graphmount.sources.row_sink import batches_beside, knows_sinks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -82,6 +82,7 @@ class ConcatenatedRows:
         self.dtype = first.dtype
         self.has_keys = first.has_keys
         self.has_text_keys = first.has_text_keys
+        self.knows_sinks = knows_sinks(first)
         self.skipped = Skipped()
 
     def batches(self, *, memory: int) -> Iterator[RowBatch]:

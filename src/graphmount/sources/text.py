@@ -202,6 +202,7 @@ class TextRows:
         self.dtype: str = dtype
         self.has_keys: bool = key_column is not None
         self.has_text_keys: bool = key_type == "text"
+        self.knows_sinks: bool = not self.has_text_keys
         self.skipped: Skipped = table.skipped
 
     def _find_values(

@@ -20,6 +20,8 @@ __all__ = ["TextReading"]
 
 #: What goes to a sink before anybody hears of it. It is not kept in memory.
 _SINK_BYTES = 32 << 20
+#: How many batches would be alive at once if there were no sink.
+_MOST_BATCHES = 3
 
 
 class TextReading:
@@ -29,6 +31,7 @@ class TextReading:
         reader: The table, of which nothing has been read yet.
         stream: Where its text comes from, if it is compressed.
         num_bytes: About how much text a batch is made of.
+        memory: How much memory a batch takes.
         skipped: Where to count rows that are left out.
     """
 
@@ -38,11 +41,13 @@ class TextReading:
         stream: UnpackedStream | None,
         *,
         num_bytes: int,
+        memory: int,
         skipped: Skipped,
     ) -> None:
         self._reader = reader
         self._stream = stream
         self._num_bytes = num_bytes
+        self._memory = memory
         self._skipped = skipped
 
     @property
@@ -53,7 +58,8 @@ class TextReading:
         """Gives the sink all rows that it takes; yields how much of the file that is so far."""
         # A stream is in memory, batch by batch; a file is not.
         num_bytes = max(self._num_bytes, _SINK_BYTES) if self._stream is None else self._num_bytes
-        while sink.take(self._reader, num_bytes):
+        memory = _MOST_BATCHES * self._memory
+        while sink.take(self._reader, num_bytes=num_bytes, memory=memory):
             yield self._done
 
     def batches(self) -> Iterator[tuple[list[Any], int]]:

@@ -41,6 +41,8 @@ KeyKind: TypeAlias = Literal["dense", "int", "text"]
 Output: TypeAlias = "tuple[str, list[int]]"
 
 _LEAST_BATCH_BYTES = 4096
+#: From here on threads are worth starting.
+_MANY_BYTES = 16 << 20
 _MOST_AHEAD_BYTES = 32 << 20
 
 
@@ -75,7 +77,8 @@ class TextTable:
         self._comments = comments
         self._quotes = quotes
         self._skips = on_error == "skip"
-        _core.start_threads()  # they get their processors while the sample is looked at
+        if self.size > _MANY_BYTES:
+            _core.start_threads()  # they get their processors while the sample is looked at
         self._sample = read_sample(self.name)
         if delimiter is None:
             found, self.rows = find_delimiter(self._sample, comments=comments, quotes=quotes)
@@ -183,7 +186,9 @@ class TextTable:
                 missing_is_nan=missing_is_nan,
                 skip_errors=self._skips,
             )
-            yield TextReading(reader, stream, num_bytes=num_bytes, skipped=self.skipped)
+            yield TextReading(
+                reader, stream, num_bytes=num_bytes, memory=memory, skipped=self.skipped
+            )
         except SourceError as error:
             error.path = self.name
             raise

@@ -106,9 +106,9 @@ TEST(knows_the_limits_of_integers) {
   CHECK_EQUAL(integer("9999999999999999999"), std::string("none"));
   CHECK_EQUAL(integer("10000000000000000000"), std::string("none"));
   CHECK_EQUAL(integer("18446744073709551617"), std::string("none"));
-  CHECK_EQUAL(integer(std::string(30, '0') + "5"), std::string("5 at 31"));
+  CHECK_EQUAL(integer(std::string(30, '0').append("5")), std::string("5 at 31"));
   CHECK_EQUAL(integer(std::string(40, '0')), std::string("0 at 40"));
-  CHECK_EQUAL(integer(std::string(30, '0') + "9223372036854775808"), std::string("none"));
+  CHECK_EQUAL(integer(std::string(30, '0').append("9223372036854775808")), std::string("none"));
   CHECK_EQUAL(integer("-0"), std::string("0 at 2"));
   for (const char* text : {"", "-", "+5", "x", "--5", " 5", ".5"})
     CHECK_EQUAL(integer(text), std::string("none"));

@@ -1,7 +1,7 @@
 """A text table while it is read, from its beginning to its end: by batches of arrays, or past them.
 
-Rows that a sink takes need no arrays: the core writes them as it parses them, which takes about two
-thirds of the time.
+Rows that a sink takes need no arrays: the core writes them as it parses them, which takes a fifth
+less time.
 """
 
 from __future__ import annotations

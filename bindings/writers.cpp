@@ -38,7 +38,6 @@ void bind_writers(nb::module_& module) {
             self.append(std::as_bytes(to_span(bytes)));
           },
           "bytes"_a)
-      .def_prop_ro("num_rows", &FeatureWriter::num_rows, nb::call_guard<nb::gil_scoped_release>())
       .def("finish", &FeatureWriter::finish, "rows"_a.none() = nb::none(),
            nb::call_guard<nb::gil_scoped_release>())
       .def("close", &FeatureWriter::close, nb::call_guard<nb::gil_scoped_release>());

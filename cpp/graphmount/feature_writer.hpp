@@ -37,7 +37,7 @@ class FeatureWriter {
   /// writer wait, and so does `close`.
   class Shared {
    public:
-    /// Throws std::invalid_argument if the writer has been closed.
+    /// Throws std::invalid_argument if the writer has been closed, or rows have no bytes.
     explicit Shared(FeatureWriter& writer);
 
     /// Takes note of the next bytes of the matrix, and tells where they belong. By one thread at a
@@ -52,15 +52,13 @@ class FeatureWriter {
     std::uint64_t row_bytes() const { return writer_.row_bytes_; }
     /// How many rows the file will have, if that was said.
     std::optional<std::uint64_t> rows_wanted() const { return writer_.rows_; }
-    std::uint64_t num_rows() const { return writer_.count_rows(); }
+    /// How many rows there are so far.
+    std::uint64_t num_rows() const { return writer_.matrix_->bytes() / writer_.row_bytes_; }
 
    private:
     FeatureWriter& writer_;
     std::unique_lock<std::mutex> lock_;
   };
-
-  /// How many rows there are so far.
-  std::uint64_t num_rows() const;
 
   /// Makes the file appear. `rows` is for a layout without. Throws std::invalid_argument if the
   /// matrix is not complete.
@@ -71,9 +69,8 @@ class FeatureWriter {
 
  private:
   FormatWriter& open_writer() const;
-  std::uint64_t count_rows() const { return row_bytes_ == 0 ? 0 : matrix_->bytes() / row_bytes_; }
 
-  mutable std::mutex mutex_;
+  std::mutex mutex_;
   std::unique_ptr<FormatWriter> writer_;
   std::uint64_t row_bytes_ = 0;
   std::optional<std::uint64_t> rows_;

@@ -68,7 +68,7 @@ def write_rows(
     quantize: bool = False,
     tmp: str | None = None,
     memory: int,
-    check_rows: Callable[[int], None] | None = None,
+    check_rows: Callable[[int], None],
     report: Callable[[int, int], None] | None = None,
 ) -> WrittenRows:
     """Writes a source to a `.gd` file.
@@ -213,7 +213,7 @@ class _Job:
         self,
         make_writer: Callable[[int | None], _core.FeatureWriter],
         scales: NDArray[np.float32] | None,
-        check_rows: Callable[[int], None] | None,
+        check_rows: Callable[[int], None],
         *,
         may_sink: bool,
     ) -> WrittenRows:
@@ -234,8 +234,7 @@ class _Job:
                     f"{self._source.name} was to have {expected} rows, but has "
                     f"{'more' if num_rows > expected else num_rows}"
                 )
-            if check_rows is not None:
-                check_rows(num_rows)
+            check_rows(num_rows)
             writer.finish(num_rows)
         return WrittenRows(num_rows=num_rows)
 
@@ -245,7 +244,7 @@ class _Job:
         scales: NDArray[np.float32] | None,
         scatter: _core.RowScatter,
         placement: Placement,
-        check_rows: Callable[[int], None] | None,
+        check_rows: Callable[[int], None],
         *,
         may_write_at_once: bool,
         may_sink: bool,
@@ -260,7 +259,12 @@ class _Job:
             if may_write_at_once and may_sink:
                 writer = stack.enter_context(closing(make_writer(placement.num_rows)))
                 sink = RowSink(writer=writer)
+            num_appended = 0
             is_in_order = may_write_at_once
+
+            def num_written() -> int:
+                return num_appended + (0 if sink is None else sink.num_rows)
+
             for batch, first_row in stack.enter_context(closing(self._batches(sink))):
                 with self._naming_rows():
                     places, nodes = placement.place(batch, first_row)
@@ -268,21 +272,21 @@ class _Job:
                 stored = self._stored(batch.rows, first_row, scales)
                 if places is not None:
                     stored = stored.reshape(len(batch.rows), -1)[places].reshape(-1)
-                if is_in_order and _are_next(nodes, 0 if writer is None else writer.num_rows):
+                if is_in_order and _are_next(nodes, num_written()):
                     if writer is None:
                         writer = stack.enter_context(closing(make_writer(placement.num_rows)))
                     writer.append(stored)
+                    num_appended += len(nodes)
                     continue
-                if is_in_order and writer is not None:
-                    scatter.begin_at(writer.num_rows)
+                if is_in_order:
+                    scatter.begin_at(num_written())
                 is_in_order = False
                 with self._naming_rows():
                     scatter.add(np.ascontiguousarray(nodes), stored)
-            if is_in_order and writer is not None:
-                scatter.begin_at(writer.num_rows)
-            if check_rows is not None:
-                check_rows(scatter.num_rows)
-            if writer is None or writer.num_rows == 0:
+            if is_in_order:
+                scatter.begin_at(num_written())
+            check_rows(scatter.num_rows)
+            if writer is None or num_written() == 0:
                 # Now that it is known how many rows there are, space for them can be reserved.
                 writer = stack.enter_context(closing(make_writer(scatter.num_rows)))
             with self._naming_rows(": "):

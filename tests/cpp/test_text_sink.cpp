@@ -269,7 +269,7 @@ TEST(rows_in_the_order_of_a_file_become_that_file) {
     for_sizes(text, layout, [&](TextReader& reader, std::size_t batch) {
       const std::string made = write_by([&](FeatureWriter& writer) {
         write_all(reader, writer, batch);
-        CHECK_EQUAL(writer.num_rows(), std::uint64_t{300});
+        CHECK_EQUAL(FeatureWriter::Shared(writer).num_rows(), std::uint64_t{300});
       });
       CHECK(made == expected);
     });
@@ -282,7 +282,7 @@ TEST(takes_only_rows_that_come_next_and_have_room) {
     FeatureWriter writer(folder / "x.gd", {.rows = rows, .columns = 2});
     TextReader reader("t.csv", std::make_unique<MemoryStream>(text), keyed_rows(), 1);
     write_all(reader, writer, 6);
-    return writer.num_rows();
+    return FeatureWriter::Shared(writer).num_rows();
   };
   CHECK_EQUAL(num_taken("0,1,2\n1,1,2\n2,1,2\n", {}), std::uint64_t{3});
   CHECK_EQUAL(num_taken("1,1,2\n0,1,2\n2,1,2\n", {}), std::uint64_t{0});
@@ -317,6 +317,8 @@ TEST(refuses_columns_that_the_file_does_not_have) {
   refuses({{TextType::kFloat32, {0, 1}}, {TextType::kNodeId, {2}}, {TextType::kNodeId, {3}}});
   writer.close();
   CHECK_THROWS_WITH(TextRowSink(writer, keyed_rows()), std::invalid_argument, "closed");
+  FeatureWriter empty(folder / "x.gd", {.rows = 1, .columns = 0});
+  CHECK_THROWS_WITH(TextRowSink(empty, keyed_rows()), std::invalid_argument, "no columns");
 }
 
 TEST(closing_a_writer_waits_for_the_sink) {

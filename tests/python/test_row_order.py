@@ -136,6 +136,18 @@ def test_keys_in_any_order(data, tmp_path):
     assert gm.verify(path).ok
 
 
+def test_keys_of_rows_without_columns(tmp_path):
+    """There is nothing to write, so nothing that was written tells how many rows there are."""
+    rows, path = np.zeros((3, 0)), tmp_path / "x.gd"
+    for keys in ([0, 1, 2], [2, 0, 1]):
+        assert gm.compile_features(rows, path, key=keys).shape == (3, 0)
+        assert gm.verify(path).ok
+    with pytest.raises(gm.errors.SourceError, match="have one already: 1"):
+        gm.compile_features(rows, path, key=[0, 1, 1])
+    with pytest.raises(gm.errors.SourceError, match="1 of 4 nodes have no row: 3"):
+        gm.compile_features(rows, path, key=[0, 1, 2], num_nodes=4)
+
+
 @pytest.mark.parametrize("memory", [0, "2GiB"])
 @pytest.mark.parametrize("kind", [int, str])
 def test_external_ids(kind, memory, tmp_path):
@@ -234,18 +246,14 @@ def test_destinations(memory, tmp_path):
     rows = np.random.default_rng(0).random((500, 300))
     places = np.random.default_rng(1).permutation(500)
     path = str(tmp_path / "x.gd")
-    written = write_rows(
-        MemoryRows(rows),
-        path,
-        dtype="float32",
-        placement=ArrayPlacement(places, 500),
-        memory=memory,
-    )
-    assert written.num_rows == 500
+    counts = []
+    options = {"dtype": "float32", "memory": memory, "check_rows": counts.append}
+    written = write_rows(MemoryRows(rows), path, placement=ArrayPlacement(places, 500), **options)
+    assert [written.num_rows] == counts == [500]
     assert np.array_equal(gm.FeatureStore(path).numpy()[places], rows.astype(np.float32))
     fewer = ArrayPlacement(places[1:], None)
     with pytest.raises(gm.errors.SourceError, match="the ndarray, row 499: there is no node for"):
-        write_rows(MemoryRows(rows), path, dtype="float32", placement=fewer, memory=memory)
+        write_rows(MemoryRows(rows), path, placement=fewer, **options)
 
 
 def test_a_source_of_unknown_length(tmp_path):

@@ -168,7 +168,7 @@ def test_values_that_change_on_the_way(options, sink_calls, tmp_path):
     )
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError("enough")])
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
 def test_an_error_while_a_sink_is_open(error, sink_calls, tmp_path):
     _, rows = big_table()
     path = write(tmp_path / "x.csv", as_text(*rows.T) * 20)
@@ -176,9 +176,9 @@ def test_an_error_while_a_sink_is_open(error, sink_calls, tmp_path):
     names = {path.name}
 
     def stop(_done, _total):
-        raise error
+        raise error("enough")
 
-    with pytest.raises(type(error) if isinstance(error, Exception) else error):
+    with pytest.raises(error, match="enough"):
         gm.compile_features(path, tmp_path / "x.gd", progress=stop)
     assert sum(sink_calls) > 0
     assert {path.name for path in tmp_path.iterdir()} == names

@@ -74,3 +74,23 @@ def test_affinity():
         check=True,
     )
     assert result.stdout == "1\n"
+
+
+def test_threads_can_be_started_early():
+    """As many as calls will use beside their own, and those only once."""
+    code = """
+import os
+from graphmount import _core
+before = len(os.listdir("/proc/self/task"))
+for _ in range(2):
+    _core.start_threads()
+    print(len(os.listdir("/proc/self/task")) - before)
+"""
+    child = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"OMP_NUM_THREADS": "4"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert child.stdout.split() == ["3", "3"]

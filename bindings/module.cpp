@@ -7,6 +7,7 @@
 
 namespace graphmount::bindings {
 
+void bind_checksum(nb::module_& module);
 void bind_disk_probe(nb::module_& module);
 void bind_edge_search(nb::module_& module);
 void bind_errors();
@@ -46,6 +47,7 @@ NB_MODULE(_core, module) {
   bindings::bind_names(module);
   bindings::bind_node_ids(module);
   bindings::bind_random(module);
+  bindings::bind_checksum(module);
   bindings::bind_sampling(module);
   bindings::bind_random_walk(module);
   bindings::bind_text(module);

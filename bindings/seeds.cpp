@@ -85,7 +85,8 @@ void bind_seeds(nb::module_& module) {
       .def("__init__", &make_nodes, nb::kw_only(), "nodes"_a, "times"_a, "batch_size"_a);
   nb::class_<Links>(module, "Links")
       .def("__init__", &make_links, nb::kw_only(), "sources"_a, "destinations"_a, "times"_a)
-      .def("arrays", &links_arrays);
+      .def("arrays", &links_arrays)
+      .def("checksum", &Links::checksum, nb::call_guard<nb::gil_scoped_release>());
   nb::class_<LinkNegatives>(module, "LinkNegatives")
       .def("__init__", &make_negatives, nb::kw_only(), "mode"_a, "amount"_a, "weighting"_a,
            "strict"_a, "self_loops"_a, "source_weights"_a, "destination_weights"_a);

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "graphmount/checksum.hpp"
 #include "graphmount/ids.hpp"
 
 namespace graphmount {
@@ -26,6 +27,13 @@ void make_distinct(BatchSeeds& seeds) {
 }
 
 }  // namespace
+
+std::uint64_t Links::checksum() const {
+  Xxh64 hash;
+  hash.add(std::as_bytes(std::span(sources)));
+  hash.add(std::as_bytes(std::span(destinations)));
+  return hash.hash();
+}
 
 LinkSeeds::LinkSeeds(std::shared_ptr<const Graph> graph, std::shared_ptr<const Links> links,
                      std::vector<std::int64_t> order, std::uint64_t batch_size, bool disjoint,

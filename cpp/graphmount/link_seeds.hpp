@@ -26,6 +26,9 @@ namespace graphmount {
 struct Links {
   std::vector<NodeId> sources, destinations;
   std::vector<std::int64_t> times;  // one for each, or none
+
+  /// XXH64 of the sources, and then the destinations: it tells these links from others.
+  std::uint64_t checksum() const;
 };
 
 class LinkSeeds : public SeedSource {

@@ -18,6 +18,7 @@ import numpy as np
 from graphmount import _core
 from graphmount._arguments import as_count, as_native, require_choice
 from graphmount._loader_inputs import as_rank, share_of, share_size
+from graphmount._loader_state import OrderFacts, Place
 from graphmount._row_feeds import RowFeeds, as_dtypes, make_feeds
 from graphmount._seeds import Seed, as_key
 from graphmount._sizes import format_bytes, parse_bytes
@@ -96,6 +97,7 @@ class BatchLoader(ABC):
         self._resumes = self._was_left = False
         # Where epochs end, if before their last batch: for a worker that takes a part of them.
         self._end: int | None = None
+        self._facts: OrderFacts | None = None
         self._begun = clock.monotonic()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -105,6 +107,24 @@ class BatchLoader(ABC):
     @abstractmethod
     def _make_seeds(self, order: NDArray[np.int64]) -> _core.SeedSource:
         """The seeds of an epoch's batches, which have the inputs in this order."""
+
+    @abstractmethod
+    def _input_facts(self) -> dict[str, Any]:
+        """What tells the inputs, and what is drawn for them, from those of other loaders."""
+
+    def _order_facts(self) -> OrderFacts:
+        """What a state must have in common with this loader."""
+        if self._facts is None:
+            self._facts = OrderFacts.of(
+                self._data.graph,
+                self._rule,
+                batch_size=self._batch_size,
+                world_size=self._world_size,
+                shuffle=self._shuffle,
+                drop_last=self._drop_last,
+                inputs={"num_inputs": self._num_inputs, **self._input_facts()},
+            )
+        return self._facts
 
     def __len__(self) -> int:
         """Batches of an epoch, the same for all ranks."""
@@ -259,6 +279,8 @@ class BatchLoader(ABC):
         """Where the loader is: the epoch, and how many of its batches have been handed out.
 
         After a loop that was left early this is still where it was left, until the next one begins.
+        It is plain data, as JSON has it, and the same for all ranks that are at the same batch. All
+        that decides the order of the batches is in it too, with a checksum of the inputs.
 
         Examples:
             >>> import graphmount as gm
@@ -269,10 +291,23 @@ class BatchLoader(ABC):
             >>> loader.state_dict()["batch"]
             1
         """
-        return {"epoch": self._epoch, "batch": self._handed_out, "key": self._key}
+        place = Place(self._key, self._epoch, self._handed_out)
+        return self._order_facts().state_at(place)
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Goes on where `state_dict` was taken: the next loop begins with the batch after it.
+
+        The loader must have the order that the state is of: the same inputs, shuffling, sampling
+        and graph, and as many inputs a batch. Only the seed is taken from the state. The number of
+        processes may be another one if `batch_size` times `world_size` stays the same: whatever
+        ranks have not had yet is then shared by those that there are now.
+
+        Args:
+            state: Of this loader or another one; of any rank.
+
+        Raises:
+            TypeError, ValueError: It is no state, or one of another order. The message names all
+                that differs; nothing has changed, and a loop that runs goes on.
 
         Examples:
             >>> import graphmount as gm
@@ -282,10 +317,12 @@ class BatchLoader(ABC):
             >>> [batch.number for batch in loader]
             [1]
         """
+        self._go_to(self._order_facts().place_in(state, num_batches=len(self)))
+
+    def _go_to(self, place: Place) -> None:
+        """The next loop begins there."""
         self._stop()
-        self._key = as_count(state["key"], "key", most=2**64 - 1)
-        self._epoch = as_count(state["epoch"], "epoch")
-        self._handed_out = as_count(state["batch"], "batch", most=len(self))
+        self._key, self._epoch, self._handed_out = place.key, place.epoch, place.batch
         self._resumes, self._was_left = True, False
 
     def stats(self) -> LoaderStats:

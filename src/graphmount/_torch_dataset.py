@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from torch.utils.data import IterableDataset, get_worker_info
 
 from graphmount._arguments import as_count
+from graphmount._loader_state import Place
 from graphmount._tensor_batch import TensorBatch
 from graphmount._torch_epoch import SharedEpoch
 from graphmount._torch_loader import LinkNeighborLoader, NeighborLoader
@@ -50,7 +51,7 @@ class BatchDataset(IterableDataset[TensorBatch]):
         if not isinstance(loader, NeighborLoader | LinkNeighborLoader):
             raise TypeError(f"BatchDataset takes a loader of graphmount.torch, not {loader!r}")
         self._loader = loader
-        self._epoch = SharedEpoch(loader.state_dict()["epoch"])
+        self._epoch = SharedEpoch(loader._epoch)  # noqa: SLF001
 
     def __len__(self) -> int:
         """Batches of an epoch."""
@@ -68,7 +69,7 @@ class BatchDataset(IterableDataset[TensorBatch]):
             loader._end = end  # noqa: SLF001
             loader._memory //= worker.num_workers  # noqa: SLF001
         epoch = self._epoch.begin_loop()
-        loader.load_state_dict({**loader.state_dict(), "epoch": epoch, "batch": first})
+        loader._go_to(Place(loader._key, epoch, first))  # noqa: SLF001
         return iter(loader)
 
     def set_epoch(self, epoch: int) -> None:

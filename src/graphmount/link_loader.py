@@ -15,10 +15,11 @@ from graphmount._arguments import as_native
 from graphmount._batch_loader import BatchLoader
 from graphmount._link_inputs import as_edge_label, as_edge_label_time, as_links
 from graphmount._loader_inputs import open_data
+from graphmount._loader_state import checksum_of
 from graphmount._sampling_rule import SamplingRule
 from graphmount.errors import MissingDataError
 from graphmount.link_batch import LinkBatch
-from graphmount.link_negatives import LinkNegatives, as_negatives, to_core
+from graphmount.link_negatives import LinkNegatives, as_negatives, negative_facts, to_core
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -180,6 +181,14 @@ class LinkNeighborLoader(BatchLoader):
             )
             advised.path = error.path
             raise advised from None
+
+    def _input_facts(self) -> dict[str, Any]:
+        return {
+            "kind": "links",
+            "inputs": f"{self._links.checksum():016x}",
+            "times": None if self._times is None else checksum_of(self._times),
+            **negative_facts(self._negatives),
+        }
 
     def _make_seeds(self, order: NDArray[np.int64]) -> _core.SeedSource:
         return _core.LinkSeeds(

@@ -11,6 +11,7 @@ import numpy as np
 
 from graphmount import _core
 from graphmount._arguments import as_number, require_choice
+from graphmount._loader_state import checksum_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -122,16 +123,36 @@ def to_core(negatives: LinkNegatives | None) -> _core.LinkNegatives:
         mode = "none"
     else:
         mode = negatives.mode
-    loops = negatives.self_loops
     return _core.LinkNegatives(
         mode=mode,
         amount=negatives.amount,
         weighting=negatives.weighting,
         strict=negatives.strict,
-        self_loops=not negatives.strict if loops is None else loops,
+        self_loops=_may_loop(negatives),
         source_weights=_as_weights(negatives.src_weight, "src_weight"),
         destination_weights=_as_weights(negatives.dst_weight, "dst_weight"),
     )
+
+
+def _may_loop(negatives: LinkNegatives) -> bool:
+    return not negatives.strict if negatives.self_loops is None else negatives.self_loops
+
+
+def negative_facts(negatives: LinkNegatives | None) -> dict[str, Any]:
+    """What decides which negatives a batch has, but for its links: see `OrderFacts`."""
+    if negatives is None:
+        return {"neg_sampling": None}
+    weights = {"src_weight": negatives.src_weight, "dst_weight": negatives.dst_weight}
+    return {
+        "neg_sampling": negatives.mode,
+        "amount": float(negatives.amount),
+        "weighting": negatives.weighting,
+        "strict": negatives.strict,
+        "self_loops": _may_loop(negatives),
+    } | {
+        name: None if given is None else checksum_of(_as_weights(given, name))
+        for name, given in weights.items()
+    }
 
 
 def _as_weights(weights: ArrayLike | None, name: str) -> NDArray[np.float64]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from graphmount import _core
 from graphmount._arguments import as_ids
 from graphmount._batch_loader import BatchLoader
 from graphmount._loader_inputs import as_input_nodes, open_data
+from graphmount._loader_state import checksum_of
 from graphmount._sampling_rule import SamplingRule
 
 if TYPE_CHECKING:
@@ -136,6 +137,13 @@ class NeighborLoader(BatchLoader):
             rank=rank,
             world_size=world_size,
         )
+
+    def _input_facts(self) -> dict[str, Any]:
+        return {
+            "kind": "nodes",
+            "inputs": checksum_of(self._inputs),
+            "times": None if self._times is None else checksum_of(self._times),
+        }
 
     def _make_seeds(self, order: NDArray[np.int64]) -> _core.SeedSource:
         return _core.NodeSeeds(

@@ -76,6 +76,13 @@ TEST(nodes_are_cut_into_batches) {
   CHECK_THROWS_WITH(NodeSeeds({1, 2}, {1}, 1), std::invalid_argument, "1 times for 2 seeds");
 }
 
+TEST(checksums_tell_links_apart) {
+  const Links links{{1, 2}, {3, 4}, {}}, turned{{3, 4}, {1, 2}, {}}, other{{1, 2}, {3, 5}, {}};
+  CHECK(links.checksum() == Links({1, 2}, {3, 4}, {7, 8}).checksum());
+  CHECK(links.checksum() != turned.checksum());
+  CHECK(links.checksum() != other.checksum());
+}
+
 TEST(links_without_negatives_have_distinct_ends) {
   const TemporaryFolder folder;
   const LinkSeeds source(compiled(folder, nearly_complete(1)), some_links(), kOrder, 3, false,

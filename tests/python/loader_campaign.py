@@ -130,8 +130,8 @@ def take_some(campaign, dataset, loader, choice):
     if choice.random() < 0.3:
         other = random_loader(dataset, choice)
         state = loader.state_dict()
-        state["batch"] = min(state["batch"], len(other))
-        other.load_state_dict(state)
+        place = {"epoch": state["epoch"], "batch": min(state["batch"], len(other))}
+        other.load_state_dict({**other.state_dict(), **place})
         for batch, _ in zip(other, range(5), strict=False):
             check_batch(batch, dataset)
             campaign.count("batches")

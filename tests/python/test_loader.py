@@ -109,7 +109,7 @@ def test_resuming_in_the_middle(dataset):
         if batch.number == 3:
             state = loader.state_dict()
             break
-    assert state == {"epoch": 1, "batch": 4, "key": state["key"]}
+    assert (state["epoch"], state["batch"]) == (1, 4)
     other = gm.NeighborLoader(
         dataset, [4], input_nodes="train", batch_size=100, shuffle=True, seed=99
     )

@@ -1,7 +1,5 @@
 #include "graphmount/atomic_file.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -22,10 +20,6 @@ std::string temporary_name() {
   std::random_device random;
   return ".graphmount-" + std::to_string(random()) + "-" + std::to_string(random()) + ".tmp";
 }
-
-// What is written at a time. For larger pieces Linux looks for larger stretches of memory to keep
-// them in, and may spend several times as long on that as on copying.
-constexpr std::size_t kWriteBytes = std::size_t{256} << 10;
 
 // What is reserved ahead at a time, at most.
 constexpr std::uint64_t kMostAhead = std::uint64_t{16} << 20;
@@ -48,46 +42,38 @@ AtomicFile::AtomicFile(const std::filesystem::path& path, std::uint64_t bytes)
   try {
     reserve(bytes);
   } catch (...) {
-    if (has_name_) unlink(temporary_.c_str());
-    close(descriptor_);
+    if (has_name_) system_call::unlink(temporary_.c_str());
     throw;
   }
 }
 
 AtomicFile::~AtomicFile() {
-  if (descriptor_ < 0) return;
-  if (has_name_) unlink(temporary_.c_str());
-  close(descriptor_);
+  if (has_name_) system_call::unlink(temporary_.c_str());
 }
 
 void AtomicFile::open_temporary() {
 #ifdef O_TMPFILE
   // Without a name until commit, which gives it one through /proc.
-  if (access("/proc/self/fd", X_OK) == 0) {
-    descriptor_ = open(folder_of(path_).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
-    if (descriptor_ >= 0) return;
+  if (system_call::access("/proc/self/fd", X_OK) == 0) {
+    file_ = FileDescriptor::open(folder_of(path_), O_TMPFILE | O_RDWR, 0666);
+    if (file_) return;
     if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)
       throw IoError(path_.string(), "cannot write", errno);
   }
 #endif
-  descriptor_ = open(temporary_.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0666);
-  if (descriptor_ < 0) throw IoError(path_.string(), "cannot write", errno);
+  file_ = FileDescriptor::open(temporary_, O_CREAT | O_EXCL | O_RDWR, 0666);
+  if (!file_) throw IoError(path_.string(), "cannot write", errno);
   has_name_ = true;
 }
 
 void AtomicFile::reserve(std::uint64_t bytes) {
-  const auto length = static_cast<off_t>(bytes);
   reserved_ = std::max(reserved_, bytes);
 #ifdef __linux__
-  int result = 0;
-  do {
-    result = fallocate(descriptor_, 0, 0, length);
-  } while (result != 0 && errno == EINTR);
-  if (result == 0) return;
+  if (file_.allocate(0, 0, bytes)) return;
   if (errno != EOPNOTSUPP && errno != ENOSYS)
     throw IoError(path_.string(), "cannot reserve " + std::to_string(bytes) + " bytes", errno);
 #endif
-  if (ftruncate(descriptor_, length) != 0)
+  if (!file_.resize(bytes))
     throw IoError(path_.string(), "cannot reserve " + std::to_string(bytes) + " bytes", errno);
 }
 
@@ -96,9 +82,7 @@ void AtomicFile::reserve_ahead([[maybe_unused]] std::uint64_t end) {
   if (end <= reserved_) return;
   const std::uint64_t begin = std::exchange(reserved_, end + std::min(end, kMostAhead));
   has_spare_ = true;
-  if (fallocate(descriptor_, FALLOC_FL_KEEP_SIZE, static_cast<off_t>(begin),
-                static_cast<off_t>(reserved_ - begin)) == 0)
-    return;
+  if (file_.allocate(FALLOC_FL_KEEP_SIZE, begin, reserved_ - begin)) return;
   // Only an offer: if there is no room for what may come, writing goes on without. Some file
   // systems keep what they found before they ran out of it, which others may need.
   reserved_ = UINT64_MAX;
@@ -111,52 +95,42 @@ void AtomicFile::give_back() {
   const std::unique_lock lock(size_mutex_);
   struct stat status{};
   // Its own size: only what is reserved behind it goes.
-  if (fstat(descriptor_, &status) != 0 || ftruncate(descriptor_, status.st_size) != 0)
+  if (system_call::fstat(file_.number(), status) != 0 ||
+      !file_.resize(static_cast<std::uint64_t>(status.st_size)))
     throw IoError(path_.string(), "cannot give back reserved space", errno);
 }
 
 void AtomicFile::write_at(std::uint64_t offset, std::span<const std::byte> data) const {
   const std::shared_lock lock(size_mutex_);
-  while (!data.empty()) {
-    const ssize_t written = pwrite(descriptor_, data.data(), std::min(data.size(), kWriteBytes),
-                                   static_cast<off_t>(offset));
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) throw IoError(path_.string(), "cannot write", errno);
-    data = data.subspan(static_cast<std::size_t>(written));
-    offset += static_cast<std::uint64_t>(written);
-  }
+  if (!file_.write_at(offset, data)) throw IoError(path_.string(), "cannot write", errno);
 }
 
 void AtomicFile::start_write_back([[maybe_unused]] std::uint64_t offset,
                                   [[maybe_unused]] std::uint64_t bytes) const {
 #ifdef SYNC_FILE_RANGE_WRITE
   // Only advice: where it is refused, the system writes when it sees fit, at the latest in commit.
-  static_cast<void>(sync_file_range(descriptor_, static_cast<off_t>(offset),
-                                    static_cast<off_t>(bytes), SYNC_FILE_RANGE_WRITE));
+  static_cast<void>(
+      system_call::sync_file_range(file_.number(), offset, bytes, SYNC_FILE_RANGE_WRITE));
 #endif
 }
 
 void AtomicFile::commit() {
   give_back();
-  if (fsync(descriptor_) != 0) throw IoError(path_.string(), "cannot sync", errno);
+  if (!file_.sync()) throw IoError(path_.string(), "cannot sync", errno);
   if (!has_name_) {
-    const std::string link = "/proc/self/fd/" + std::to_string(descriptor_);
-    if (linkat(AT_FDCWD, link.c_str(), AT_FDCWD, temporary_.c_str(), AT_SYMLINK_FOLLOW) != 0)
+    const std::string link = "/proc/self/fd/" + std::to_string(file_.number());
+    if (system_call::link_followed(link.c_str(), temporary_.c_str()) != 0)
       throw IoError(path_.string(), "cannot name the finished file", errno);
     has_name_ = true;
   }
-  if (rename(temporary_.c_str(), path_.c_str()) != 0)
+  if (system_call::rename(temporary_.c_str(), path_.c_str()) != 0)
     throw IoError(path_.string(), "cannot rename the finished file", errno);
   has_name_ = false;
-  close(descriptor_);
-  descriptor_ = -1;
+  file_.close();
   // The rename itself must survive a power cut too. The data is safe already, so a file system
   // that cannot sync folders is no reason to fail.
-  const int folder = open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder >= 0) {
-    static_cast<void>(fsync(folder));
-    close(folder);
-  }
+  const auto folder = FileDescriptor::open(folder_of(path_), O_RDONLY | O_DIRECTORY);
+  if (folder) static_cast<void>(folder.sync());
 }
 
 }  // namespace graphmount

@@ -12,6 +12,8 @@
 #include <span>
 #include <string>
 
+#include "graphmount/file_descriptor.hpp"
+
 namespace graphmount {
 
 class AtomicFile {
@@ -45,7 +47,7 @@ class AtomicFile {
 
   std::filesystem::path path_;
   std::filesystem::path temporary_;
-  int descriptor_ = -1;
+  FileDescriptor file_;
   std::uint64_t reserved_ = 0;  // up to here; all there is if no more is to be reserved ahead
   bool has_spare_ = false;      // whether space behind the end of the file may be reserved
   bool has_name_ = false;       // whether temporary_ exists in the folder

@@ -1,9 +1,5 @@
 #include "graphmount/block_file.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -27,7 +23,7 @@ std::uint64_t direct_block_bytes(int descriptor) {
   constexpr std::size_t kPlace = 0x98;           // stx_dio_mem_align, stx_dio_offset_align
   static_assert(sizeof(struct statx) == 256);
   struct statx status{};
-  if (statx(descriptor, "", AT_EMPTY_PATH, kDirectAlignment, &status) == 0 &&
+  if (system_call::statx(descriptor, kDirectAlignment, status) == 0 &&
       (status.stx_mask & kDirectAlignment) != 0) {
     std::uint32_t alignment[2];
     std::memcpy(alignment, reinterpret_cast<const std::byte*>(&status) + kPlace, sizeof alignment);
@@ -48,9 +44,10 @@ BlockFile::BlockFile(const MappedFile& file, bool direct) : file_(&file), direct
     return;
   }
   descriptor_ = file.open_again(O_RDONLY);
-  if (descriptor_ < 0) throw IoError(file.path(), "cannot open once more", errno);
+  if (!descriptor_) throw IoError(file.path(), "cannot open once more", errno);
 #ifdef POSIX_FADV_RANDOM
-  posix_fadvise(descriptor_, 0, 0, POSIX_FADV_RANDOM);  // no more than what is asked for
+  system_call::advise_file(descriptor(), 0, 0,
+                           POSIX_FADV_RANDOM);  // no more than what is asked for
 #endif
 }
 
@@ -58,33 +55,26 @@ void BlockFile::open_direct() {
   constexpr const char* kRefused = "cannot be read past the page cache (O_DIRECT)";
 #ifdef O_DIRECT
   descriptor_ = file_->open_again(O_RDONLY | O_DIRECT);
-  if (descriptor_ < 0) throw IoError(file_->path(), kRefused, errno);
-  block_bytes_ = direct_block_bytes(descriptor_);
+  if (!descriptor_) throw IoError(file_->path(), kRefused, errno);
+  block_bytes_ = direct_block_bytes(descriptor());
   constexpr std::size_t kMostBlock = std::size_t{1} << 18;
   int code = block_bytes_ == 0 || block_bytes_ > kMostBlock ? EINVAL : 0;
   if (code == 0) {
     // Some file systems take the flag and refuse the reads.
     Buffer<std::byte> block(kMostBlock);  // large enough to begin at a page
-    if (pread(descriptor_, block.data(), block_bytes_, 0) < 0) code = errno;
+    if (system_call::pread(descriptor(), block.data(), block_bytes_, 0) < 0) code = errno;
   }
-  if (code == 0) return;
-  close(descriptor_);
-  throw IoError(file_->path(), kRefused, code);
+  if (code != 0) throw IoError(file_->path(), kRefused, code);
 #else
   throw IoError(file_->path(), kRefused, ENOSYS);
 #endif
-}
-
-BlockFile::~BlockFile() {
-  close(descriptor_);
 }
 
 void BlockFile::read(std::uint64_t offset, std::byte* out, std::uint64_t bytes,
                      std::uint64_t needed) const {
   std::uint64_t done = 0;
   while (done < needed) {
-    const ssize_t got =
-        pread(descriptor_, out + done, bytes - done, static_cast<off_t>(offset + done));
+    const ssize_t got = system_call::pread(descriptor(), out + done, bytes - done, offset + done);
     if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (got < 0) throw IoError(file_->path(), "cannot read", errno);
     done += static_cast<std::uint64_t>(got);

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "graphmount/file_descriptor.hpp"
 #include "graphmount/mapped_file.hpp"
 
 namespace graphmount {
@@ -17,12 +18,9 @@ class BlockFile {
   /// `file` must live as long. Throws IoError where it cannot be opened, or not past the page
   /// cache if that was asked for.
   BlockFile(const MappedFile& file, bool direct);
-  ~BlockFile();
-  BlockFile(const BlockFile&) = delete;
-  BlockFile& operator=(const BlockFile&) = delete;
 
   const MappedFile& mapping() const { return *file_; }
-  int descriptor() const { return descriptor_; }
+  int descriptor() const { return descriptor_.number(); }
   bool is_direct() const { return direct_; }
   /// Offsets and sizes of reads are multiples of this; memory that begins at a page will do.
   std::uint64_t block_bytes() const { return block_bytes_; }
@@ -35,7 +33,7 @@ class BlockFile {
   void open_direct();
 
   const MappedFile* file_;
-  int descriptor_ = -1;
+  FileDescriptor descriptor_;
   bool direct_;
   std::uint64_t block_bytes_ = 1;
 };

@@ -1,11 +1,11 @@
 #include "graphmount/buffer.hpp"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <new>
+
+#include "graphmount/system_calls.hpp"
 
 namespace graphmount {
 namespace {
@@ -26,10 +26,11 @@ void* allocate_pages(std::size_t bytes, [[maybe_unused]] PageSize pages) {
 #ifdef MAP_POPULATE
   if (pages == PageSize::kSmallAtOnce) flags |= MAP_POPULATE;
 #endif
-  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+  void* memory = system_call::map(nullptr, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
   if (memory == MAP_FAILED) throw std::bad_alloc();
 #ifdef MADV_HUGEPAGE
-  if (pages == PageSize::kLarge && bytes >= kLargePage) madvise(memory, bytes, MADV_HUGEPAGE);
+  if (pages == PageSize::kLarge && bytes >= kLargePage)
+    system_call::advise_memory(memory, bytes, MADV_HUGEPAGE);
 #endif
   return memory;
 }
@@ -37,7 +38,7 @@ void* allocate_pages(std::size_t bytes, [[maybe_unused]] PageSize pages) {
 void* resize_pages(void* memory, std::size_t bytes, std::size_t new_bytes, PageSize pages) {
 #ifdef MREMAP_MAYMOVE
   if (bytes >= kLeastPages && new_bytes >= kLeastPages) {
-    void* moved = mremap(memory, bytes, new_bytes, MREMAP_MAYMOVE);
+    void* moved = system_call::remap(memory, bytes, new_bytes);
     if (moved == MAP_FAILED) throw std::bad_alloc();
     return moved;
   }
@@ -52,7 +53,7 @@ void free_pages(void* memory, std::size_t bytes) noexcept {
   if (bytes < kLeastPages)
     std::free(memory);
   else
-    munmap(memory, bytes);
+    system_call::unmap(memory, bytes);
 }
 
 }  // namespace graphmount

@@ -1,8 +1,5 @@
 #include "graphmount/disk_probe.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <bit>
@@ -167,7 +164,7 @@ std::optional<std::uint64_t> DiskProbe::undropped_bytes() const {
 
 void DiskProbe::drop_from_cache() const {
 #ifdef POSIX_FADV_DONTNEED
-  posix_fadvise(blocks_->descriptor(), 0, 0, POSIX_FADV_DONTNEED);
+  system_call::advise_file(blocks_->descriptor(), 0, 0, POSIX_FADV_DONTNEED);
 #endif
 }
 

@@ -21,6 +21,8 @@
 
 namespace graphmount {
 
+class FileDescriptor;
+
 enum class MapMode { kGuarded, kShared, kPrivate };
 
 /// What madvise calls advice; `kPopulate` reads the pages before it returns.
@@ -76,8 +78,8 @@ class MappedFile {
 
 #ifndef _WIN32
   /// The same open file once more, with its own flags (those of open), also if the path has been
-  /// replaced; the caller closes it. -1, and errno, where the system refuses.
-  int open_again(int flags) const;
+  /// replaced. None, and errno, where the system refuses.
+  FileDescriptor open_again(int flags) const;
 #endif
 
   /// Tells the system how a range will be used. Ranges are clipped to the file.

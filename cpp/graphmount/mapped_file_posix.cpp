@@ -1,8 +1,4 @@
 // MappedFile over mmap, with cachestat(2) for residency where the kernel has it (Linux 6.5).
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,16 +6,16 @@
 #include <random>
 #include <vector>
 
+#include "graphmount/error.hpp"
+#include "graphmount/file_descriptor.hpp"
+#include "graphmount/mapped_file.hpp"
+#include "graphmount/page_guard.hpp"
+
 #ifdef __linux__
-#include <sys/syscall.h>
 #ifndef MADV_POPULATE_READ
 #define MADV_POPULATE_READ 22  // Linux 5.14; older C libraries do not know it
 #endif
 #endif
-
-#include "graphmount/error.hpp"
-#include "graphmount/mapped_file.hpp"
-#include "graphmount/page_guard.hpp"
 
 namespace graphmount {
 namespace {
@@ -32,25 +28,19 @@ constexpr const char* kLostPage =
 
 struct MappedFile::OpenFile {
   std::string path;
-  int descriptor = -1;
+  FileDescriptor descriptor;
   std::uint64_t size = 0;
-
-  OpenFile() = default;
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
-  ~OpenFile() {
-    if (descriptor >= 0) close(descriptor);
-  }
 };
 
 std::shared_ptr<MappedFile> MappedFile::open(const std::filesystem::path& path) {
   auto file = std::make_shared<OpenFile>();
   file->path = path.string();
   // O_NONBLOCK: opening a named pipe must fail below, not wait for a writer.
-  file->descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (file->descriptor < 0) throw IoError(file->path, "cannot open", errno);
+  file->descriptor = FileDescriptor::open(path, O_RDONLY | O_NONBLOCK);
+  if (!file->descriptor) throw IoError(file->path, "cannot open", errno);
   struct stat status{};
-  if (fstat(file->descriptor, &status) != 0) throw IoError(file->path, "cannot stat", errno);
+  if (system_call::fstat(file->descriptor.number(), status) != 0)
+    throw IoError(file->path, "cannot stat", errno);
   if (S_ISDIR(status.st_mode)) throw IoError(file->path, "cannot map", EISDIR);
   if (!S_ISREG(status.st_mode)) throw IoError(file->path, "cannot map a special file", EINVAL);
   file->size = static_cast<std::uint64_t>(status.st_size);
@@ -70,11 +60,13 @@ MappedFile::MappedFile(std::shared_ptr<const OpenFile> file, MapMode mode)
 #ifdef MAP_NORESERVE
     flags |= MAP_NORESERVE;  // else the kernel charges the whole file as if it were to be written
 #endif
-    address = mmap(nullptr, size_, PROT_READ | PROT_WRITE, flags, file_->descriptor, 0);
+    address = system_call::map(nullptr, size_, PROT_READ | PROT_WRITE, flags,
+                               file_->descriptor.number(), 0);
     writable_ = address != MAP_FAILED;
   }
   if (address == MAP_FAILED)
-    address = mmap(nullptr, size_, PROT_READ, MAP_SHARED, file_->descriptor, 0);
+    address =
+        system_call::map(nullptr, size_, PROT_READ, MAP_SHARED, file_->descriptor.number(), 0);
   if (address == MAP_FAILED) throw IoError(file_->path, "cannot map", errno);
   data_ = static_cast<std::byte*>(address);
   if (mode == MapMode::kGuarded) watch_pages(data_, size_, &page_lost_);
@@ -83,7 +75,7 @@ MappedFile::MappedFile(std::shared_ptr<const OpenFile> file, MapMode mode)
 MappedFile::~MappedFile() {
   if (data_ == nullptr) return;
   if (mode_ == MapMode::kGuarded) unwatch_pages(data_);
-  munmap(data_, size_);
+  system_call::unmap(data_, size_);
 }
 
 const std::string& MappedFile::path() const {
@@ -97,7 +89,7 @@ void MappedFile::before_read() const {
 
 void MappedFile::require_intact() const {
   struct stat status{};
-  const bool known = fstat(file_->descriptor, &status) == 0;
+  const bool known = system_call::fstat(file_->descriptor.number(), status) == 0;
   const std::uint64_t size = known ? static_cast<std::uint64_t>(status.st_size) : size_;
   if (size < size_) {
     throw FileChangedError(path(), "was truncated from " + std::to_string(size_) + " to " +
@@ -108,26 +100,19 @@ void MappedFile::require_intact() const {
 }
 
 std::size_t MappedFile::read_start(std::span<std::byte> out) const {
-  std::size_t done = 0;
-  while (done < out.size()) {
-    const ssize_t got =
-        pread(file_->descriptor, out.data() + done, out.size() - done, static_cast<off_t>(done));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) throw IoError(path(), "cannot read", errno);
-    if (got == 0) break;
-    done += static_cast<std::size_t>(got);
-  }
-  return done;
+  const auto got = file_->descriptor.read_at(0, out);
+  if (!got) throw IoError(path(), "cannot read", errno);
+  return *got;
 }
 
-int MappedFile::open_again(int flags) const {
+FileDescriptor MappedFile::open_again(int flags) const {
   // Through the descriptor, which leads to the file itself whatever its name is now.
 #ifdef __linux__
-  const std::string link = "/proc/self/fd/" + std::to_string(file_->descriptor);
+  const std::string link = "/proc/self/fd/" + std::to_string(file_->descriptor.number());
 #else
-  const std::string link = "/dev/fd/" + std::to_string(file_->descriptor);
+  const std::string link = "/dev/fd/" + std::to_string(file_->descriptor.number());
 #endif
-  return ::open(link.c_str(), flags | O_CLOEXEC);
+  return FileDescriptor::open(link, flags);
 }
 
 void MappedFile::advise(Advice advice, std::uint64_t offset, std::uint64_t bytes) const {
@@ -150,7 +135,7 @@ void MappedFile::advise(Advice advice, std::uint64_t offset, std::uint64_t bytes
       break;
     case Advice::kPopulate:
 #ifdef MADV_POPULATE_READ
-      if (madvise(data_ + begin, end - begin, MADV_POPULATE_READ) == 0) return;
+      if (system_call::advise_memory(data_ + begin, end - begin, MADV_POPULATE_READ) == 0) return;
       if (errno == EFAULT || errno == EIO || errno == EHWPOISON) {
         require_intact();
         throw FileChangedError(path(), kLostPage);
@@ -158,31 +143,29 @@ void MappedFile::advise(Advice advice, std::uint64_t offset, std::uint64_t bytes
 #endif
       // An older kernel, or another system: ask for the pages, then touch each of them, where a
       // page that is gone does no harm.
-      madvise(data_ + begin, end - begin, MADV_WILLNEED);
+      system_call::advise_memory(data_ + begin, end - begin, MADV_WILLNEED);
       if (mode_ != MapMode::kGuarded) return;
       for (std::uint64_t at = begin; at < end; at += page_bytes)
         static_cast<void>(*static_cast<const volatile std::byte*>(data_ + at));
       return;
   }
-  if (madvise(data_ + begin, end - begin, code) != 0)
+  if (system_call::advise_memory(data_ + begin, end - begin, code) != 0)
     throw IoError(path(), "cannot advise the system about the mapping", errno);
 }
 
 namespace {
 
 #if defined(__linux__)
-// cachestat(2), by number: the C library has no wrapper for it yet. The kernel answers only those
-// who own the file or may write to it.
+// The kernel answers only those who own the file or may write to it.
 std::optional<std::uint64_t> cached_pages(int descriptor, std::uint64_t offset,
                                           std::uint64_t bytes) {
-  constexpr long kCachestat = 451;
   struct {
     std::uint64_t offset, bytes;
   } range{offset, bytes};
   struct {
     std::uint64_t cached, dirty, writeback, evicted, recently_evicted;
   } counts{};
-  if (syscall(kCachestat, descriptor, &range, &counts, 0U) != 0) return std::nullopt;
+  if (system_call::cachestat(descriptor, &range, &counts) != 0) return std::nullopt;
   return counts.cached;
 }
 
@@ -191,9 +174,9 @@ std::optional<std::uint64_t> cached_pages(int descriptor, std::uint64_t offset,
 std::optional<std::uint64_t> estimate_pages(int descriptor, std::uint64_t first,
                                             std::uint64_t count) {
   const std::string link = "/proc/self/fd/" + std::to_string(descriptor);
-  const int own = ::open(link.c_str(), O_RDONLY | O_CLOEXEC);
-  if (own < 0) return std::nullopt;
-  posix_fadvise(own, 0, 0, POSIX_FADV_RANDOM);  // no more than the page itself
+  const auto own = FileDescriptor::open(link, O_RDONLY);
+  if (!own) return std::nullopt;
+  system_call::advise_file(own.number(), 0, 0, POSIX_FADV_RANDOM);  // no more than the page itself
   const auto page_bytes = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
   constexpr std::uint64_t kProbes = 1024;
   std::mt19937_64 random{std::random_device{}()};
@@ -201,12 +184,11 @@ std::optional<std::uint64_t> estimate_pages(int descriptor, std::uint64_t first,
   for (; probes < std::min(kProbes, count); ++probes) {
     const std::uint64_t page = first + random() % count;
     std::byte byte;
-    iovec vector{&byte, 1};
-    const ssize_t got = preadv2(own, &vector, 1, static_cast<off_t>(page * page_bytes), RWF_NOWAIT);
+    const ssize_t got =
+        system_call::preadv2(own.number(), {&byte, 1}, page * page_bytes, RWF_NOWAIT);
     if (got < 0 && errno != EAGAIN) break;  // not on this file system
     hits += got == 1;
   }
-  ::close(own);
   if (probes < std::min(kProbes, count)) return std::nullopt;
   return static_cast<std::uint64_t>(static_cast<double>(hits) / static_cast<double>(probes) *
                                     static_cast<double>(count));
@@ -231,9 +213,9 @@ std::optional<std::uint64_t> MappedFile::resident_bytes(std::uint64_t offset,
   const std::uint64_t end = offset + std::min(bytes, size_ - offset);
 #if defined(__linux__)
   // Not mincore: it says "resident" of every page to those who do not own the file.
-  std::optional<std::uint64_t> pages = cached_pages(file_->descriptor, begin, end - begin);
+  std::optional<std::uint64_t> pages = cached_pages(file_->descriptor.number(), begin, end - begin);
   if (!pages)
-    pages = estimate_pages(file_->descriptor, begin / page_bytes,
+    pages = estimate_pages(file_->descriptor.number(), begin / page_bytes,
                            (end - begin + page_bytes - 1) / page_bytes);
 #else
   const std::optional<std::uint64_t> pages = core_pages(data_ + begin, end - begin, page_bytes);

@@ -1,8 +1,9 @@
 #include "graphmount/prefetch.hpp"
 
 #ifndef _WIN32
-#include <sys/mman.h>
 #include <unistd.h>
+
+#include "graphmount/system_calls.hpp"
 #endif
 
 #include <algorithm>
@@ -39,7 +40,8 @@ void prefetch_memory([[maybe_unused]] std::span<const std::byte> bytes) {
   const auto begin = reinterpret_cast<std::uintptr_t>(bytes.data()) / page * page;
   const auto end = reinterpret_cast<std::uintptr_t>(bytes.data()) + bytes.size();
   // Only advice: what is not a mapping of a file has nothing to read.
-  static_cast<void>(madvise(reinterpret_cast<void*>(begin), end - begin, MADV_WILLNEED));
+  static_cast<void>(
+      system_call::advise_memory(reinterpret_cast<void*>(begin), end - begin, MADV_WILLNEED));
 #endif
 }
 

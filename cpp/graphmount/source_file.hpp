@@ -10,15 +10,14 @@
 #include <span>
 #include <string>
 
+#include "graphmount/file_descriptor.hpp"
+
 namespace graphmount {
 
 class SourceFile {
  public:
   /// Throws IoError if there is no such file, or it is none that can be read in parts.
   explicit SourceFile(const std::filesystem::path& path);
-  ~SourceFile();
-  SourceFile(const SourceFile&) = delete;
-  SourceFile& operator=(const SourceFile&) = delete;
 
   /// What it was when the file was opened.
   std::uint64_t size() const { return size_; }
@@ -33,7 +32,7 @@ class SourceFile {
 
  private:
   std::string path_;
-  int descriptor_ = -1;
+  FileDescriptor file_;
   std::uint64_t size_ = 0;
 };
 

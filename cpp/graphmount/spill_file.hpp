@@ -11,13 +11,14 @@
 #include <filesystem>
 #include <span>
 
+#include "graphmount/file_descriptor.hpp"
+
 namespace graphmount {
 
 class SpillFile {
  public:
   /// `folder` is where the file will be; it is first looked at by `append`.
   explicit SpillFile(const std::filesystem::path& folder);
-  ~SpillFile();
   SpillFile(const SpillFile&) = delete;
   SpillFile& operator=(const SpillFile&) = delete;
 
@@ -42,7 +43,7 @@ class SpillFile {
   void open_unnamed();
 
   std::filesystem::path folder_;
-  int descriptor_ = -1;
+  FileDescriptor file_;
   std::uint64_t bytes_ = 0;
   std::uint64_t on_its_way_ = 0;  // up to here the system has been told to start writing
 };

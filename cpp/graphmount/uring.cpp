@@ -2,15 +2,11 @@
 // a C library may be older than the kernel, or missing.
 #include "graphmount/uring.hpp"
 
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <csignal>
 #include <system_error>
 
 namespace graphmount {
@@ -44,10 +40,9 @@ struct Uring::Params {
 
 namespace {
 
-constexpr long kSetup = 425, kEnter = 426, kRegister = 427;  // the same on every architecture
 constexpr std::uint32_t kCooperative = 1U << 8;    // IORING_SETUP_COOP_TASKRUN, Linux 5.19
 constexpr std::uint32_t kHasPlainReads = 1U << 3;  // IORING_FEAT_RW_CUR_POS, Linux 5.6
-constexpr off_t kQueuesOffset = 0, kEntriesOffset = 0x10000000;
+constexpr std::uint64_t kQueuesOffset = 0, kEntriesOffset = 0x10000000;
 constexpr unsigned kGetEvents = 1;
 constexpr unsigned kRegisterBuffers = 0, kRegisterFiles = 2;
 constexpr std::uint8_t kReadFixed = 4, kRead = 22;
@@ -71,12 +66,12 @@ Uring::Uring(unsigned depth, int descriptor, std::span<std::byte> memory) {
   Params params{};
   // Completions wait until we ask for them, rather than interrupt us.
   params.flags = kCooperative;
-  ring_ = static_cast<int>(syscall(kSetup, depth, &params));
-  if (ring_ < 0 && errno == EINVAL) {
+  ring_ = FileDescriptor(system_call::uring_setup(depth, &params));
+  if (!ring_ && errno == EINVAL) {
     params = {};
-    ring_ = static_cast<int>(syscall(kSetup, depth, &params));
+    ring_ = FileDescriptor(system_call::uring_setup(depth, &params));
   }
-  if (ring_ < 0) throw_error("io_uring_setup", errno);
+  if (!ring_) throw_error("io_uring_setup", errno);
   try {
     if ((params.features & kHasPlainReads) == 0) throw_error("io_uring_setup", ENOSYS);
     map_queues(params);
@@ -93,15 +88,15 @@ Uring::~Uring() {
 }
 
 void Uring::release() noexcept {
-  if (entries_ != nullptr) munmap(entries_, entries_bytes_);
-  if (queues_ != nullptr) munmap(queues_, queues_bytes_);
-  if (ring_ >= 0) close(ring_);
+  if (entries_ != nullptr) system_call::unmap(entries_, entries_bytes_);
+  if (queues_ != nullptr) system_call::unmap(queues_, queues_bytes_);
+  ring_.close();
 }
 
 void Uring::map_queues(const Params& params) {
-  const auto map = [&](std::size_t bytes, off_t offset) {
-    void* const address =
-        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, ring_, offset);
+  const auto map = [&](std::size_t bytes, std::uint64_t offset) {
+    void* const address = system_call::map(nullptr, bytes, PROT_READ | PROT_WRITE,
+                                           MAP_SHARED | MAP_POPULATE, ring_.number(), offset);
     if (address == MAP_FAILED) throw_error("mapping an io_uring", errno);
     return static_cast<std::byte*>(address);
   };
@@ -127,14 +122,15 @@ void Uring::map_queues(const Params& params) {
 }
 
 void Uring::register_file(int descriptor) {
-  if (syscall(kRegister, ring_, kRegisterFiles, &descriptor, 1U) != 0)
+  if (system_call::uring_register(ring_.number(), kRegisterFiles, &descriptor, 1) != 0)
     throw_error("io_uring_register of a file", errno);
 }
 
 void Uring::register_memory(std::span<std::byte> memory) {
   // Registered memory counts against RLIMIT_MEMLOCK. Reads work without, a little slower.
   iovec vector{memory.data(), memory.size()};
-  memory_registered_ = syscall(kRegister, ring_, kRegisterBuffers, &vector, 1U) == 0;
+  memory_registered_ =
+      system_call::uring_register(ring_.number(), kRegisterBuffers, &vector, 1) == 0;
 }
 
 void Uring::queue_read(std::uint64_t offset, std::byte* out, std::uint32_t bytes,
@@ -154,7 +150,7 @@ void Uring::queue_read(std::uint64_t offset, std::byte* out, std::uint32_t bytes
 
 void Uring::submit_and_wait(unsigned least) {
   for (;;) {
-    const long taken = syscall(kEnter, ring_, num_queued_, least, kGetEvents, nullptr, _NSIG / 8);
+    const int taken = system_call::uring_enter(ring_.number(), num_queued_, least, kGetEvents);
     if (taken >= 0) {
       num_queued_ -= static_cast<std::uint32_t>(taken);
       num_refusals_ = 0;
@@ -175,7 +171,7 @@ bool Uring::take(Completion& completion) {
   if (head == std::atomic_ref(*complete_tail_).load(std::memory_order_acquire)) return false;
   const auto& found =
       reinterpret_cast<const KernelCompletion*>(completions_)[head & complete_mask_];
-  completion = {found.tag, found.result};
+  completion = {found.tag, system_call::uring_result(found.result)};
   std::atomic_ref(*complete_head_).store(head + 1, std::memory_order_release);
   return true;
 }

@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <span>
 
+#include "graphmount/file_descriptor.hpp"
+
 namespace graphmount {
 
 class Uring {
@@ -44,7 +46,7 @@ class Uring {
   void register_memory(std::span<std::byte> memory);
   void release() noexcept;
 
-  int ring_ = -1;
+  FileDescriptor ring_;
   std::byte* queues_ = nullptr;
   std::size_t queues_bytes_ = 0;
   Entry* entries_ = nullptr;

@@ -2,18 +2,49 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 import operator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from graphmount._shown import shown
 from graphmount.errors import GraphmountError, IdError
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 _LIMIT = 2**63
+
+
+def as_plain(values: Any, name: str) -> NDArray[Any]:  # noqa: ANN401
+    """`numpy.asarray(values)` that drops nothing: the one way in for arrays of users.
+
+    A masked array has values that are not there, and NumPy gives what lies under the mask instead.
+
+    Raises:
+        ValueError: Values are masked; or lists are not all of the same length.
+        TypeError: NumPy cannot make an array of it.
+    """
+    masked = [values]
+    if isinstance(values, list | tuple) and values and isinstance(values[0], np.ndarray):
+        masked = list(values)
+    for part in masked:
+        if isinstance(part, np.ma.MaskedArray) and np.ma.getmaskarray(part).any():
+            count = int(np.ma.getmaskarray(part).sum())
+            raise ValueError(
+                f"{name}: {count} of the values are masked, and what lies under a mask is no value;"
+                " pass array.filled(…) with a value to put there, or leave these entries out"
+            )
+    try:
+        return np.asarray(values)
+    except OverflowError:  # of a number with a thousand digits beside a float, say
+        raise ValueError(f"{name}: a number is too large for any dtype of NumPy") from None
+    except ValueError:
+        raise ValueError(
+            f"{name}: {shown(values)} cannot be an array; lists must all be of the same length"
+        ) from None
 
 
 def as_ids(
@@ -24,7 +55,7 @@ def as_ids(
     Floats and bools are refused rather than rounded: they are a mask or a mistake. Integers that
     int64 cannot hold raise `error`.
     """
-    array = np.asarray(ids)
+    array = as_plain(ids, name)
     if array.size == 0 and not isinstance(ids, np.ndarray):
         array = array.astype(np.int64)  # an empty list has no dtype of its own
     if array.dtype.kind not in "iu":
@@ -59,14 +90,16 @@ def _refuse_huge_integers(
         if not isinstance(value, int | np.integer) or isinstance(value, bool):
             return
         if not -_LIMIT <= value < _LIMIT:
-            raise error(f"{name}[{place}] is {value}, which no node or row can have for its number")
+            raise error(
+                f"{name}[{place}] is {shown(value)}, which no node or row can have for its number"
+            )
 
 
 def as_id(value: object, name: str) -> int:
     """One id as an int; the core checks its range."""
     number = _as_int(value, name)
     if not -_LIMIT <= number < _LIMIT:
-        raise IdError(f"{name} is {number}, which no node or row can have for its number")
+        raise IdError(f"{name} is {shown(number)}, which no node or row can have for its number")
     return number
 
 
@@ -74,7 +107,7 @@ def as_count(value: object, name: str, *, least: int = 0, most: int = _LIMIT - 1
     """A number of things."""
     number = _as_int(value, name)
     if not least <= number <= most:
-        raise ValueError(f"{name} must be at least {least} and at most {most}, not {number}")
+        raise ValueError(f"{name} must be at least {least} and at most {most}, not {shown(number)}")
     return number
 
 
@@ -82,7 +115,7 @@ def _as_int(value: object, name: str) -> int:
     # Bools are integers to Python, but not to users.
     if not isinstance(value, bool | np.bool_) and hasattr(value, "__index__"):
         return operator.index(value)
-    raise TypeError(f"{name} must be one integer, not {value!r}")
+    raise TypeError(f"{name} must be one integer, not {shown(value)}")
 
 
 def as_number(value: object) -> float | None:
@@ -90,7 +123,12 @@ def as_number(value: object) -> float | None:
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
         return None
     if not isinstance(value, numbers.Integral):
-        return float(value)
+        try:
+            number = float(value)
+        except OverflowError:  # of a fraction
+            return None
+        # A longdouble may be finite where a float is not.
+        return None if math.isinf(number) and value != number else number
     number = int(value)
     return number if -_LIMIT <= number < _LIMIT else None
 
@@ -107,7 +145,7 @@ def is_text(name: str) -> bool:
 def require_choice(name: str, value: object, choices: tuple[object, ...]) -> None:
     """Raises unless `value` is one of `choices`, type and all: 1 is not True here."""
     if not any(type(value) is type(choice) and value == choice for choice in choices):
-        raise ValueError(f"{name}={value!r}; choose one of {', '.join(map(repr, choices))}")
+        raise ValueError(f"{name}={shown(value)}; choose one of {', '.join(map(repr, choices))}")
 
 
 def as_native(array: NDArray[Any]) -> NDArray[Any]:

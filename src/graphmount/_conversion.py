@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 import numpy as np
 
+from graphmount._shown import shown
 from graphmount.errors import SourceError
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def dtype_name(dtype: object) -> DTypeName:
             except TypeError:
                 name = str(dtype)
     if name not in _NAMES:
-        raise ValueError(f"dtype {name!r} cannot be stored; choose one of {', '.join(_NAMES)}")
+        raise ValueError(f"dtype {shown(name)} cannot be stored; choose one of {', '.join(_NAMES)}")
     return cast("DTypeName", name)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphmount import _core
-from graphmount._arguments import as_count, as_ids
+from graphmount._arguments import as_count, as_ids, as_plain
 from graphmount._node_keys import take_keys
 from graphmount._sizes import format_bytes
 from graphmount.errors import BudgetError, IdError, OrderError, SourceError
@@ -68,7 +68,7 @@ def as_nodes(
     """
     if isinstance(split, str | os.PathLike):
         split = _read_ids(split)
-    values = split if _is_text(split) else np.asarray(split)
+    values = split if _is_text(split) else as_plain(split, f"split {name!r}")
     if isinstance(values, np.ndarray) and values.dtype == np.bool_:
         return _masked(values, name, graph, new_ids=new_ids, has_order=has_order)
     if len(values) == 0:
@@ -163,7 +163,7 @@ def choose_order(
     if isinstance(order, str):
         new_to_old = _core.hot_order(intake.appearances())
     else:
-        scores = np.asarray(order)
+        scores = as_plain(order, "order")
         if scores.shape != (num_nodes,) or scores.dtype.kind not in "fiu":
             raise ValueError(
                 f"order= takes one number for each of the {num_nodes} nodes, not an array of shape "
@@ -171,7 +171,9 @@ def choose_order(
             )
         if np.isnan(scores).any():
             raise ValueError(f"order= has NaN for node {int(np.argmax(np.isnan(scores)))}")
-        new_to_old = np.argsort(-scores.astype(np.float64), kind="stable")
+        # Backwards and forwards again: the highest first, and of equal ones the first. As they are:
+        # large integers that become floats may be equal all of a sudden.
+        new_to_old = num_nodes - 1 - np.argsort(scores[::-1], kind="stable")[::-1]
     new_ids = np.empty(num_nodes, dtype=np.int64)
     new_ids[new_to_old] = np.arange(num_nodes)
     return new_ids, new_to_old if keys is None else take_keys(keys, new_to_old)

@@ -14,6 +14,7 @@ import numpy as np
 from graphmount import _core
 from graphmount._disk_space import require_free
 from graphmount._key_map import KeyMap, shown_key
+from graphmount._shown import shown
 from graphmount._sizes import format_bytes
 from graphmount.errors import SourceError
 from graphmount.sources.batches import MOST_EXAMPLES, TextColumn
@@ -262,7 +263,7 @@ def require_memory(budget: int, given: object) -> None:
     """Raises if a budget is too small to hold."""
     if budget < _LEAST_MEMORY:
         raise ValueError(
-            f"memory={given!r} is too little to compile a graph; it takes "
+            f"memory={shown(given)} is too little to compile a graph; it takes "
             f"{format_bytes(_LEAST_MEMORY)} at least"
         )
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from graphmount._arguments import as_ids
+from graphmount._arguments import as_ids, as_plain
 from graphmount.errors import IdError
 
 if TYPE_CHECKING:
@@ -33,7 +33,9 @@ def as_links(
         links = links[1]
     if links is None:
         return _all_edges(data.graph)
-    pair = links if isinstance(links, tuple | list) and len(links) == 2 else np.asarray(links)
+    pair: Any = links
+    if not (isinstance(links, tuple | list) and len(links) == 2):
+        pair = as_plain(links, "edge_label_index")
     if not isinstance(pair, tuple | list) and (pair.ndim != 2 or len(pair) != 2):
         raise ValueError(
             f"edge_label_index has the shape {pair.shape}; give (2, links): sources and "
@@ -70,7 +72,7 @@ def as_edge_label(label: ArrayLike | None, num_links: int) -> NDArray[Any] | Non
     """Labels, one row for each link."""
     if label is None:
         return None
-    labels = np.asarray(label)
+    labels = as_plain(label, "edge_label")
     if labels.ndim == 0 or len(labels) != num_links:
         raise ValueError(f"edge_label has the shape {labels.shape} for {num_links} links")
     return labels

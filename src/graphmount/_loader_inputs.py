@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from graphmount._arguments import as_count, as_ids
+from graphmount._arguments import as_count, as_ids, as_plain
 from graphmount.dataset import Dataset
 from graphmount.errors import IdError
 from graphmount.features import FeatureStore
@@ -136,7 +136,7 @@ def as_input_nodes(nodes: ArrayLike | str | None, data: LoaderData) -> NDArray[n
         if nodes not in splits:
             raise ValueError(f"input_nodes={nodes!r}: there are the splits {sorted(splits)}")
         return np.asarray(splits[nodes])
-    array = np.asarray(nodes)
+    array = as_plain(nodes, "input_nodes")
     if array.dtype == np.bool_:
         if array.shape != (num_nodes,):
             raise ValueError(

@@ -9,6 +9,7 @@ import numpy as np
 
 from graphmount._arguments import as_number
 from graphmount._conversion import bfloat16_bits
+from graphmount._shown import shown
 from graphmount.errors import SourceError
 
 if TYPE_CHECKING:
@@ -24,11 +25,13 @@ def require_nan_policy(nan: object, dtype: str) -> None:
         return
     number = as_number(nan)
     if number is None or not math.isfinite(number):
-        raise ValueError(f"nan={nan!r}; choose 'keep', 'error' or a finite number to put there")
+        raise ValueError(
+            f"nan={shown(nan)}; choose 'keep', 'error' or a finite number to put there"
+        )
     if dtype.startswith("float"):
         with np.errstate(over="ignore"):
             if not np.isfinite(np.array(number).astype(dtype)):
-                raise ValueError(f"nan={nan!r} is out of the range of the source, {dtype}")
+                raise ValueError(f"nan={shown(nan)} is out of the range of the source, {dtype}")
 
 
 def apply_nan_policy(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from graphmount._arguments import as_ids, is_text
+from graphmount._arguments import as_ids, as_plain, is_text
 from graphmount.errors import SourceError
 from graphmount.sources.batches import TextColumn
 from graphmount.sources.text_columns import from_strings
@@ -31,7 +31,7 @@ def as_keys(ids: ArrayLike | Sequence[str], name: str) -> Keys:
     if isinstance(ids, TextColumn):
         return ids
     if hasattr(ids, "__array__"):  # also tensors, whose items are no numbers but tensors again
-        ids = np.asarray(ids)
+        ids = as_plain(ids, name)
     if isinstance(ids, np.ndarray) and ids.dtype.kind not in "OUT":
         return as_ids(ids, name, error=SourceError)
     # Not by way of NumPy's strings, which are all as long as the longest.

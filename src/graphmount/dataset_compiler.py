@@ -27,6 +27,7 @@ from graphmount.dataset import DESCRIPTION
 from graphmount.feature_compiler import CompiledFeatures, compile_table
 from graphmount.graph import Graph
 from graphmount.graph_compiler import graph_options, known_node_ids
+from graphmount.memory_report import physical_bytes
 from graphmount.sources.batches import Skipped
 from graphmount.sources.table_opening import open_edge_table, open_table
 from graphmount.tables import EdgeTable, Table
@@ -161,7 +162,7 @@ def compile_dataset(
         require_choice("order", order, ("hot", "given"))
     if edge_features and on_error == "skip":
         raise ValueError("edge_features= does not go with on_error='skip': rows would not match")
-    budget = parse_bytes(memory, "memory")
+    budget = min(parse_bytes(memory, "memory"), physical_bytes())
     require_memory(budget, memory)
     path = os.path.realpath(os.fspath(out))
     folder = os.path.dirname(path) if tmp is None else os.path.realpath(os.fspath(tmp))

@@ -12,9 +12,11 @@ from graphmount._arguments import as_count, as_number, require_choice
 from graphmount._conversion import DTypeName, dtype_name
 from graphmount._edge_placement import EdgePlacement
 from graphmount._progress import ProgressOption, reporting
+from graphmount._shown import shown
 from graphmount._sizes import parse_bytes
 from graphmount.errors import OrderError
 from graphmount.graph import Graph
+from graphmount.memory_report import physical_bytes
 from graphmount.row_placement import ArrayPlacement, KeyPlacement
 from graphmount.row_writer import write_rows
 from graphmount.sources.batches import Skipped
@@ -194,7 +196,7 @@ def compile_features(
         edges=edges if edges is None or isinstance(edges, Graph) else Graph(edges),
         on_error=on_error,
         folder=None if tmp is None else os.path.abspath(os.fspath(tmp)),
-        memory=parse_bytes(memory, "memory"),
+        memory=min(parse_bytes(memory, "memory"), physical_bytes()),
         progress=progress,
     )
 
@@ -281,7 +283,9 @@ def _target_dtype(rows: RowSource, table: Table) -> DTypeName:
     if table.quantize is None:
         return dtype_name(rows.dtype if table.dtype is None else table.dtype)
     if table.dtype is not None and dtype_name(table.dtype) != "int8":
-        raise ValueError(f"quantize={table.quantize!r} stores int8, not dtype={table.dtype!r}")
+        raise ValueError(
+            f"quantize={shown(table.quantize)} stores int8, not dtype={shown(table.dtype)}"
+        )
     return "int8"
 
 
@@ -291,7 +295,7 @@ def _fill_value(missing: object, *, is_quantized: bool) -> float | None:
         return None
     number = as_number(missing)
     if number is None:
-        raise ValueError(f"missing={missing!r}; choose 'error' or a number to put there")
+        raise ValueError(f"missing={shown(missing)}; choose 'error' or a number to put there")
     if is_quantized and not math.isfinite(number):
-        raise ValueError(f"missing={missing!r} cannot be quantized")
+        raise ValueError(f"missing={shown(missing)} cannot be quantized")
     return number

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 import numpy as np
 
 from graphmount import _core
-from graphmount._arguments import as_id, as_ids, as_native, is_text, require_choice
+from graphmount._arguments import as_id, as_ids, as_native, as_plain, is_text, require_choice
 from graphmount.degree_summary import DegreeSummary
 from graphmount.direction import Direction, require_direction
 from graphmount.errors import IdError
@@ -340,7 +340,7 @@ class Graph(NeighborSampling, RandomWalks, NegativeSampling):
         external = _core.NodeIds(core)
         if self.node_id_type is not str:
             return as_native(external.to_internal(as_ids(keys, "keys")))
-        names = np.asarray(keys, dtype=object)
+        names = np.asarray(as_plain(keys, "keys") if isinstance(keys, np.ndarray) else keys, object)
         if names.ndim != 1:
             raise ValueError(f"keys must be one-dimensional, not of shape {names.shape}")
         try:

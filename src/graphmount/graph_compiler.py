@@ -18,6 +18,7 @@ from graphmount._edge_intake import (
 from graphmount._node_keys import as_keys
 from graphmount._progress import ProgressOption, staged
 from graphmount._sizes import parse_bytes
+from graphmount.memory_report import physical_bytes
 from graphmount.sources.table_opening import open_edge_table
 from graphmount.tables import EdgeTable
 
@@ -165,7 +166,7 @@ def compile_graph(
         ['ann', 'bob', 'cay']
     """
     start = time.monotonic()
-    budget = parse_bytes(memory, "memory")
+    budget = min(parse_bytes(memory, "memory"), physical_bytes())
     require_memory(budget, memory)
     path = os.path.realpath(os.fspath(out))
     folder = os.path.dirname(path) if tmp is None else os.path.realpath(os.fspath(tmp))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from graphmount import _core
-from graphmount._arguments import as_number, require_choice
+from graphmount._arguments import as_number, as_plain, require_choice
 from graphmount._loader_state import checksum_of
 
 if TYPE_CHECKING:
@@ -159,7 +159,9 @@ def _as_weights(weights: ArrayLike | None, name: str) -> NDArray[np.float64]:
     """Weights as the core takes them, which checks them; none, if there are none."""
     if weights is None:
         return np.empty(0)
-    array = np.ascontiguousarray(weights, np.float64)
+    array = as_plain(weights, name)
     if array.ndim != 1 or len(array) == 0:
         raise ValueError(f"{name} has the shape {array.shape}; give one weight for each node")
-    return array
+    if array.dtype.kind not in "fiub":
+        raise TypeError(f"{name} must be numbers, not {array.dtype}")
+    return np.ascontiguousarray(array, np.float64)

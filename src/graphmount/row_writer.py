@@ -22,6 +22,7 @@ from graphmount._nan import NanPolicy, apply_nan_policy, require_nan_policy
 from graphmount._quantization import ColumnRange, quantized
 from graphmount._read_ahead import read_ahead
 from graphmount._row_progress import RowProgress
+from graphmount._shown import shown
 from graphmount.errors import SourceError
 from graphmount.row_placement import KeyPlacement
 from graphmount.sources.row_sink import RowSink, batches_beside, knows_sinks
@@ -313,5 +314,5 @@ def _fill_row(
         try:
             row = convert(row, row.dtype.name, dtype, 0)
         except SourceError:
-            raise ValueError(f"missing={missing!r} cannot be stored as {dtype}") from None
+            raise ValueError(f"missing={shown(missing)} cannot be stored as {dtype}") from None
     return np.ascontiguousarray(row).reshape(-1).view(np.uint8)

@@ -13,6 +13,7 @@ except ImportError as error:
         "this needs PyTorch; install it with: pip install 'graphmount[torch]'"
     ) from error
 
+from graphmount._arguments import as_plain
 from graphmount._layer_blocks import LayerBlock
 from graphmount._layerwise_inference import layerwise_inference
 from graphmount._tensor_batch import LinkTensorBatch, TensorBatch
@@ -101,7 +102,7 @@ def gather(
         >>> gm.torch.gather(gm.FeatureStore("x.gd"), torch.tensor([1]))
         tensor([[3., 4.]], dtype=torch.bfloat16)
     """
-    rows = ids.detach().numpy() if isinstance(ids, torch.Tensor) else np.asarray(ids)
+    rows = ids.detach().numpy() if isinstance(ids, torch.Tensor) else as_plain(ids, "ids")
     name = str(dtype or (store.dtype if out is None else out.dtype)).removeprefix("torch.")
     if out is None:
         out = torch.empty((len(rows), *store.shape[1:]), dtype=getattr(torch, name))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
+from graphmount._arguments import as_plain
 from graphmount.errors import IdError
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class NodeIndex:
                 self.ids = np.arange(num_nodes)[self._slice]
             return
         array = index.detach().cpu().numpy() if isinstance(index, torch.Tensor) else index
-        array = np.asarray(array)
+        array = as_plain(array, "index")
         if array.dtype == np.bool_:
             if array.shape != (num_nodes,):
                 raise ValueError(f"a mask of shape {array.shape} for {num_nodes} nodes")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from graphmount._arguments import as_ids
+from graphmount._arguments import as_ids, as_plain
 from graphmount.errors import SourceError
 from graphmount.sources.array_stream import MemoryStream
 from graphmount.sources.column_edges import ColumnEdges
@@ -63,7 +63,7 @@ def as_array(source: Any, name: str) -> NDArray[Any]:  # noqa: ANN401
     """
     torch = sys.modules.get("torch")
     if torch is None or not isinstance(source, torch.Tensor):
-        return np.asarray(source)
+        return as_plain(source, name)
     if source.device.type != "cpu":
         raise TypeError(f"{name}: the tensor is on {source.device}; pass tensor.cpu()")
     if source.layout != torch.strided:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from graphmount import _core
-from graphmount._arguments import as_count
+from graphmount._arguments import as_count, as_plain
 from graphmount._conversion import convert
 from graphmount._node_keys import as_keys
 from graphmount.features import FeatureStore
@@ -134,7 +134,7 @@ def _as_matrix(source: object) -> tuple[NDArray[Any], str]:
 
         array, name = to_numpy(source)
     else:
-        array = np.asarray(source)
+        array = as_plain(source, "features")
         name = array.dtype.name
         if name == "bfloat16":  # of ml_dtypes
             array = array.view(np.uint16)

@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any, Literal, TypeAlias
 
+from graphmount._shown import shown
+
 #: Whether a row that cannot be used ends the work, or is left out and counted.
 OnError: TypeAlias = Literal["raise", "skip"]
 
@@ -65,5 +67,6 @@ def _allow(
             names = ("key_type" if other == "keys" else other for other in allowed)
             known = ", ".join(f"{other}=" for other in names) or "none"
             raise ValueError(
-                f"{field.name}={value!r} means nothing for {name}, {kind}; its options are: {known}"
+                f"{field.name}={shown(value)} means nothing for {name}, {kind}; its options are: "
+                f"{known}"
             )

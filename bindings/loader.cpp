@@ -89,8 +89,7 @@ nb::ndarray<nb::numpy> take_rows(LoadedBatch& batch, std::size_t table, const Ta
   nb::capsule owner(
       owned, [](void* pointer) noexcept { delete static_cast<BufferPool::Handle*>(pointer); });
   const auto columns = static_cast<std::size_t>(feed.matrix().matrix().columns);
-  const std::size_t row_bytes = feed.out_row_bytes();
-  const std::size_t shape[2] = {row_bytes == 0 ? 0 : owned->size() / row_bytes, columns};
+  const std::size_t shape[2] = {batch.num_rows.at(table), columns};
   const DType dtype = feed.dtype();
   return nb::ndarray<nb::numpy>(
       owned->data(), feed.matrix().is_one_dimensional() ? 1 : 2, shape, owner, nullptr,

@@ -161,7 +161,7 @@ void BatchPipeline::load_batches(std::optional<Loading>& begun, std::optional<Lo
     const auto start_time = Clock::now();
     begun.emplace(
         std::move(sampled->cold),
-        LoadedBatch{sampled->number, std::move(sampled->sample), std::move(sampled->ends), {}});
+        LoadedBatch{sampled->number, std::move(sampled->sample), std::move(sampled->ends), {}, {}});
     for (const PipelineTable& table : tables_) table.feed->arrive();
     start(*begun);
     finish(pending);
@@ -230,6 +230,7 @@ void BatchPipeline::start(Loading& loading) {
     const NeighborSample& sample = loading.batch.sample;
     const auto& ids = tables_[i].of_edges ? sample.edge_ids : sample.nodes;
     loading.batch.rows.push_back(pools_[i].take(ids->size() * feed.out_row_bytes()));
+    loading.batch.num_rows.push_back(ids->size());
     feed.start(ids->span(), loading.cold[i], loading.batch.rows.back().data());
   }
 }

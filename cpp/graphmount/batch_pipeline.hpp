@@ -44,6 +44,7 @@ struct LoadedBatch {
   NeighborSample sample;
   std::vector<std::int64_t> ends;        // of links: see BatchSeeds
   std::vector<BufferPool::Handle> rows;  // of each table
+  std::vector<std::size_t> num_rows;     // the same; rows may have no columns, and no bytes
 };
 
 /// How long the parts of the pipeline have worked and waited, and what the feeds say.

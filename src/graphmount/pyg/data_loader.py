@@ -18,6 +18,7 @@ from graphmount._loader_inputs import LoaderData, open_data
 from graphmount._torch_loader import TensorLoader
 from graphmount.dataset import Dataset
 from graphmount.errors import MissingDataError
+from graphmount.pyg.batch_names import require_free_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -102,6 +103,11 @@ class DataLoader(TensorLoader):
                     f"{name!r} is the name of a table and of what the graph has for its edges; "
                     "leave the table out by features= or edge_features="
                 )
+        require_free_names(
+            [*self._data.features, *self._data.edge_features, *self._edge_values],
+            self._custom_cls,
+            advice="leave it out by features= or edge_features=",
+        )
 
     @property
     def dataset(self) -> range:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from graphmount.errors import MissingDataError
+from graphmount.pyg.batch_names import require_free_names
 from graphmount.torch import gather
 
 if TYPE_CHECKING:
@@ -58,6 +59,12 @@ class EdgeFeatures:
                     f"features: there is no table of edges {name!r} in {dataset.path}; there are "
                     f"{sorted(dataset.edge_features)}"
                 )
+        require_free_names(names, advice="leave it out by features=")
+        if weights and "edge_weight" in names:
+            raise ValueError(
+                f"{dataset.path}: 'edge_weight' is the name of a table and of the weights; leave "
+                "the table out by features=, or the weights by weights=False"
+            )
         if weights and not dataset.graph.has_weights:
             raise MissingDataError(f"{dataset.graph.path} has no weights; compile it with weights=")
         self._dataset = dataset

@@ -15,6 +15,7 @@ import torch
 import torch_geometric.data
 from torch_geometric.data import TensorAttr
 
+from graphmount.pyg.batch_names import require_free_names
 from graphmount.pyg.node_index import NodeIndex
 from graphmount.torch import gather
 
@@ -74,9 +75,17 @@ class FeatureStore(torch_geometric.data.FeatureStore):
             self._tables[_LABELS] = labels
         self._splits: Mapping[str, str] = {f"{name}_mask": name for name in dataset.splits}
         self._masks: dict[str, torch.Tensor] = {}
+        for name in self._splits:
+            if name in self._tables:
+                raise ValueError(
+                    f"{dataset.path}: the mask of the split {self._splits[name]!r} is called "
+                    f"{name!r} in PyG, and a table has that name; compile the dataset again with "
+                    "another name for one of them"
+                )
         names = list(self._tables) if attributes is None else list(attributes)
         for name in names:
             self._require(name)
+        require_free_names(names, advice="leave it out by attributes=")
         self._attributes = names
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -1,0 +1,67 @@
+"""Which names tables may have in PyG's batches, where they are fields among others.
+
+One rule: a table keeps any name where batches have tables by name, which is in `features` and
+`edge_features` of graphmount's own. PyG's `Data` has one space of names for all. So a name that a
+loader, or the class itself, uses there for something else is refused when the loader or store is
+made: a batch would have one of the two in place of the other.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from torch_geometric.data import Data
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["require_free_names"]
+
+#: What loaders, ours or PyG's, put into batches by themselves.
+_OF_LOADERS = frozenset(
+    {
+        "batch",
+        "batch_size",
+        "dst_neg_index",
+        "dst_pos_index",
+        "e_id",
+        "edge_index",
+        "edge_label",
+        "edge_label_index",
+        "edge_label_time",
+        "input_id",
+        "n_id",
+        "num_nodes",
+        "num_sampled_edges",
+        "num_sampled_nodes",
+        "seed_time",
+        "src_index",
+    }
+)
+#: Properties of the class that give what a batch has under this name.
+_FOR_TABLES = frozenset({"edge_attr", "edge_weight", "face", "pos", "time", "x", "y"})
+
+
+def require_free_names(names: Iterable[str], cls: type[Data] = Data, *, advice: str) -> None:
+    """Raises if batches would have something else than a table under its name.
+
+    Args:
+        names: Of all that batches get by name.
+        cls: The class of batches.
+        advice: What to do about a table that should not be there.
+
+    Raises:
+        ValueError: A name is not free.
+    """
+    of_class = frozenset(dir(cls())) - _FOR_TABLES
+    for name in names:
+        if name in _OF_LOADERS:
+            what = "is what PyG's loaders put into batches themselves"
+        elif name in of_class:
+            what = f"is an attribute of the class of batches, {cls.__name__}"
+        else:
+            continue
+        raise ValueError(
+            f"a table is called {name!r}, which {what}; {advice}, compile it under another name, "
+            "or use the loaders of graphmount.torch, whose batches have tables apart"
+        )

@@ -23,7 +23,9 @@ from graphmount._quantization import ColumnRange, quantized
 from graphmount._read_ahead import read_ahead
 from graphmount._row_progress import RowProgress
 from graphmount._shown import shown
-from graphmount.errors import SourceError
+from graphmount._sizes import format_bytes
+from graphmount.errors import BudgetError, SourceError
+from graphmount.memory_report import physical_bytes
 from graphmount.row_placement import KeyPlacement
 from graphmount.sources.row_sink import RowSink, batches_beside, knows_sinks
 
@@ -39,6 +41,8 @@ __all__ = ["WrittenRows", "write_rows"]
 
 #: More than this at once makes nothing faster, and memory of this size is used again and again.
 _LARGEST_BATCH_BYTES = 16 << 20
+#: Rows of this size are written whatever the budget is: buffers take more.
+_LEAST_ROW_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -96,6 +100,7 @@ def write_rows(
     """
     require_nan_policy(nan, source.dtype)
     folder = os.path.dirname(path) if tmp is None else tmp
+    _require_row_fits(source, dtype, memory)
     if source.num_rows is not None:
         file_bytes = source.num_rows * source.num_columns * item_bytes(dtype)
         needs = {os.path.dirname(path): file_bytes}
@@ -143,6 +148,20 @@ def write_rows(
         and isinstance(placement, KeyPlacement)
         and placement.keys_are_nodes,
     )
+
+
+def _require_row_fits(source: RowSource, dtype: DTypeName, memory: int) -> None:
+    """Raises if a few rows, which are in memory at once, take all of it, or more than there is."""
+    row_bytes = source.num_columns * max(item_bytes(source.dtype), item_bytes(dtype))
+    if row_bytes > max(memory // 8, _LEAST_ROW_BYTES):
+        needed = 8 * row_bytes
+        advice = f"pass memory={needed} or more"
+        if needed > physical_bytes():
+            advice = "this machine has not as much; is the source damaged?"
+        raise BudgetError(
+            f"{source.name}: one row of {source.num_columns} values takes "
+            f"{format_bytes(row_bytes)}, and several are in memory at once; {advice}"
+        )
 
 
 class _Job:

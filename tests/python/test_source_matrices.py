@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import pathlib
 import subprocess
 import sys
 
@@ -147,6 +148,16 @@ BANNER = "%%MatrixMarket matrix coordinate"
         ("%%MatrixMarket matrix\n", "line 1: a Matrix Market file begins with"),
         (f"{BANNER} real general\n% no more\n", "ends at line 3, before its entries"),
         (f"{BANNER} real general\n%\n2 x 1\n", "line 3: expected rows, columns and entries"),
+        (
+            f"{BANNER} real general\n{'9' * 5000} 1 1\n",
+            "line 2: expected rows, columns and entries",
+        ),
+        (
+            f"{BANNER} real general\n{10**16} {10**16} 1\n",
+            "line 2: a graph of 10000000000000000 nodes",
+        ),
+        (f"{BANNER} real general\n%{'x' * 70_000}\n2 2 0\n", "line 2: longer than 64 KiB"),
+        (f"{BANNER} real general{' ' * 70_000}\n2 2 0\n", "line 1: longer than 64 KiB"),
         (f"{BANNER} real general\n2 3 0\n", r"shape \(2, 3\); that of a graph is square"),
     ],
 )
@@ -180,6 +191,56 @@ def test_matrix_market_lines(line, message, memory, tmp_path):
     assert edges.weights == pytest.approx([0.5, 0.2])
     assert source.skipped.count == 1
     assert "line 5" in source.skipped.examples[0]
+
+
+@pytest.mark.parametrize(
+    ("is_compressed", "on_error", "word"),
+    [(False, "raise", b"1 "), (True, "skip", b" "), (False, "skip", b"99 "), (True, "raise", b"1")],
+)
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+def test_matrix_market_line_that_does_not_end(is_compressed, on_error, word, tmp_path, campaign):
+    """A line of many megabytes is refused in a few: it was put together, split and parsed."""
+    if IS_SANITIZED:
+        pytest.skip("sanitizers have memory of their own")
+    data = f"{BANNER} pattern general\n3 3 2\n1 2\n".encode()
+    data += word * (campaign(40 << 20, 640 << 20) // len(word))
+    path = tmp_path / "m.mtx"
+    path.write_bytes(gzip.compress(data, 1) if is_compressed else data)
+    code = """
+import sys
+import graphmount as gm
+from graphmount.sources.opening import open_edges
+def peak():
+    status = open("/proc/self/status").read()
+    return int(status.split("VmHWM:")[1].split()[0]) << 10
+gm.compile_graph(([0], [1]), sys.argv[1] + ".gl")
+before = peak()
+try:
+    gm.compile_graph(sys.argv[1], sys.argv[1] + ".gl", memory="64MiB", on_error=sys.argv[2])
+except gm.errors.SourceError as error:
+    print(error)
+print(peak() - before)
+"""
+    result = subprocess.run(
+        [sys.executable, "-c", code, path, on_error], capture_output=True, text=True, check=True
+    )
+    message, grown = result.stdout.splitlines()
+    assert "line 4: longer than 64 KiB" in message
+    assert int(grown) < 64 << 20
+
+
+def test_matrix_market_corpus_is_read(tmp_path):
+    """The files that the fuzzer begins with, and a second of it."""
+    fuzzer = pathlib.Path(__file__).parents[2] / "fuzz" / "fuzz_matrix_market.py"
+    result = subprocess.run(
+        [sys.executable, fuzzer, "--seconds", "1"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    assert "nothing else" in result.stdout
 
 
 def test_matrix_market_counts_its_entries(tmp_path):

@@ -116,7 +116,7 @@ class _ArrayReader(StreamReader):
         self._stream = stream
         self._left = stream.shape[0]
         starts = [0]
-        if stream.is_fortran and len(stream.shape) == 2:
+        if stream.is_fortran and len(stream.shape) == 2 and stream.shape[0] > 0:
             num_rows, num_columns = stream.shape
             if isinstance(stream.stored, MemberBytes) and num_columns > _MOST_UNPACKED_COLUMNS:
                 raise SourceError(

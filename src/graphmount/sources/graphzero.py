@@ -20,6 +20,7 @@ import numpy as np
 
 from graphmount.errors import SourceError
 from graphmount.sources.array_stream import ArrayStream
+from graphmount.sources.claims import array_bytes
 from graphmount.sources.list_edges import ListEdges
 from graphmount.sources.stored_bytes import FileBytes, file_size
 from graphmount.sources.stream_rows import StreamRows
@@ -88,7 +89,7 @@ def open_graphzero_rows(path: str) -> StreamRows:
     if not 0 <= code < len(_DTYPES):
         raise SourceError(f"{path} is a GraphZero file of an unknown dtype ({code})")
     shape = (num_rows, num_columns)
-    needed = 32 + num_rows * num_columns * np.dtype(_DTYPES[code]).itemsize
+    needed = 32 + array_bytes(path, shape, np.dtype(_DTYPES[code]).itemsize)
     if file_size(path) < needed:
         raise SourceError(
             f"{path} is a GraphZero file of {num_rows} x {num_columns} values by its header, which "

@@ -1,7 +1,8 @@
 """Matrix Market files, `.mtx` and `.mtx.gz`: entry (i, j) of the matrix is an edge from i to j.
 
 Ids count from 1 there and from 0 here. A symmetric matrix has one triangle in its file; the source
-then says that its edges run both ways. The file is read block by block.
+then says that its edges run both ways. The file is read block by block, and no line of it may be
+longer than 64 KiB: the standard has lines of 1,024 characters.
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ import numpy as np
 
 from graphmount import _core
 from graphmount._arguments import as_native
+from graphmount._shown import shown
 from graphmount.errors import SourceError
 from graphmount.sources.batches import EdgeBatch, Skipped
+from graphmount.sources.claims import MOST_NODES
 from graphmount.sources.edge_values import as_weights
 from graphmount.sources.npz_edges import require_square
 from graphmount.sources.stored_bytes import file_size
@@ -34,6 +37,9 @@ MTX_MAGIC = b"%%MatrixMarket"
 
 #: What a byte of text takes while it is parsed: itself, its numbers, and masks of the blanks.
 _BYTES_FOR_EACH = 8
+_LONGEST_LINE = 1 << 16
+#: Sizes have fewer digits: int64 is where they go.
+_MOST_DIGITS = 18
 
 
 class MatrixMarketEdges:
@@ -102,32 +108,49 @@ class MatrixMarketEdges:
             if line.strip() and not line.startswith(b"%"):
                 break
         words = line.split()
-        if len(words) != 3 or not all(word.isdigit() for word in words):
+        if len(words) != 3 or not all(w.isdigit() and len(w) <= _MOST_DIGITS for w in words):
             raise SourceError(
                 f"{self.name}, line {self._num_lines}: expected rows, columns and entries, found "
-                f"{line.strip().decode('latin-1')!r}"
+                f"{shown(line.strip().decode('latin-1'))}"
             )
-        return int(words[0]), int(words[1]), int(words[2])
+        num_rows, num_columns, num_entries = map(int, words)
+        if max(num_rows, num_columns) > MOST_NODES:
+            raise SourceError(
+                f"{self.name}, line {self._num_lines}: a graph of {max(num_rows, num_columns)} "
+                f"nodes is beyond the {MOST_NODES} that there can be; is this line damaged?"
+            )
+        return num_rows, num_columns, num_entries
 
     def _line(self, file: IO[bytes], number: int) -> bytes:
+        line = self._read_line(file, number)
+        if not line:
+            raise SourceError(
+                f"{self.name} ends at line {number}, before its entries; get the file anew"
+            )
+        return line
+
+    def _read_line(self, file: IO[bytes], number: int) -> bytes:
+        """The rest of the line that the file stands in, with its line break if it has one."""
         try:
-            line = file.readline(1 << 16)
+            line = file.readline(_LONGEST_LINE)
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise self._damaged(error) from error
-        if not line:
-            raise SourceError(f"{self.name} ends at line {number}, before its entries")
+        if len(line) == _LONGEST_LINE and not line.endswith(b"\n"):
+            raise SourceError(
+                f"{self.name}, line {number}: longer than {_LONGEST_LINE >> 10} KiB; lines of a "
+                "Matrix Market file have 1,024 characters at most, so this is none, or damaged"
+            )
         return line
 
     def _damaged(self, error: Exception) -> SourceError:
-        return SourceError(f"{self.name} is damaged: {error}")
+        return SourceError(f"{self.name} is damaged: {error}; get the file anew")
 
     def batches(self, *, memory: int) -> Iterator[EdgeBatch]:
         """See `EdgeSource`."""
-        num_lines, num_entries = self._num_lines, 0
+        num_entries = 0
         self._num_bad_lines = 0
-        for block, done in self._blocks(max(1, memory // _BYTES_FOR_EACH)):
-            columns = self._parse(block, num_lines)
-            num_lines += block.count(b"\n")
+        for block, before, done in self._blocks(max(1, memory // _BYTES_FOR_EACH)):
+            columns = self._parse(block, before)
             ids = columns[:2]
             first = num_entries
             num_entries += len(ids[0])
@@ -143,14 +166,22 @@ class MatrixMarketEdges:
                 f"{self.name} says that it has {self._num_entries} entries, but has {num_entries}"
             )
 
-    def _blocks(self, num_bytes: int) -> Iterator[tuple[bytes, int]]:
-        """Whole lines, about so many bytes at a time, and how far the file is read with them."""
+    def _blocks(self, num_bytes: int) -> Iterator[tuple[bytes, int, int]]:
+        """Whole lines, about so many bytes at a time.
+
+        With each block, how many lines come before it, and how far the file is read with it.
+        """
+        num_lines = self._num_lines
         with open(self.name, "rb") as raw, _open(self.name, raw) as file:
-            file.seek(self._body)
             try:
+                file.seek(self._body)
                 while block := file.read(num_bytes):
-                    block += file.readline()
-                    yield block, raw.tell()
+                    before = num_lines
+                    num_lines += block.count(b"\n")
+                    if not block.endswith(b"\n"):
+                        block += self._read_line(file, num_lines + 1)
+                        num_lines += block.endswith(b"\n")
+                    yield block, before, raw.tell()
             except (EOFError, zlib.error, gzip.BadGzipFile) as error:
                 raise self._damaged(error) from error
 
@@ -209,8 +240,8 @@ class MatrixMarketEdges:
             problem = f"ids are from 1 to {self._order}"
         except ValueError:
             problem = f"expected {self._width} numbers"
-        text = line.strip()[:80].decode("latin-1")
-        message = f"{self.name}, line {number}: {problem}, found {text!r}"
+        text = line.strip().decode("latin-1")
+        message = f"{self.name}, line {number}: {problem}, found {shown(text)}"
         if self._on_error == "raise":
             raise SourceError(message)
         self.skipped.add(1, [message])

@@ -18,6 +18,7 @@ from graphmount._conversion import convert
 from graphmount._node_keys import as_keys
 from graphmount.features import FeatureStore
 from graphmount.sources.batches import Keys, RowBatch, Skipped, TextColumn
+from graphmount.sources.claims import require_rows, rows_at_once
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -67,6 +68,7 @@ class MemoryRows:
             self.dtype = "float32"
         self._keys = None if key is None else self._as_keys(key)
         self._columns = _chosen_columns(array, columns, key)
+        require_rows("features", array.shape)
         self.name = _name_of(source)
         self.num_rows: int | None = len(array)
         self.size: int | None = len(array)
@@ -84,7 +86,7 @@ class MemoryRows:
         row_bytes = array.itemsize * (1 if array.ndim == 1 else array.shape[1])
         if self._scales is not None:
             row_bytes += 4 * self.num_columns
-        step = max(1, memory // max(row_bytes, 1))
+        step = rows_at_once(memory, row_bytes)
         ahead = max(step, _READ_AHEAD_BYTES // max(row_bytes, 1))
         self._prefetch(0, ahead)
         for first in range(0, len(array), step):

@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import ast
 import math
+from contextlib import suppress
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
+from graphmount._arguments import as_count
+from graphmount._shown import shown
 from graphmount._sizes import format_bytes
 from graphmount.errors import SourceError
 from graphmount.sources.array_stream import ArrayStream
+from graphmount.sources.claims import array_bytes, require_rows
 from graphmount.sources.stored_bytes import FileBytes, file_size
 
 if TYPE_CHECKING:
@@ -38,19 +42,25 @@ def open_npy(
 
     Raises:
         SourceError: The file is not what it should be; the message says what it is.
+        ValueError, TypeError: `shape` or `dtype` cannot be that of an array.
     """
+    kind = None if dtype is None else as_dtype(dtype)
+    if shape is not None:
+        if not isinstance(shape, tuple | list) or not shape:
+            raise TypeError(f"shape={shown(shape)}; pass a tuple of sizes, such as (1000, 128)")
+        shape = tuple(as_count(length, "shape", least=-1) for length in shape)
     with open(path, "rb") as file:
         if file.read(len(NPY_MAGIC)) == NPY_MAGIC:
             file.seek(0)
             found_shape, found_dtype, is_fortran = read_npy_header(file, path)
             offset = file.tell()
         else:
-            return _open_raw(path, shape, dtype)
+            return _open_raw(path, shape, kind)
     if shape is not None and not _agrees(found_shape, shape):
         raise SourceError(f"{path}: its header says shape {found_shape}, not shape={shape}")
-    if dtype is not None and np.dtype(dtype) != found_dtype:
-        raise SourceError(f"{path}: its header says {found_dtype}, not dtype={np.dtype(dtype)}")
-    needed = math.prod(found_shape) * found_dtype.itemsize
+    if kind is not None and kind != found_dtype:
+        raise SourceError(f"{path}: its header says {found_dtype}, not dtype={kind}")
+    needed = array_bytes(path, found_shape, found_dtype.itemsize)
     there = file_size(path) - offset
     if there < needed:
         raise SourceError(
@@ -65,18 +75,30 @@ def open_npy(
     )
 
 
-def _open_raw(path: str, shape: tuple[int, ...] | None, dtype: DTypeLike | None) -> ArrayStream:
+def as_dtype(dtype: DTypeLike) -> np.dtype[Any]:
+    """A dtype as users give it.
+
+    Raises:
+        ValueError: NumPy knows no such dtype.
+    """
+    with suppress(TypeError, ValueError, SyntaxError):
+        return np.dtype(dtype)
+    raise ValueError(f"dtype={shown(dtype)} is no dtype of NumPy; pass one such as 'float32'")
+
+
+def _open_raw(path: str, shape: tuple[int, ...] | None, kind: np.dtype[Any] | None) -> ArrayStream:
     size = file_size(path)
-    if shape is None or dtype is None:
-        missing = "shape= and dtype=" if shape is dtype is None else "both shape= and dtype="
+    if shape is None or kind is None:
+        missing = (
+            "shape= and dtype=" if shape is None and kind is None else "both shape= and dtype="
+        )
         raise SourceError(
             f"{path} does not begin like a .npy file; it may be a binary file of "
             f"{format_bytes(size)} without a header, as IGB's larger ones are: pass {missing} of "
             "its array"
         )
-    kind = np.dtype(dtype)
     require_numbers(path, kind)
-    if not shape or any(length < -1 for length in shape) or shape.count(-1) > 1:
+    if shape.count(-1) > 1:
         raise ValueError(f"shape={shape}: sizes are at least 0, and one may be -1")
     known = math.prod(length for length in shape if length != -1) * kind.itemsize
     if -1 in shape and known and size % known == 0:
@@ -87,6 +109,7 @@ def _open_raw(path: str, shape: tuple[int, ...] | None, dtype: DTypeLike | None)
             + (f"{known}" if -1 not in shape else f"a multiple of {known}")
         )
     _require_dimensions(path, shape)
+    require_rows(path, shape)
     stored = FileBytes(path=path, name=path, offset=0, size=size)
     return ArrayStream(stored=stored, shape=tuple(shape), dtype=kind)
 
@@ -98,10 +121,22 @@ def _agrees(found: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
 
 
 def read_npy_header(file: IO[bytes], name: str) -> tuple[tuple[int, ...], np.dtype[Any], bool]:
-    """Reads a header of any version: shape, dtype, and whether the array is in Fortran order.
+    """Reads the header of an array of numbers: shape, dtype, and whether it is in Fortran order.
 
     Afterwards the file stands at the first byte of the array.
+
+    Raises:
+        SourceError: It is damaged, or not of such an array.
     """
+    shape, dtype, is_fortran = read_any_header(file, name)
+    require_numbers(name, dtype)
+    _require_dimensions(name, shape)
+    require_rows(name, shape)
+    return shape, dtype, is_fortran
+
+
+def read_any_header(file: IO[bytes], name: str) -> tuple[tuple[int, ...], np.dtype[Any], bool]:
+    """Reads a header of any version, of an array of anything."""
     start = file.read(8)
     version = start[6:8]
     if len(start) < 8 or version not in (b"\x01\x00", b"\x02\x00", b"\x03\x00"):
@@ -116,12 +151,11 @@ def read_npy_header(file: IO[bytes], name: str) -> tuple[tuple[int, ...], np.dty
         shape, is_fortran = header["shape"], header["fortran_order"]
         dtype: np.dtype[Any] = np.lib.format.descr_to_dtype(header["descr"])
         is_shape = isinstance(shape, tuple) and all(type(size) is int for size in shape)
-    except (ValueError, SyntaxError, LookupError, TypeError, MemoryError) as error:
-        raise SourceError(f"{name}: its header is damaged") from error
+    except Exception as error:  # Python's parser and NumPy have many
+        raise SourceError(f"{name}: its header is damaged; save the array again") from error
     if not is_shape or min(shape, default=0) < 0 or not isinstance(is_fortran, bool):
-        raise SourceError(f"{name}: its header is damaged")
-    require_numbers(name, dtype)
-    _require_dimensions(name, shape)
+        raise SourceError(f"{name}: its header is damaged; save the array again")
+    array_bytes(name, shape, dtype.itemsize)
     return shape, dtype, is_fortran
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from graphmount._shown import shown
 from graphmount.errors import SourceError
 from graphmount.sources.array_edges import as_ends
 from graphmount.sources.column_edges import ColumnEdges
@@ -72,22 +73,24 @@ def _num_nodes(archive: NpzFile) -> int | None:
     """What OGB's archives say: one number in a list, since there is one graph."""
     if "num_nodes_list" not in archive:
         return None
-    numbers = archive.small("num_nodes_list")
-    return int(numbers.item()) if numbers.size == 1 and numbers.dtype.kind in "iu" else None
+    numbers = archive.counts("num_nodes_list")
+    return numbers[0] if len(numbers) == 1 else None
 
 
 def _open_matrix(
     archive: NpzFile, weights: bool | str | None, timestamps: str | None
 ) -> EdgeSource:
-    kind = archive.small("format").item()
-    kind = kind.decode("ascii", "replace") if isinstance(kind, bytes) else str(kind)
+    words = archive.small("format").ravel()[:2].tolist()
+    word = words[0] if len(words) == 1 else None
+    kind = word.decode("ascii", "replace") if isinstance(word, bytes) else str(word)
     if kind not in ("csr", "csc", "coo"):
         raise SourceError(
-            f"{archive.path} is a SciPy matrix of format {kind!r}; save it as CSR, CSC or COO, "
-            "with matrix.tocsr()"
+            f"{archive.path} is a SciPy matrix of format {shown(kind)}; save it as CSR, CSC or "
+            "COO, with matrix.tocsr()"
         )
-    require_square(archive.path, tuple(archive.small("shape").ravel().tolist()))
-    num_nodes = int(archive.small("shape").ravel()[0])
+    shape = archive.counts("shape")
+    require_square(archive.path, shape)
+    num_nodes = shape[0]
     data = None
     if weights:
         data = archive.stream("data" if weights is True else weights)
@@ -119,6 +122,6 @@ def require_square(name: str, shape: tuple[int, ...]) -> None:
     """Raises unless a matrix can be the adjacency matrix of one kind of nodes."""
     if len(shape) != 2 or shape[0] != shape[1]:
         raise SourceError(
-            f"{name} is a matrix of shape {shape}; that of a graph is square, with one row and one "
-            "column for each node"
+            f"{name} is a matrix of shape {shown(shape)}; that of a graph is square, with one "
+            "row and one column for each node"
         )

@@ -5,19 +5,19 @@ Members are unpacked piece by piece as they are read, so an archive may be large
 
 from __future__ import annotations
 
-import math
-import zipfile
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from graphmount.errors import SourceError
 from graphmount.sources.array_stream import ArrayStream
-from graphmount.sources.npy_files import NPY_MAGIC, read_npy_header
-from graphmount.sources.stored_bytes import member_bytes, open_archive
+from graphmount.sources.claims import MOST_NODES, array_bytes
+from graphmount.sources.npy_files import NPY_MAGIC, read_any_header, read_npy_header
+from graphmount.sources.stored_bytes import member_bytes, open_archive, open_member
 
 #: Members that are read as a whole say how large something is, or of which kind.
 _MOST_SMALL_BYTES = 1 << 20
+_MOST_COUNTS = 16
 
 
 class NpzFile:
@@ -48,18 +48,15 @@ class NpzFile:
         self.require(name)
         place = f"{self.path}, member {name!r}"
         with open_archive(self.path) as archive:
-            try:
-                with archive.open(f"{name}.npy") as file:
-                    if file.read(len(NPY_MAGIC)) != NPY_MAGIC:
-                        raise SourceError(f"{place} is not an array")
-                    file.seek(0)
-                    shape, dtype, is_fortran = read_npy_header(file, place)
-                    offset = file.tell()
-            except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:
-                raise SourceError(f"{place}: {error}") from error
+            with open_member(archive, f"{name}.npy", place) as file:
+                if file.read(len(NPY_MAGIC)) != NPY_MAGIC:
+                    raise SourceError(f"{place} is not an array; save it with numpy.savez")
+                file.seek(0)
+                shape, dtype, is_fortran = read_npy_header(file, place)
+                offset = file.tell()
             there = archive.getinfo(f"{name}.npy").file_size - offset
             stored = member_bytes(archive, self.path, f"{name}.npy", offset)
-        needed = math.prod(shape) * dtype.itemsize
+        needed = array_bytes(place, shape, dtype.itemsize)
         if there < needed:
             raise SourceError(
                 f"{place} is cut off: an array of shape {shape} and dtype {dtype} takes {needed} "
@@ -75,15 +72,40 @@ class NpzFile:
                 f"{', '.join(map(repr, self.names)) or 'none'}"
             )
 
+    def counts(self, name: str) -> tuple[int, ...]:
+        """A small member of numbers that count something, such as SciPy's `shape`.
+
+        Raises:
+            SourceError: It does not hold such numbers.
+        """
+        numbers = self.small(name).ravel()
+        place = f"{self.path}, member {name!r}"
+        if numbers.dtype.kind not in "iu" or len(numbers) > _MOST_COUNTS:
+            raise SourceError(
+                f"{place} has {len(numbers)} values of {numbers.dtype}, where a few whole numbers "
+                "should be; save it again"
+            )
+        for number in numbers.tolist():
+            if not 0 <= number <= MOST_NODES:
+                raise SourceError(f"{place}: {number} cannot be a number of nodes; save it again")
+        return tuple(numbers.tolist())
+
     def small(self, name: str) -> Any:  # noqa: ANN401  (an array of any shape, text too)
         """A small member as an array, such as SciPy's `format` and `shape`."""
         self.require(name)
         with open_archive(self.path) as archive:
-            info = archive.getinfo(f"{name}.npy")
-            if info.file_size > _MOST_SMALL_BYTES:
-                raise SourceError(f"{self.path}, member {name!r}: larger than it should be")
-            try:
-                with archive.open(info) as file:
-                    return cast("Any", np.lib.format.read_array(file, allow_pickle=False))
-            except (ValueError, zipfile.BadZipFile, RuntimeError, EOFError) as error:
-                raise SourceError(f"{self.path}, member {name!r}: {error}") from error
+            place = f"{self.path}, member {name!r}"
+            with open_member(archive, f"{name}.npy", place) as file:
+                shape, dtype, is_fortran = read_any_header(file, place)
+                needed = array_bytes(place, shape, dtype.itemsize)
+                if needed > _MOST_SMALL_BYTES:
+                    raise SourceError(f"{place}: larger than it should be")
+                if dtype.hasobject or dtype.subdtype is not None or dtype.names is not None:
+                    raise SourceError(f"{place} holds {dtype}; save it as numbers or text")
+                content = file.read(needed)
+        if len(content) < needed:
+            raise SourceError(f"{place} is cut off: {needed} bytes are needed")
+        if dtype.itemsize == 0:
+            return np.empty(shape, dtype)
+        flat = np.frombuffer(content, dtype)
+        return flat.reshape(shape, order="F" if is_fortran else "C")

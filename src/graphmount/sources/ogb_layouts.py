@@ -11,6 +11,7 @@ import gzip
 import os
 import zlib
 
+from graphmount._shown import shown
 from graphmount.errors import SourceError
 from graphmount.sources.layouts import DatasetLayout, SourceArguments
 from graphmount.sources.npz_files import NpzFile
@@ -79,10 +80,10 @@ def ogb_archive_layout(folder: str) -> DatasetLayout:
     archive.require("edge_index")
     num_nodes = None
     if "num_nodes_list" in archive:
-        numbers = archive.small("num_nodes_list").ravel()
+        numbers = archive.counts("num_nodes_list")
         if len(numbers) != 1:
             raise SourceError(f"{folder} has {len(numbers)} graphs; a graph file has one")
-        num_nodes = int(numbers[0])
+        num_nodes = numbers[0]
     labels = os.path.join(folder, "raw", "node-label.npz")
     has_labels = os.path.exists(labels)
     notes = ["OGB does not add inverse edges to this dataset, so the graph is directed."]
@@ -132,6 +133,12 @@ def _read_numbers(path: str) -> list[int]:
     """The numbers of a small file, one on each line."""
     try:
         with gzip.open(path, "rb") as file:
-            return [int(line) for line in file.read(1 << 20).split()]
-    except (EOFError, zlib.error, gzip.BadGzipFile, ValueError) as error:
-        raise SourceError(f"{path} does not hold numbers of nodes: {error}") from error
+            words = file.read(1 << 20).split()
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise SourceError(f"{path} cannot be unpacked: {error}; get the file anew") from error
+    for word in words:
+        if not word.isdigit() or len(word) > 18:
+            raise SourceError(
+                f"{path} does not hold numbers of nodes, but {shown(word)}; get the file anew"
+            )
+    return [int(word) for word in words]

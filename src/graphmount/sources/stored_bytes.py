@@ -10,15 +10,23 @@ from __future__ import annotations
 import os
 import zipfile
 import zlib
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Protocol
 
+from graphmount._sizes import format_bytes
 from graphmount.errors import SourceError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 _SKIP_BYTES = 1 << 18
+#: What lists the members of an archive is read as a whole. NumPy's have a line for each array.
+_MOST_DIRECTORY_BYTES = 16 << 20
+#: Where that is, and how large, stands at the end of the file, behind at most 64 KiB of comment.
+_END_BYTES = (1 << 16) + 22
+#: All that NumPy writes. Others unpack as much at once as they like, whatever is asked for.
+_KNOWN_COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
 class ByteReader(Protocol):
@@ -113,10 +121,11 @@ class _MemberReader:
         self._skip = places
         try:
             for _ in places:
-                self._lanes.append(self._archive.open(stored.member))
-        except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
+                with unpacking(self._name):
+                    self._lanes.append(self._archive.open(stored.member))
+        except BaseException:
             self.close()
-            raise SourceError(f"{self._name}: {error}") from error
+            raise
 
     def readinto(self, lane: int, buffer: memoryview) -> None:
         while self._skip[lane]:
@@ -128,10 +137,8 @@ class _MemberReader:
             filled += len(piece)
 
     def _read(self, lane: int, count: int) -> bytes:
-        try:
+        with unpacking(self._name):
             piece = self._lanes[lane].read(count)
-        except (zipfile.BadZipFile, zlib.error, EOFError) as error:
-            raise SourceError(f"{self._name} is damaged: {error}") from error
         if not piece:
             raise SourceError(f"{self._name} is shorter than its header says")
         return piece
@@ -144,10 +151,58 @@ class _MemberReader:
 
 def open_archive(path: str) -> zipfile.ZipFile:
     """Opens a zip archive; what is none is a `SourceError`."""
+    with open(path, "rb") as file:
+        file.seek(max(0, file_size(path) - _END_BYTES))
+        end = file.read(_END_BYTES)
+    place = end.rfind(b"PK\5\6")
+    listed = int.from_bytes(end[place + 12 : place + 16], "little") if place >= 0 else 0
+    if listed == 2**32 - 1 and end[place - 20 : place - 16] == b"PK\6\7":  # too large for 32 bits
+        with open(path, "rb") as file:
+            file.seek(int.from_bytes(end[place - 12 : place - 4], "little") & (2**62 - 1))
+            listed = int.from_bytes(file.read(56)[40:48], "little")
+    if listed > _MOST_DIRECTORY_BYTES:
+        raise SourceError(
+            f"{path}: its list of members takes {format_bytes(listed)}, and such archives have a "
+            f"few members, in {format_bytes(_MOST_DIRECTORY_BYTES)} at most; save it again with "
+            "numpy.savez"
+        )
     try:
         return zipfile.ZipFile(path)
-    except zipfile.BadZipFile as error:
-        raise SourceError(f"{path} is not a zip archive, or is cut off: {error}") from error
+    except (zipfile.BadZipFile, ValueError, NotImplementedError, RuntimeError) as error:
+        raise SourceError(
+            f"{path} is not a zip archive, or is cut off: {error}; get the file anew"
+        ) from error
+
+
+@contextmanager
+def open_member(archive: zipfile.ZipFile, member: str, name: str) -> Iterator[IO[bytes]]:
+    """Opens a member of an archive for reading; what goes wrong is a `SourceError`.
+
+    Args:
+        archive: The archive.
+        member: The name of the member, which must be there.
+        name: What messages call it.
+    """
+    if archive.getinfo(member).compress_type not in _KNOWN_COMPRESSIONS:
+        raise SourceError(
+            f"{name} is compressed in a way that NumPy does not write; save it again with "
+            "numpy.savez_compressed"
+        )
+    with unpacking(name), archive.open(member) as file:
+        yield file
+
+
+@contextmanager
+def unpacking(name: str) -> Iterator[None]:
+    """Turns what `zipfile` raises while it reads into a `SourceError`."""
+    try:
+        yield
+    except SourceError:
+        raise
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+        raise SourceError(f"{name} is damaged: {error}; get the file anew") from error
+    except (RuntimeError, ValueError, OverflowError) as error:  # it is encrypted, or is no place
+        raise SourceError(f"{name} cannot be read: {error}; save it again") from error
 
 
 def member_bytes(archive: zipfile.ZipFile, path: str, member: str, offset: int) -> StoredBytes:

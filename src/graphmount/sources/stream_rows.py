@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from graphmount.errors import SourceError
 from graphmount.sources.batches import RowBatch, Skipped
+from graphmount.sources.claims import require_rows, rows_at_once
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,6 +35,7 @@ class StreamRows:
     ) -> None:
         if stream.dtype.kind not in "fiub" or stream.dtype.itemsize > 8:
             raise SourceError(f"{stream.name}: features must be numbers, not {stream.dtype}")
+        require_rows(stream.name, stream.shape)
         self._stream = stream
         self.name = name or stream.name
         self.size: int | None = stream.size or stream.shape[0]
@@ -51,7 +53,7 @@ class StreamRows:
         row_bytes = self._stream.dtype.itemsize * math.prod(self._stream.shape[1:])
         if not self._stream.dtype.isnative:
             row_bytes *= 2  # they are there twice, while their bytes are swapped
-        step = max(1, memory // max(row_bytes, 1))
+        step = rows_at_once(memory, row_bytes)
         with self._stream.open() as reader:
             for first in range(0, num_rows, step):
                 rows = reader.read(step)

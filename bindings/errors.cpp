@@ -4,7 +4,10 @@
 #include <nanobind/stl/string.h>
 
 #include <cstring>
+#include <new>
+#include <stdexcept>
 #include <string>
+#include <system_error>
 
 #include "arrays.hpp"
 #include "graphmount/error.hpp"
@@ -29,6 +32,17 @@ void raise_os_error(const IoError& error) {
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(instance.ptr())), instance.ptr());
 }
 
+void raise_os_error(const std::system_error& error) {
+  const nb::object type = nb::borrow(PyExc_OSError);
+  const nb::object instance = type(error.code().value(), error.what());
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(instance.ptr())), instance.ptr());
+}
+
+// What the C++ library throws has names of its functions for a text, which help nobody.
+constexpr const char* kOutOfMemory =
+    "out of memory: the system gives this process no more of it; use smaller batches or a lower "
+    "memory=, or raise its limit (ulimit -v, the container's)";
+
 void translate(const std::exception_ptr& pointer, void*) {
   try {
     std::rethrow_exception(pointer);
@@ -46,6 +60,14 @@ void translate(const std::exception_ptr& pointer, void*) {
     raise("BudgetError", error);
   } catch (const SourceError& error) {
     raise("SourceError", error);
+  } catch (const OutOfMemory& error) {
+    PyErr_SetString(PyExc_MemoryError, error.what());
+  } catch (const std::bad_alloc&) {
+    PyErr_SetString(PyExc_MemoryError, kOutOfMemory);
+  } catch (const std::length_error&) {
+    PyErr_SetString(PyExc_MemoryError, kOutOfMemory);
+  } catch (const std::system_error& error) {
+    raise_os_error(error);
   }
 }
 

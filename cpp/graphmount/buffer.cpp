@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <new>
 
+#include "graphmount/error.hpp"
 #include "graphmount/system_calls.hpp"
 
 namespace graphmount {
@@ -19,7 +19,7 @@ constexpr std::size_t kLargePage = std::size_t{1} << 21;
 void* allocate_pages(std::size_t bytes, [[maybe_unused]] PageSize pages) {
   if (bytes < kLeastPages) {
     void* memory = std::malloc(bytes == 0 ? 1 : bytes);
-    if (memory == nullptr) throw std::bad_alloc();
+    if (memory == nullptr) throw OutOfMemory(bytes);
     return memory;
   }
   int flags = MAP_PRIVATE | MAP_ANONYMOUS;
@@ -27,7 +27,7 @@ void* allocate_pages(std::size_t bytes, [[maybe_unused]] PageSize pages) {
   if (pages == PageSize::kSmallAtOnce) flags |= MAP_POPULATE;
 #endif
   void* memory = system_call::map(nullptr, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
-  if (memory == MAP_FAILED) throw std::bad_alloc();
+  if (memory == MAP_FAILED) throw OutOfMemory(bytes);
 #ifdef MADV_HUGEPAGE
   if (pages == PageSize::kLarge && bytes >= kLargePage)
     system_call::advise_memory(memory, bytes, MADV_HUGEPAGE);
@@ -39,7 +39,7 @@ void* resize_pages(void* memory, std::size_t bytes, std::size_t new_bytes, PageS
 #ifdef MREMAP_MAYMOVE
   if (bytes >= kLeastPages && new_bytes >= kLeastPages) {
     void* moved = system_call::remap(memory, bytes, new_bytes);
-    if (moved == MAP_FAILED) throw std::bad_alloc();
+    if (moved == MAP_FAILED) throw OutOfMemory(new_bytes);
     return moved;
   }
 #endif

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -16,7 +17,7 @@ namespace graphmount {
 /// is cheaper than one at a time.
 enum class PageSize { kLarge, kSmall, kSmallAtOnce };
 
-/// Memory straight from the system, in large pages where it has them. Throws std::bad_alloc.
+/// Memory straight from the system, in large pages where it has them. Throws OutOfMemory.
 void* allocate_pages(std::size_t bytes, PageSize pages = PageSize::kLarge);
 /// The same memory with another size, perhaps at another place.
 void* resize_pages(void* memory, std::size_t bytes, std::size_t new_bytes,
@@ -46,7 +47,7 @@ class Buffer {
   void resize(std::size_t size) {
     if (size > capacity_) {
       release();
-      data_ = static_cast<Item*>(allocate_pages(size * sizeof(Item), kPages));
+      data_ = static_cast<Item*>(allocate_pages(bytes_of(size), kPages));
       capacity_ = size;
     }
     size_ = size;
@@ -57,9 +58,9 @@ class Buffer {
   void grow(std::size_t size) {
     if (size > capacity_) {
       const std::size_t capacity = std::max(size, capacity_ + capacity_ / 4 + 64);
-      data_ = static_cast<Item*>(data_ == nullptr ? allocate_pages(capacity * sizeof(Item), kPages)
+      data_ = static_cast<Item*>(data_ == nullptr ? allocate_pages(bytes_of(capacity), kPages)
                                                   : resize_pages(data_, capacity_ * sizeof(Item),
-                                                                 capacity * sizeof(Item), kPages));
+                                                                 bytes_of(capacity), kPages));
       capacity_ = capacity;
     }
     size_ = size;
@@ -81,6 +82,11 @@ class Buffer {
   std::span<const Item> span() const { return {data_, size_}; }
 
  private:
+  /// More than there can be, rather than too little, where the product does not fit.
+  static std::size_t bytes_of(std::size_t count) {
+    return count > SIZE_MAX / sizeof(Item) ? SIZE_MAX : count * sizeof(Item);
+  }
+
   Item* data_ = nullptr;
   std::size_t size_ = 0, capacity_ = 0;
 };

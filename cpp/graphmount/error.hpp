@@ -2,7 +2,9 @@
 // bindings/errors.cpp; plain std::invalid_argument stands for a bad argument (ValueError).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <new>
 #include <stdexcept>
 #include <string>
 
@@ -57,6 +59,16 @@ class IdError : public std::out_of_range {
 class BudgetError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
+};
+
+/// The system gives no more memory. Its text needs none: it lies in the exception itself.
+class OutOfMemory : public std::bad_alloc {
+ public:
+  explicit OutOfMemory(std::size_t bytes) noexcept;
+  const char* what() const noexcept override { return text_; }
+
+ private:
+  char text_[192];
 };
 
 /// The data given to a writer is wrong; says which entry and why.

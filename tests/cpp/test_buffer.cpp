@@ -1,5 +1,7 @@
 // Buffers keep what they should keep, whether their memory is small or made of pages.
+#include <cstddef>
 #include <cstdint>
+#include <new>
 
 #include "check.hpp"
 #include "graphmount/buffer.hpp"
@@ -107,4 +109,20 @@ TEST(too_much_is_an_error_that_changes_nothing) {
   buffer.resize(10);
   fill(buffer, 0);
   check_filled(buffer, 10);
+}
+
+TEST(memory_that_is_not_there_is_named) {
+  CHECK_THROWS_WITH(Buffer<std::byte>(std::size_t{1} << 62), std::bad_alloc,
+                    "no further 4611686018427387904 bytes");
+}
+
+TEST(a_size_that_does_not_fit_into_bytes_is_refused) {
+  Buffer<std::uint64_t> buffer;
+  const std::size_t size = SIZE_MAX / 8 + 2;  // times 8 is 8
+  CHECK_THROWS(buffer.resize(size), std::bad_alloc);
+  CHECK_THROWS(buffer.grow(size), std::bad_alloc);
+  buffer.resize(1);
+  buffer[0] = 5;
+  CHECK_THROWS(buffer.grow(size), std::bad_alloc);
+  CHECK_EQUAL(buffer[0], 5U);
 }

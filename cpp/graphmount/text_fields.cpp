@@ -75,6 +75,10 @@ std::optional<SplitProblem> split_row(std::string_view line, const TextFormat& f
   fields.clear();
   Rest rest(line, format);
   for (;;) {
+    if (fields.size() == kMostFields)
+      return SplitProblem{
+          fields.size(),
+          "there are more than 1048576 fields; this does not look like a text table"};
     rest.skip_blanks();
     if (!format.delimiter && rest.is_empty()) return std::nullopt;
     if (format.has_quotes && rest.starts_with('"')) {

@@ -26,6 +26,15 @@ std::size_t num_fields_needed(const TextLayout& layout) {
   return needed;
 }
 
+std::string describe_long_line(const TextLayout& layout) {
+  const std::string shown = std::to_string(layout.longest_line >> 20);
+  const std::string largest = std::to_string(kLongestLine >> 20);
+  return "longer than " + shown + " MiB; this does not look like a text table" +
+         (layout.longest_line < kLongestLine
+              ? " (a larger memory= allows lines of up to " + largest + " MiB)"
+              : "");
+}
+
 void require_valid(const TextLayout& layout) {
   const TextFormat& format = layout.format;
   if (format.delimiter && (is_taken(*format.delimiter) || *format.delimiter == ' '))

@@ -14,6 +14,11 @@
 
 namespace graphmount {
 
+/// A longer line is taken for a file that is no text table, whatever the budget is.
+inline constexpr std::size_t kLongestLine = std::size_t{16} << 20;
+/// And so is one of more fields: what is known of a field takes more than the field may.
+inline constexpr std::size_t kMostFields = std::size_t{1} << 20;
+
 struct TextFormat {
   /// The character between fields; none stands for blanks.
   std::optional<char> delimiter = ',';
@@ -48,7 +53,12 @@ struct TextLayout {
   bool missing_is_nan = false;
   /// Whether rows that cannot be read are counted and left out, rather than an error.
   bool skip_errors = false;
+  /// Longer lines are an error: a line is in memory as a whole.
+  std::size_t longest_line = kLongestLine;
 };
+
+/// What is wrong with a line that is longer than the layout allows.
+std::string describe_long_line(const TextLayout& layout);
 
 /// How many bytes the value of one field takes in the array; for text, in the offsets.
 constexpr std::size_t item_bytes(TextType type) {

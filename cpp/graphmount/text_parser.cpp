@@ -169,8 +169,7 @@ std::optional<std::string> TextParser::parse_row(std::string_view text, std::int
   const auto at_field = [&](std::size_t field) {
     return at_line(line) + ", column " + std::to_string(field + 1) + ": ";
   };
-  if (text.size() > kLongestLine)
-    return at_line(line) + ": longer than 64 MiB; this does not look like a text table";
+  if (text.size() > layout_.longest_line) return at_line(line) + ": " + describe_long_line(layout_);
   if (const auto problem = split_row(text, layout_.format, fields))
     return at_field(problem->field) + problem->what;
   const bool are_as_many = !num_fields_ || fields.size() == *num_fields_;

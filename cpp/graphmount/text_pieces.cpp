@@ -22,8 +22,8 @@ std::size_t ceil_divide(std::uint64_t count, std::uint64_t by) {
 
 class FilePieces : public TextPieces {
  public:
-  explicit FilePieces(std::unique_ptr<SourceFile> file)
-      : file_(std::move(file)), memory_(kMostFree) {}
+  FilePieces(std::unique_ptr<SourceFile> file, std::size_t longest_line)
+      : file_(std::move(file)), longest_line_(longest_line), memory_(kMostFree) {}
 
   std::size_t next_batch(std::size_t num_bytes, std::size_t piece_bytes) override {
     begin_ = end_;
@@ -63,10 +63,10 @@ class FilePieces : public TextPieces {
         text_of(memory)[size] = '\n';  // which the last line lacks
         return {{text_of(memory) + start, text_of(memory) + size + 1}};
       }
-      if (size > kLongestLine) {
+      if (size > longest_line_) {
         std::size_t line = last;
         while (line > start && text_of(memory)[line - 1] != '\n') --line;
-        if (size - line > kLongestLine)
+        if (size - line > longest_line_)
           return {{text_of(memory) + start, text_of(memory) + line}, true};
       }
       searched = size;
@@ -88,6 +88,7 @@ class FilePieces : public TextPieces {
   }
 
   std::unique_ptr<SourceFile> file_;
+  std::size_t longest_line_;
   StreamBufferPool memory_;
   std::uint64_t piece_bytes_ = 1;
   std::uint64_t begin_ = 0;  // of the batch
@@ -96,7 +97,8 @@ class FilePieces : public TextPieces {
 
 class StreamPieces : public TextPieces {
  public:
-  explicit StreamPieces(std::unique_ptr<ByteStream> stream) : stream_(std::move(stream)) {}
+  StreamPieces(std::unique_ptr<ByteStream> stream, std::size_t longest_line)
+      : stream_(std::move(stream)), longest_line_(longest_line) {}
 
   std::size_t next_batch(std::size_t num_bytes, std::size_t piece_bytes) override {
     pieces_.clear();
@@ -151,7 +153,7 @@ class StreamPieces : public TextPieces {
         lines_end_ = static_cast<std::size_t>(last - buffer_.get());
         return;
       }
-      if (at_end_ || size_ > kLongestLine) return;
+      if (at_end_ || size_ > longest_line_) return;
     }
   }
 
@@ -165,6 +167,7 @@ class StreamPieces : public TextPieces {
   }
 
   std::unique_ptr<ByteStream> stream_;
+  std::size_t longest_line_;
   // buffer_[0, lines_end_) are whole lines, buffer_[lines_end_, size_) is the start of the next.
   std::unique_ptr<char[]> buffer_;
   std::size_t capacity_ = 0;
@@ -178,12 +181,14 @@ class StreamPieces : public TextPieces {
 
 }  // namespace
 
-std::unique_ptr<TextPieces> make_pieces(std::unique_ptr<SourceFile> file) {
-  return std::make_unique<FilePieces>(std::move(file));
+std::unique_ptr<TextPieces> make_pieces(std::unique_ptr<SourceFile> file,
+                                        std::size_t longest_line) {
+  return std::make_unique<FilePieces>(std::move(file), longest_line);
 }
 
-std::unique_ptr<TextPieces> make_pieces(std::unique_ptr<ByteStream> stream) {
-  return std::make_unique<StreamPieces>(std::move(stream));
+std::unique_ptr<TextPieces> make_pieces(std::unique_ptr<ByteStream> stream,
+                                        std::size_t longest_line) {
+  return std::make_unique<StreamPieces>(std::move(stream), longest_line);
 }
 
 }  // namespace graphmount

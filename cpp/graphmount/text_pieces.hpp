@@ -21,7 +21,7 @@ namespace graphmount {
 /// Lines, each of which ends with a line break, with kTextPadding readable bytes behind them.
 struct PieceOfText {
   std::string_view lines;
-  /// Whether what comes next is a line longer than kLongestLine.
+  /// Whether what comes next is a line longer than allowed.
   bool is_endless = false;
 };
 
@@ -44,10 +44,11 @@ class TextPieces {
   virtual std::uint64_t batch_end() const = 0;
 };
 
-/// The text of a file.
-std::unique_ptr<TextPieces> make_pieces(std::unique_ptr<SourceFile> file);
+/// The text of a file, whose lines have at most `longest_line` bytes.
+std::unique_ptr<TextPieces> make_pieces(std::unique_ptr<SourceFile> file, std::size_t longest_line);
 
 /// The text that a stream gives.
-std::unique_ptr<TextPieces> make_pieces(std::unique_ptr<ByteStream> stream);
+std::unique_ptr<TextPieces> make_pieces(std::unique_ptr<ByteStream> stream,
+                                        std::size_t longest_line);
 
 }  // namespace graphmount

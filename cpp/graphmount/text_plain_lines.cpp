@@ -77,6 +77,7 @@ inline std::size_t read_run(const char* begin, const char*& p, std::size_t count
 
 PlainLines::PlainLines(const TextLayout& layout)
     : delimiter_(layout.format.delimiter.value_or('\0')),
+      longest_line_(layout.longest_line),
       in_blanks_(!layout.format.delimiter),
       steps_(make_steps(layout)) {
   const auto mark = [&](char c, unsigned kind) {
@@ -229,7 +230,7 @@ const char* PlainLines::read_row_of(const char* begin, const char* line,
   }
   if (num_fields && field + 1 != *num_fields) return nullptr;
   const char* const next = next_line(field_end);
-  if (next == nullptr || static_cast<std::size_t>(next - line) > kLongestLine) return nullptr;
+  if (next == nullptr || static_cast<std::size_t>(next - line) > longest_line_) return nullptr;
   return next;
 }
 

@@ -21,9 +21,6 @@ namespace graphmount {
 /// How many bytes must be readable behind lines that are parsed.
 inline constexpr std::size_t kTextPadding = 64;
 
-/// A line longer than this is taken for a file that is no text table.
-inline constexpr std::size_t kLongestLine = std::size_t{64} << 20;
-
 class PlainLines {
  public:
   explicit PlainLines(const TextLayout& layout);
@@ -54,6 +51,7 @@ class PlainLines {
   }
 
   char delimiter_ = '\0';
+  std::size_t longest_line_ = kLongestLine;
   bool in_blanks_ = false;
   bool in_pairs_ = false;
   std::vector<TextStep> steps_;

@@ -30,11 +30,13 @@ struct TextReader::Piece {
 
 TextReader::TextReader(std::string name, std::unique_ptr<SourceFile> file, TextLayout layout,
                        std::size_t piece_bytes)
-    : TextReader(std::move(name), make_pieces(std::move(file)), std::move(layout), piece_bytes) {}
+    : TextReader(std::move(name), make_pieces(std::move(file), layout.longest_line),
+                 std::move(layout), piece_bytes) {}
 
 TextReader::TextReader(std::string name, std::unique_ptr<ByteStream> stream, TextLayout layout,
                        std::size_t piece_bytes)
-    : TextReader(std::move(name), make_pieces(std::move(stream)), std::move(layout), piece_bytes) {}
+    : TextReader(std::move(name), make_pieces(std::move(stream), layout.longest_line),
+                 std::move(layout), piece_bytes) {}
 
 TextReader::TextReader(std::string name, std::unique_ptr<TextPieces> pieces, TextLayout layout,
                        std::size_t piece_bytes)
@@ -161,8 +163,8 @@ void TextReader::count_problems(const std::vector<Piece>& pieces) {
       if (examples_.size() < kMaxExamples) examples_.push_back(problem);
     if (piece.is_endless) {
       const std::int64_t line = piece.first_line + static_cast<std::int64_t>(piece.num_lines);
-      throw SourceError(parser_.name() + ", line " + std::to_string(line) +
-                        ": longer than 64 MiB; this does not look like a text table");
+      throw SourceError(parser_.name() + ", line " + std::to_string(line) + ": " +
+                        describe_long_line(parser_.layout()));
     }
   }
 }

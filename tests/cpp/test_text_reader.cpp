@@ -181,13 +181,35 @@ TEST(refuses_endless_lines) {
   const std::string line(kLongestLine + 10, '1');
   for (const std::size_t batch : {std::size_t{1} << 20, std::size_t{1} << 30})
     CHECK_THROWS_WITH(read_table("1,2\n" + line, plain_edges(), batch), SourceError,
-                      "t.csv, line 2: longer than 64 MiB");
+                      "t.csv, line 2: longer than 16 MiB");
   const TemporaryFolder folder;
   write(folder / "t.csv", "1,2\n" + line + line + "\n1,oops\n");
   for (const int threads : {1, 4}) {
     set_num_threads(threads);
     for (const std::size_t batch : {std::size_t{1}, std::size_t{1} << 20, std::size_t{1} << 30})
       CHECK_THROWS_WITH(read_table_file(folder / "t.csv", plain_edges(), batch), SourceError,
-                        "t.csv, line 2: longer than 64 MiB");
+                        "t.csv, line 2: longer than 16 MiB");
   }
+}
+
+TEST(lines_are_as_long_as_the_layout_allows) {
+  TextLayout layout = plain_edges();
+  layout.longest_line = std::size_t{1} << 20;
+  const std::string blanks(layout.longest_line - 4, ' ');
+  for (const std::size_t batch : {std::size_t{1}, std::size_t{1} << 30}) {
+    CHECK_EQUAL(read_table("1,2\n3,4" + blanks + "\n", layout, batch).num_rows, std::size_t{2});
+    CHECK_THROWS_WITH(read_table("1,2\n3,4" + blanks + "  \n5,6\n", layout, batch), SourceError,
+                      "t.csv, line 2: longer than 1 MiB; this does not look like a text table (a "
+                      "larger memory= allows lines of up to 16 MiB)");
+  }
+}
+
+TEST(rows_have_so_many_fields) {
+  std::string row = "1";
+  for (std::size_t i = 1; i < kMostFields; ++i) row += ",1";
+  CHECK_EQUAL(read_table(row + "\n" + row + "\n", plain_edges(), 1 << 20).num_rows, std::size_t{2});
+  // Where the first two are all that is wanted, nobody looks at the others.
+  CHECK_EQUAL(read_table(row + ",1\n", plain_edges(), 1 << 20).num_rows, std::size_t{1});
+  CHECK_THROWS_WITH(read_table("\"1\"," + row + "\n", plain_edges(), 1 << 20), SourceError,
+                    "t.csv, line 1, column 1048577: there are more than 1048576 fields");
 }

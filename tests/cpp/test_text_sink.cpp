@@ -212,7 +212,7 @@ TEST(endless_lines_are_not_for_sinks) {
   for (TextReader* const reader : {&file, &stream}) {
     KeySink sink;
     CHECK_THROWS_WITH(split(*reader, sink, 1 << 20), SourceError,
-                      "t.csv, line 2: longer than 64 MiB");
+                      "t.csv, line 2: longer than 16 MiB");
   }
 }
 

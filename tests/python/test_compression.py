@@ -8,6 +8,7 @@ import importlib.util
 import lzma
 import sys
 import threading
+import zlib
 
 import pytest
 from source_samples import zstd
@@ -127,3 +128,42 @@ def test_zstd_by_pyarrow(tmp_path, monkeypatch):
     assert pairs_of(TextEdges(path)) == EDGES * 2
     with pytest.raises(SourceError, match=r"cut.csv: damaged"):
         pairs_of(TextEdges(cut_off))
+
+
+@pytest.mark.parametrize("kind", COMPRESSIONS)
+def test_bombs_are_unpacked_little_by_little(tmp_path, kind):
+    """64 KiB of a file may stand for gigabytes, of which at most 16 MiB are there at once."""
+    content = bytes(64 << 20)
+    path = write(tmp_path, COMPRESSIONS[kind](content))
+    total, most = 0, 0
+    for part, _ in unpack(str(path), kind):
+        total += len(part)
+        most = max(most, len(part))
+    assert total == len(content)
+    assert most <= (17 << 20 if kind == "zstd" else 1 << 20)
+
+
+def with_large_window(kind):
+    """A file that wants a window of 256 MiB or more to be unpacked."""
+    if kind == "zstd":
+        zstandard = pytest.importorskip("zstandard")
+        parameters = zstandard.ZstdCompressionParameters(window_log=28)
+        compressor = zstandard.ZstdCompressor(compression_params=parameters).compressobj()
+        return compressor.compress(LINES) + compressor.flush()
+    packed = bytearray(lzma.compress(LINES, preset=0))
+    begin, size = 12, 4 * (packed[12] + 1)
+    assert packed[begin + 2] == 0x21  # the filter is LZMA2, and the size of its window comes next
+    packed[begin + 4] = 34  # 512 MiB
+    checksum = zlib.crc32(packed[begin : begin + size - 4])
+    packed[begin + size - 4 : begin + size] = checksum.to_bytes(4, "little")
+    return bytes(packed)
+
+
+@pytest.mark.parametrize("kind", ["xz", "zstd"])
+def test_large_windows_are_refused(tmp_path, kind):
+    path = write(tmp_path, with_large_window(kind))
+    with pytest.raises(SourceError, match=r"takes more than 128 MiB to unpack.*a lower level"):
+        pairs_of(TextEdges(path))
+    # As it says; even the highest level of xz has a smaller one.
+    lower = lzma.compress(LINES, preset=9) if kind == "xz" else zstd(LINES)
+    assert pairs_of(TextEdges(write(tmp_path, lower))) == EDGES

@@ -6,38 +6,25 @@ compressed parts in a row, such as `cat a.gz b.gz` makes them, are read to their
 
 from __future__ import annotations
 
-import bz2
 import importlib
 import importlib.util
-import lzma
 import threading
-import zlib
 from collections import deque
-from functools import partial
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING
 
 from graphmount.errors import SourceError
+from graphmount.sources.decoders import Compression, find_decoder, is_too_large
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from graphmount.sources.decoders import Decoder
+
 __all__ = ["Compression", "UnpackedStream", "find_compression", "unpack"]
 
-Compression: TypeAlias = Literal["gzip", "bzip2", "xz", "zstd"]
-
-#: So small because little can become much: 64 KiB of zeros may stand for 64 MiB.
 _PACKED_BYTES = 64 << 10
+#: What is unpacked at once, however little it was before.
 _PART_BYTES = 1 << 20
-
-
-class _Decoder(Protocol):
-    """What the standard library and zstandard agree on."""
-
-    @property
-    def eof(self) -> bool: ...
-    @property
-    def unused_data(self) -> bytes: ...
-    def decompress(self, data: bytes, /) -> bytes: ...
 
 
 def find_compression(start: bytes) -> Compression | None:
@@ -63,7 +50,7 @@ def unpack(path: str, compression: Compression) -> Iterator[tuple[bytes, int]]:
         SourceError: The file is damaged or cut off, or what unpacks it is not installed.
         OSError: The file cannot be read.
     """
-    make_decoder = _find_decoder(compression)
+    make_decoder = find_decoder(compression)
     if make_decoder is not None:
         return _unpack_by_parts(path, compression, make_decoder)
     if importlib.util.find_spec("pyarrow") is not None:
@@ -74,21 +61,21 @@ def unpack(path: str, compression: Compression) -> Iterator[tuple[bytes, int]]:
 
 
 def _unpack_by_parts(
-    path: str, compression: Compression, make_decoder: Callable[[], _Decoder]
+    path: str, compression: Compression, make_decoder: Callable[[], Decoder]
 ) -> Iterator[tuple[bytes, int]]:
     with open(path, "rb", buffering=0) as file:
-        decoder: _Decoder | None = make_decoder()
+        decoder: Decoder | None = make_decoder()
         done = 0
         while packed := file.read(_PACKED_BYTES):
             done += len(packed)
-            while packed:
+            while packed or (decoder is not None and not decoder.needs_input):
                 if decoder is None:
                     packed = packed.lstrip(b"\0")  # some tools fill up with zeros between parts
                     if not packed:
                         break
                     decoder = make_decoder()
                 try:
-                    content = decoder.decompress(packed)
+                    content = decoder.decompress(packed, _PART_BYTES)
                 except Exception as error:  # each library has its own
                     raise _damaged(path, compression, error) from error
                 packed = b""
@@ -120,29 +107,14 @@ def _unpack_by_arrow(path: str, compression: Compression) -> Iterator[tuple[byte
 
 
 def _damaged(path: str, compression: Compression, error: Exception) -> SourceError:
+    if is_too_large(error):
+        return SourceError(
+            f"{path}: its {compression} data takes more than 128 MiB to unpack, besides what is in "
+            "it; compress it again with a lower level"
+        )
     return SourceError(
         f"{path}: damaged: its {compression} data cannot be unpacked ({error}); get the file anew"
     )
-
-
-def _find_decoder(compression: Compression) -> Callable[[], _Decoder] | None:
-    """What makes decoders; None if only pyarrow can help, which has none of this kind."""
-    if compression == "gzip":
-        return lambda: zlib.decompressobj(wbits=31)
-    if compression == "bzip2":
-        return bz2.BZ2Decompressor
-    if compression == "xz":
-        return lzma.LZMADecompressor
-    for module, make in (
-        ("compression.zstd", lambda zstd: zstd.ZstdDecompressor()),  # Python 3.14
-        ("zstandard", lambda zstd: zstd.ZstdDecompressor().decompressobj()),
-    ):
-        try:
-            zstd = importlib.import_module(module)
-        except ImportError:
-            continue
-        return partial(make, zstd)
-    return None
 
 
 class UnpackedStream:

@@ -37,7 +37,8 @@ Row: TypeAlias = "list[bytes]"
 Kind: TypeAlias = Literal["id", "integer", "number", "time"]
 
 _SAMPLE_BYTES = 256 << 10
-_LONGEST_LINE = 64 << 20
+#: As in the core, which has a smaller one for a smaller budget.
+_LONGEST_LINE = 16 << 20
 _SAMPLE_ROWS = 1000
 #: About so many fields tell whether a delimiter leaves numbers between them.
 _SAMPLE_FIELDS = 1000
@@ -102,6 +103,11 @@ def read_sample(path: str) -> Sample:
     if b"\0" in text[:4096]:
         kind = "a ZIP archive; unpack it" if text.startswith(b"PK\3\4") else "no text in UTF-8"
         raise SourceError(f"{path}: there are null bytes in it: this is {kind}")
+    if not is_whole and b"\n" not in text:
+        raise SourceError(
+            f"{path}, line 1: longer than {_LONGEST_LINE >> 20} MiB; this does not look like a "
+            "text table"
+        )
     text = text.removeprefix(b"\xef\xbb\xbf")
     if is_whole and not text.endswith(b"\n"):
         text += b"\n"

@@ -209,6 +209,12 @@ class TextRows:
         self, columns: Column | Sequence[Column] | None, key_column: int | None
     ) -> list[int]:
         if columns is None:
+            if self._table.data_rows and not any(self._table.data_rows):
+                raise SourceError(
+                    f"{self._table.name}: its first lines cannot be split into columns, of which "
+                    "there are 1048576 at most; this does not look like a text table, or the "
+                    "delimiter is another one: pass delimiter="
+                )
             # A table without a row has no columns; one of none is as good as any other number.
             found = [c for c in range(max(self._table.num_columns, 1)) if c != key_column]
             if not found and self._table.num_columns == 0:

@@ -44,6 +44,7 @@ _LEAST_BATCH_BYTES = 4096
 #: From here on threads are worth starting.
 _MANY_BYTES = 16 << 20
 _MOST_AHEAD_BYTES = 32 << 20
+_LONGEST_LINE_MIB = 16
 
 
 class TextTable:
@@ -185,6 +186,7 @@ class TextTable:
                 outputs=outputs,
                 missing_is_nan=missing_is_nan,
                 skip_errors=self._skips,
+                longest_line=_longest_line(memory),
             )
             yield TextReading(
                 reader, stream, num_bytes=num_bytes, memory=memory, skipped=self.skipped
@@ -206,6 +208,11 @@ class TextTable:
                 # The text of a column is put together after it has been parsed in pieces.
                 array_bytes += 2 * line_bytes / max(self.num_columns, 1)
         return line_bytes / (line_bytes + array_bytes)
+
+
+def _longest_line(memory: int) -> int:
+    """How long a line may be that is in memory beside batches of this size: 1 to 16 MiB."""
+    return min(_LONGEST_LINE_MIB, max(1, memory >> 20)) << 20
 
 
 def as_keys(array: Any) -> Keys:  # noqa: ANN401

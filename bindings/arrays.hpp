@@ -23,11 +23,15 @@ namespace nb = nanobind;
 template <class Item>
 using Column = nb::ndarray<const Item, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
+/// The memory of the caller, who may have another thread write to it once the GIL is released. For
+/// values that nothing is looked up by, and for core calls that copy what they follow, or check it
+/// when they follow it: tests/python/test_caller_arrays.py has the list.
 template <class Item>
 std::span<const Item> to_span(const Column<Item>& column) {
   return {column.data(), column.size()};
 }
 
+/// A copy, which nobody changes between its check and its use.
 template <class Item>
 std::vector<Item> to_vector(const Column<Item>& column) {
   return {column.data(), column.data() + column.size()};

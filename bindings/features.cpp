@@ -84,10 +84,19 @@ void bind_features(nb::module_& module) {
       .def(
           "prefetch",
           [](const MountedFeatures& self, const Column<std::int64_t>& rows) {
+            const auto copied = to_vector(rows);
             const nb::gil_scoped_release release;
-            return self.prefetch(to_span(rows));
+            return self.prefetch(copied);
           },
           "rows"_a)
+      .def(
+          "read_rows",
+          [](const MountedFeatures& self, std::uint64_t first, const OutBytes& out) {
+            const auto bytes = std::as_writable_bytes(std::span(out.data(), out.size()));
+            const nb::gil_scoped_release release;
+            self.read_rows(first, bytes);
+          },
+          "first"_a, "out"_a.noconvert())
       .def("gather", &gather, "ids"_a, "dtype"_a, "out"_a.noconvert(), "reader"_a)
       .def(
           "why_no_reader",

@@ -8,6 +8,7 @@
 
 #include "directions.hpp"
 #include "graphmount/degree_summary.hpp"
+#include "graphmount/list_reads.hpp"
 #include "graphmount/node_ids.hpp"
 #include "handles.hpp"
 
@@ -64,6 +65,48 @@ std::optional<std::tuple<nb::ndarray<nb::numpy>, bool>> private_list_section(
   return private_view(graph.mount(), *section, 1, to_dlpack(section->dtype));
 }
 
+/// A copy of a part of a section, checked: the way for our own code, where views are for users.
+nb::object read_list(const Graph& graph, const std::string& name, const std::string& direction,
+                     std::uint64_t first, std::uint64_t count) {
+  const SectionKind kind = to_list_section(name);
+  const Direction parsed = to_direction(direction);
+  std::vector<float> weights;
+  std::vector<std::int64_t> integers;
+  {
+    const nb::gil_scoped_release release;
+    if (kind == SectionKind::kWeights)
+      weights = read_list_weights(graph, parsed, first, count);
+    else
+      integers = read_list_integers(graph, kind, parsed, first, count);
+  }
+  return kind == SectionKind::kWeights ? nb::cast(to_numpy(std::move(weights)))
+                                       : nb::cast(to_numpy(std::move(integers)));
+}
+
+/// The weights or the timestamps of entries.
+nb::object gather_list(const Graph& graph, const std::string& name, const std::string& direction,
+                       const IdColumn& positions) {
+  const SectionKind kind = to_list_section(name);
+  const Direction parsed = to_direction(direction);
+  if (kind != SectionKind::kWeights && kind != SectionKind::kTimestamps)
+    throw std::invalid_argument("weights and timestamps can be gathered, not '" + name + "'");
+  std::vector<float> weights;
+  std::vector<std::int64_t> timestamps;
+  {
+    const nb::gil_scoped_release release;
+    if (kind == SectionKind::kWeights)
+      weights = gather_list_weights(graph, parsed, to_span(positions));
+    else
+      timestamps = gather_list_timestamps(graph, parsed, to_span(positions));
+  }
+  return kind == SectionKind::kWeights ? nb::cast(to_numpy(std::move(weights)))
+                                       : nb::cast(to_numpy(std::move(timestamps)));
+}
+
+bool has_list_section(const Graph& graph, const std::string& name, const std::string& direction) {
+  return graph.find(to_list_section(name), to_direction(direction)) != nullptr;
+}
+
 auto degrees(const Graph& graph, const IdColumn& nodes, const std::string& direction) {
   const Direction parsed = to_direction(direction);
   std::vector<std::int64_t> out(nodes.size());
@@ -94,8 +137,9 @@ std::tuple<EdgeId, EdgeId> neighbor_range(const Graph& graph, NodeId node,
 
 std::uint64_t prefetch(const Graph& graph, const IdColumn& nodes, const std::string& direction) {
   const Direction parsed = to_direction(direction);
+  const auto copied = to_vector(nodes);
   const nb::gil_scoped_release release;
-  return graph.prefetch(to_span(nodes), parsed);
+  return graph.prefetch(copied, parsed);
 }
 
 DegreeSummary degree_summary(const Graph& graph, const std::string& direction) {
@@ -146,6 +190,9 @@ void bind_graph(nb::module_& module) {
           "direction"_a)
       .def("list_section", &list_section, "name"_a, "direction"_a)
       .def("private_list_section", &private_list_section, "name"_a, "direction"_a)
+      .def("has_list_section", &has_list_section, "name"_a, "direction"_a)
+      .def("read_list", &read_list, "name"_a, "direction"_a, "first"_a, "count"_a)
+      .def("gather_list", &gather_list, "name"_a, "direction"_a, "positions"_a)
       .def("degrees", &degrees, "nodes"_a, "direction"_a)
       .def("all_degrees", &all_degrees, "direction"_a)
       .def("neighbor_range", &neighbor_range, "node"_a, "direction"_a)

@@ -77,7 +77,11 @@ std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t> finish(
     const std::optional<IdColumn>& new_ids, const std::optional<nb::callable>& progress) {
   ExternalIds node_ids;
   if (node_numbers) node_ids.numbers = to_span(*node_numbers);
-  if (node_names) node_ids.names = to_names(std::get<0>(*node_names), std::get<1>(*node_names));
+  std::optional<CallerNames> names;
+  if (node_names) {
+    names.emplace(to_names(std::get<0>(*node_names), std::get<1>(*node_names)));
+    node_ids.names = names->column();
+  }
   const auto& offsets = node_ids.names.offsets;
   if (!offsets.empty() && (offsets.front() != 0 ||
                            static_cast<std::size_t>(offsets.back()) != node_ids.names.bytes.size()))

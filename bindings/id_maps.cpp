@@ -57,12 +57,12 @@ void bind_id_maps(nb::module_& module) {
       .def(
           "add",
           [](NameMap& self, const Names& first, const Names& second) {
-            const NameColumn firsts = to_names(first.first, first.second);
-            const NameColumn seconds = to_names(second.first, second.second);
+            const CallerNames firsts = to_names(first.first, first.second);
+            const CallerNames seconds = to_names(second.first, second.second);
             std::vector<NodeId> first_ids(firsts.size()), second_ids(seconds.size());
             {
               const nb::gil_scoped_release release;
-              self.add(firsts, seconds, first_ids, second_ids);
+              self.add(firsts.column(), seconds.column(), first_ids, second_ids);
             }
             return std::pair(to_numpy(std::move(first_ids)), to_numpy(std::move(second_ids)));
           },
@@ -70,11 +70,11 @@ void bind_id_maps(nb::module_& module) {
       .def(
           "find",
           [](const NameMap& self, const Numbers& offsets, const Bytes& bytes) {
-            const NameColumn names = to_names(offsets, bytes);
-            std::vector<NodeId> ids(static_cast<std::size_t>(names.size()));
+            const CallerNames names = to_names(offsets, bytes);
+            std::vector<NodeId> ids(names.size());
             {
               const nb::gil_scoped_release release;
-              self.find(names, ids);
+              self.find(names.column(), ids);
             }
             return to_numpy(std::move(ids));
           },

@@ -28,7 +28,8 @@ auto join_names(const nb::list& texts) {
 }
 
 nb::list split_names(const Column<std::int64_t>& offsets, const Column<std::uint8_t>& bytes) {
-  const NameColumn names = to_names(offsets, bytes);
+  const CallerNames given = to_names(offsets, bytes);
+  const NameColumn names = given.column();
   const auto size = static_cast<Py_ssize_t>(names.size());
   nb::list texts = nb::steal<nb::list>(PyList_New(size));
   if (!texts.is_valid()) throw nb::python_error();

@@ -58,8 +58,8 @@ void bind_node_ids(nb::module_& module) {
       .def(
           "names_to_internal",
           [](const NodeIds& ids, const Numbers& offsets, const Bytes& bytes) {
-            const NameColumn keys = to_names(offsets, bytes);
-            return make_numbers(keys.size(), [&](Out out) { ids.to_internal(keys, out); });
+            const CallerNames keys = to_names(offsets, bytes);
+            return make_numbers(keys.size(), [&](Out out) { ids.to_internal(keys.column(), out); });
           },
           "offsets"_a, "bytes"_a)
       .def(
@@ -71,8 +71,8 @@ void bind_node_ids(nb::module_& module) {
       .def(
           "find_names",
           [](const NodeIds& ids, const Numbers& offsets, const Bytes& data) {
-            const NameColumn keys = to_names(offsets, data);
-            return make_numbers(keys.size(), [&](Out out) { ids.find(keys, out); });
+            const CallerNames keys = to_names(offsets, data);
+            return make_numbers(keys.size(), [&](Out out) { ids.find(keys.column(), out); });
           },
           "offsets"_a, "data"_a);
 }

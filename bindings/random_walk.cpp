@@ -34,7 +34,8 @@ WalkOptions make_options(double p, double q, double restart, bool weighted,
 
 ResultArray<2> walk(const Graph& graph, const IdColumn& starts, std::uint64_t length,
                     const WalkOptions& options, std::uint64_t key) {
-  const Walkers walkers{to_span(starts), length, RandomKey(key)};
+  const auto copied = to_vector(starts);
+  const Walkers walkers{copied, length, RandomKey(key)};
   ResultBuffer out;
   {
     const nb::gil_scoped_release release;
@@ -54,9 +55,10 @@ std::tuple<ResultArray<1>, ResultArray<1>, ResultArray<2>> skip_gram_pairs(
                                 "'");
   ResultBuffer centers, contexts, drawn;
   std::uint64_t num_pairs = 0;
+  const auto copied = to_vector(starts);
   {
     const nb::gil_scoped_release release;
-    const Walkers walkers{to_span(starts), length, RandomKey(key)};
+    const Walkers walkers{copied, length, RandomKey(key)};
     const SkipGramWalks walks(graph, walkers, options, window);
     num_pairs = walks.num_pairs();
     centers = allocate_result(num_pairs, 1, "pairs");
@@ -77,9 +79,10 @@ auto visit_counts(const Graph& graph, const IdColumn& starts, std::uint64_t num_
                   std::uint64_t length, const WalkOptions& options, std::uint64_t key,
                   std::optional<std::uint64_t> top) {
   VisitCounts counts;
+  const auto copied = to_vector(starts);
   {
     const nb::gil_scoped_release release;
-    const Walkers walkers{to_span(starts), length, RandomKey(key), num_walks};
+    const Walkers walkers{copied, length, RandomKey(key), num_walks};
     counts = count_visits(graph, walkers, options, top);
   }
   return std::tuple(to_numpy(std::move(counts.indptr)), to_numpy(std::move(counts.nodes)),

@@ -57,8 +57,9 @@ void bind_row_scatter(nb::module_& module) {
           "add",
           [](RowScatter& self, const Column<std::int64_t>& destinations,
              const Column<std::uint8_t>& bytes) {
+            const auto copied = to_vector(destinations);
             const nb::gil_scoped_release release;
-            self.add(to_span(destinations), std::as_bytes(to_span(bytes)));
+            self.add(copied, std::as_bytes(to_span(bytes)));
           },
           "destinations"_a, "bytes"_a)
       .def_prop_ro("num_rows", &RowScatter::num_rows)

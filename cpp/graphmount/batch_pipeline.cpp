@@ -6,6 +6,9 @@
 #include <stdexcept>
 #include <utility>
 
+#include "graphmount/error.hpp"
+#include "graphmount/ids.hpp"
+
 namespace graphmount {
 namespace {
 
@@ -22,6 +25,19 @@ void timed_wait(std::condition_variable& changed, std::unique_lock<std::mutex>& 
   const auto start = Clock::now();
   changed.wait(lock, ready);
   waited += seconds_since(start);
+}
+
+/// Throws IdError unless the table has a row for each of the ids: what follows looks at none of
+/// them again.
+void require_rows(std::span<const std::int64_t> ids, const PipelineTable& table) {
+  const FeatureMatrix& matrix = table.feed->matrix();
+  try {
+    require_ids(ids, matrix.num_rows(), "row");
+  } catch (const IdError& error) {
+    throw IdError(matrix.mount().file().path() + ": " + error.what() +
+                  "; the table has fewer rows than the graph has " +
+                  (table.of_edges ? "edges" : "nodes") + ": it is of another graph");
+  }
 }
 
 }  // namespace
@@ -119,6 +135,7 @@ BatchPipeline::Sampled BatchPipeline::sample_batch(std::uint64_t number) const {
                   {}};
   for (const PipelineTable& table : tables_) {
     const auto& ids = table.of_edges ? sampled.sample.edge_ids : sampled.sample.nodes;
+    require_rows(ids->span(), table);
     sampled.cold.emplace_back(ids->span(), table.feed->hot());
   }
   return sampled;

@@ -1,7 +1,6 @@
 #include "graphmount/edge_columns.hpp"
 
 #include <atomic>
-#include <cmath>
 #include <string>
 
 #include "graphmount/error.hpp"
@@ -11,7 +10,6 @@ namespace graphmount {
 
 void check_edges(const EdgeColumns& edges, std::uint64_t num_nodes, std::uint64_t first_row) {
   const auto is_node = [&](NodeId id) { return static_cast<std::uint64_t>(id) < num_nodes; };
-  const auto is_weight = [](float weight) { return std::isfinite(weight) && weight >= 0; };
   // The first bad row, whatever the threads do, so that the error is always the same.
   std::atomic<std::size_t> first_bad = edges.size();
   parallel_for(static_cast<std::int64_t>(edges.size()), 1 << 16,
@@ -19,7 +17,7 @@ void check_edges(const EdgeColumns& edges, std::uint64_t num_nodes, std::uint64_
                  for (auto row = static_cast<std::size_t>(begin);
                       row < static_cast<std::size_t>(end); ++row) {
                    const bool fine = is_node(edges.src[row]) && is_node(edges.dst[row]) &&
-                                     (!edges.weights || is_weight((*edges.weights)[row]));
+                                     (!edges.weights || is_edge_weight((*edges.weights)[row]));
                    if (fine) continue;
                    std::size_t known = first_bad;
                    while (row < known && !first_bad.compare_exchange_weak(known, row)) {
@@ -41,6 +39,12 @@ void check_edges(const EdgeColumns& edges, std::uint64_t num_nodes, std::uint64_
   }
   throw SourceError(where + "weight " + std::to_string((*edges.weights)[row]) +
                     " is not a finite number of at least 0");
+}
+
+void refuse_changed_edge(std::uint64_t row) {
+  throw SourceError("edge " + std::to_string(row) +
+                    " was changed while it was in use: it has an id or a weight now that it had "
+                    "not when the edges were checked; do not write to arrays that are compiled");
 }
 
 }  // namespace graphmount

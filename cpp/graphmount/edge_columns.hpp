@@ -1,6 +1,7 @@
 // Edges as they come from a source: columns in memory, checked before anything is made of them.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -21,6 +22,14 @@ struct EdgeColumns {
 
   std::uint64_t size() const { return src.size(); }
 };
+
+/// What the weight of an edge can be.
+inline bool is_edge_weight(float weight) {
+  return std::isfinite(weight) && weight >= 0;
+}
+
+/// Throws the SourceError for a row that `check_edges` found to be good, and is so no more.
+[[noreturn]] void refuse_changed_edge(std::uint64_t row);
 
 /// Throws SourceError, naming the row, if an id is negative or not below num_nodes, or a weight is
 /// negative or not finite. Rows are counted from `first_row`.

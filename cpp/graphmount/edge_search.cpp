@@ -19,6 +19,8 @@ template <class Index>
 struct EdgeLists {
   std::optional<ListView<Index>> outgoing, incoming;
 
+  std::uint64_t num_nodes() const { return (outgoing ? outgoing : incoming)->num_nodes(); }
+
   void prefetch_ranges(NodeId source, NodeId destination) const {
     if (outgoing) outgoing->prefetch_range(source);
     if (incoming) incoming->prefetch_range(destination);
@@ -40,13 +42,15 @@ void find_in_lists(const EdgeLists<Index>& lists, const Pairs& pairs, bool is_so
   const auto count = static_cast<std::int64_t>(out.size());
   parallel_for(count, balanced_grain(count, 1 << 10), [&](std::int64_t b, std::int64_t e) {
     std::array<EdgeLookup<Index>, kMostLookups> lookups;
+    const std::uint64_t num_nodes = lists.num_nodes();
     const auto end = static_cast<std::size_t>(e);
     for (auto first = static_cast<std::size_t>(b); first < end; first += kMostLookups) {
       const std::size_t size = std::min(kMostLookups, end - first);
       for (std::size_t i = 0; i < size; ++i)
         lists.prefetch_ranges(pairs.sources[first + i], pairs.destinations[first + i]);
       for (std::size_t i = 0; i < size; ++i)
-        lookups[i] = lists.start(pairs.sources[first + i], pairs.destinations[first + i]);
+        lookups[i] = lists.start(read_id(pairs.sources, first + i, num_nodes, "source"),
+                                 read_id(pairs.destinations, first + i, num_nodes, "destination"));
       settle_lookups(std::span(lookups).first(size), is_sorted_by_time);
       for (std::size_t i = 0; i < size; ++i) out[first + i] = lookups[i].is_found ? 1 : 0;
     }

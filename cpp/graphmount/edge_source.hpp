@@ -8,6 +8,7 @@
 #include <span>
 
 #include "graphmount/edge_columns.hpp"
+#include "graphmount/read_once.hpp"
 #include "graphmount/types.hpp"
 
 namespace graphmount {
@@ -21,13 +22,15 @@ struct ListEntry {
   std::int64_t time;
 };
 
-/// The entries that rows of a source make in lists of one direction.
+/// The entries that rows of a source make in lists of one direction. The columns are a caller's,
+/// and may have changed since `check_edges`: what is used is checked again, and SourceError thrown.
 struct ColumnSource {
   const EdgeColumns& edges;
   Direction direction;
   bool undirected;
   bool drop_self_loops;
   std::uint64_t first_row;
+  std::uint64_t num_nodes;
 
   std::uint64_t num_rows() const { return edges.size(); }
   std::uint64_t entries_per_row() const { return undirected ? 2 : 1; }
@@ -39,10 +42,12 @@ struct ColumnSource {
     const float* weights = edges.weights ? edges.weights->data() : nullptr;
     const std::int64_t* times = edges.times ? edges.times->data() : nullptr;
     for (std::size_t row = begin; row < end; ++row) {
-      const auto owner = static_cast<std::uint64_t>(owners[row]);
-      const auto other = static_cast<std::uint64_t>(others[row]);
+      const auto owner = static_cast<std::uint64_t>(read_once(owners + row));
+      const auto other = static_cast<std::uint64_t>(read_once(others + row));
+      const float weight = weights != nullptr ? read_once(weights + row) : 0.0F;
+      if (owner >= num_nodes || other >= num_nodes || !is_edge_weight(weight)) [[unlikely]]
+        refuse_changed_edge(first_row + row);
       if (owner == other && drop_self_loops) continue;
-      const float weight = weights != nullptr ? weights[row] : 0.0F;
       const std::int64_t time = times != nullptr ? times[row] : 0;
       add(ListEntry{owner, other, first_row + row, weight, time});
       // The other half of an undirected edge; a loop has only one.

@@ -1,7 +1,12 @@
 #include "graphmount/features.hpp"
 
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
 #include "graphmount/error.hpp"
 #include "graphmount/ids.hpp"
+#include "graphmount/parallel.hpp"
 #include "graphmount/prefetch.hpp"
 
 namespace graphmount {
@@ -40,6 +45,26 @@ std::vector<float> FeatureMatrix::read_scales() const {
   return mount_.file().read_guarded([&] {
     const auto* scales = mount_.data<float>(*scales_);
     return std::vector<float>(scales, scales + scales_->rows);
+  });
+}
+
+void FeatureMatrix::read_rows(std::uint64_t first, std::span<std::byte> out) const {
+  if (row_bytes() == 0 ? !out.empty() : out.size() % row_bytes() != 0)
+    throw std::invalid_argument("the output has " + std::to_string(out.size()) +
+                                " bytes, which are no whole rows of " +
+                                std::to_string(row_bytes()));
+  const std::uint64_t count = row_bytes() == 0 ? 0 : out.size() / row_bytes();
+  if (first > num_rows() || count > num_rows() - first)
+    throw IdError("the matrix has " + std::to_string(num_rows()) + " rows, and not " +
+                  std::to_string(count) + " from row " + std::to_string(first) + " on");
+  constexpr std::int64_t kLeastBytes = 1 << 18;  // worth handing to a thread
+  const auto bytes = static_cast<std::int64_t>(out.size());
+  mount_.file().read_guarded([&] {
+    const std::byte* rows = mount_.data<std::byte>(*matrix_) + first * row_bytes();
+    parallel_for(bytes, balanced_grain(bytes, kLeastBytes),
+                 [&](std::int64_t begin, std::int64_t end) {
+                   std::copy(rows + begin, rows + end, out.data() + begin);
+                 });
   });
 }
 

@@ -26,6 +26,9 @@ class FeatureMatrix {
   const Section* scales() const { return scales_; }
   /// A copy of the scales; empty if there are none. Throws FileChangedError.
   std::vector<float> read_scales() const;
+  /// Copies the rows from `first` on, as many as `out` has place for. Throws IdError if there are
+  /// not so many, std::invalid_argument if `out` is not whole rows, FileChangedError.
+  void read_rows(std::uint64_t first, std::span<std::byte> out) const;
   bool is_one_dimensional() const { return mount_.header().has(kFlagOneDimensional); }
 
   /// Asks the system to read these rows ahead; returns at once, with the bytes asked for. Throws

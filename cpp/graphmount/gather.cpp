@@ -122,7 +122,8 @@ void FeatureGather::gather_mapped(std::span<const std::int64_t> ids,
   matrix_->mount().file().read_guarded([&] {
     const auto* rows = matrix_->mount().data<std::byte>(matrix_->matrix());
     const auto row_of = [&](std::size_t i) {
-      return rows + static_cast<std::uint64_t>(ids[i]) * row_bytes;
+      const std::int64_t id = read_id(ids, i, matrix_->num_rows(), "row");
+      return rows + static_cast<std::uint64_t>(id) * row_bytes;
     };
     parallel_for(count, balanced_grain(count, least_rows(row_bytes)),
                  [&](std::int64_t begin, std::int64_t end) {

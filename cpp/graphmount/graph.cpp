@@ -8,6 +8,7 @@
 #include "graphmount/node_id_table.hpp"
 #include "graphmount/parallel.hpp"
 #include "graphmount/prefetch.hpp"
+#include "graphmount/read_once.hpp"
 
 namespace graphmount {
 namespace {
@@ -155,7 +156,7 @@ Direction Graph::stored_direction(Direction direction) const {
 }
 
 ListRange Graph::checked_range(const std::int64_t* indptr, NodeId node, Direction stored) const {
-  const ListRange range{indptr[node], indptr[node + 1]};
+  const ListRange range{read_once(indptr + node), read_once(indptr + node + 1)};
   if (range.begin < 0 || range.begin > range.end ||
       static_cast<std::uint64_t>(range.end) > num_edges())
     refuse_range(node, range, stored);
@@ -177,6 +178,13 @@ void Graph::refuse_neighbor(EdgeId position, NodeId neighbor, Direction stored) 
                         " in a graph of " + std::to_string(num_nodes()) + " nodes" + kVerifyAdvice);
 }
 
+void Graph::refuse_edge_id(EdgeId position, EdgeId id, Direction stored) const {
+  throw FormatError(mount_.file().path(),
+                    "the edge id at position " + std::to_string(position) + " of the lists (" +
+                        std::string(direction_name(stored)) + ") is " + std::to_string(id) +
+                        " in a graph of " + std::to_string(num_edges()) + " edges" + kVerifyAdvice);
+}
+
 void Graph::degrees(std::span<const NodeId> nodes, Direction direction,
                     std::span<std::int64_t> out) const {
   const Direction stored = stored_direction(direction);
@@ -187,7 +195,8 @@ void Graph::degrees(std::span<const NodeId> nodes, Direction direction,
   mount_.file().read_guarded([&] {
     parallel_for(count, balanced_grain(count, 1 << 14), [&](std::int64_t begin, std::int64_t end) {
       for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
-        const ListRange range = checked_range(indptr, nodes[i], stored);
+        const NodeId node = read_id(nodes, i, num_nodes(), "node");
+        const ListRange range = checked_range(indptr, node, stored);
         out[i] = range.end - range.begin;
       }
     });

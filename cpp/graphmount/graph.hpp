@@ -62,9 +62,11 @@ class Graph {
   /// What is known of the file's pages: for calls that read many of them.
   ResidentPages& resident_pages() const { return resident_pages_; }
 
-  /// Throw the FormatError for a list, or for a neighbor in one, that cannot be.
+  /// Throw the FormatError for a list, or for a neighbor or the id of an edge in one, that cannot
+  /// be.
   [[noreturn]] void refuse_range(NodeId node, ListRange range, Direction stored) const;
   [[noreturn]] void refuse_neighbor(EdgeId position, NodeId neighbor, Direction stored) const;
+  [[noreturn]] void refuse_edge_id(EdgeId position, EdgeId id, Direction stored) const;
 
  private:
   void check_sections() const;

@@ -9,6 +9,7 @@
 
 #include "graphmount/error.hpp"
 #include "graphmount/graph_file.hpp"
+#include "graphmount/ids.hpp"
 #include "graphmount/parallel.hpp"
 
 namespace graphmount {
@@ -28,20 +29,29 @@ constexpr std::uint64_t kPlausibleNodes = 1 << 24;
 constexpr std::uint64_t kNodesPerEdge = 64;
 
 // Entries on their way to other node ids.
-struct Renumbered {
-  const EdgePiece& piece;
-  std::span<const NodeId> new_ids;
+class Renumbered {
+ public:
+  Renumbered(const EdgePiece& piece, std::span<const NodeId> new_ids)
+      : piece_(piece), new_ids_(new_ids) {}
 
-  std::uint64_t num_rows() const { return piece.count; }
+  std::uint64_t num_rows() const { return piece_.count; }
   std::uint64_t entries_per_row() const { return 1; }
   template <class Add>
   void for_each(std::size_t begin, std::size_t end, const Add& add) const {
-    piece.for_each(begin, end, [&](ListEntry entry) {
-      entry.owner = static_cast<std::uint64_t>(new_ids[entry.owner]);
-      entry.neighbor = static_cast<std::uint64_t>(new_ids[entry.neighbor]);
+    piece_.for_each(begin, end, [&](ListEntry entry) {
+      entry.owner = new_id(entry.owner);
+      entry.neighbor = new_id(entry.neighbor);
       add(entry);
     });
   }
+
+ private:
+  std::uint64_t new_id(std::uint64_t node) const {
+    return static_cast<std::uint64_t>(read_id(new_ids_, node, new_ids_.size(), "new id"));
+  }
+
+  const EdgePiece& piece_;
+  std::span<const NodeId> new_ids_;  // of a caller, who might change them still
 };
 
 }  // namespace
@@ -77,14 +87,17 @@ void GraphCompiler::add(const EdgeColumns& edges) {
   };
   check_size(edges.weights, options_.has_weights, "weights");
   check_size(edges.times, options_.has_times, "timestamps");
-  check_edges(edges, options_.num_nodes.value_or(kMaxNodes), num_rows_);
+  const std::uint64_t end_node = options_.num_nodes.value_or(kMaxNodes);
+  check_edges(edges, end_node, num_rows_);
   spool_->add(ColumnSource{edges, first_direction(), options_.undirected, options_.drop_self_loops,
-                           num_rows_});
+                           num_rows_, end_node});
   num_rows_ += edges.size();
   if (!options_.drop_self_loops) return;
-  for (std::size_t row = 0; row < edges.src.size(); ++row)
-    if (edges.src[row] == edges.dst[row])
-      largest_dropped_ = std::max(largest_dropped_, edges.src[row]);
+  for (std::size_t row = 0; row < edges.src.size(); ++row) {
+    const NodeId id = read_once(&edges.src[row]);
+    if (id != edges.dst[row] || static_cast<std::uint64_t>(id) >= end_node) continue;
+    largest_dropped_ = std::max(largest_dropped_, id);
+  }
 }
 
 std::uint64_t GraphCompiler::num_nodes() const {
@@ -188,7 +201,7 @@ void GraphCompiler::renumber(std::span<const NodeId> new_ids) {
     is_taken[static_cast<std::size_t>(id)] = true;
   }
   auto renumbered = std::make_unique<EdgeSpool>(parts_, options_.memory * 3 / 8, options_.folder);
-  spool_->drain([&](const EdgePiece& piece) { renumbered->add(Renumbered{piece, new_ids}); });
+  spool_->drain([&](const EdgePiece& piece) { renumbered->add(Renumbered(piece, new_ids)); });
   spilled_bytes_ += spool_->spilled_bytes();
   spool_ = std::move(renumbered);
 }

@@ -19,4 +19,10 @@ void require_ids(std::span<const std::int64_t> ids, std::uint64_t count, const s
                 std::to_string(bad - ids.begin()) + ") does not exist: " + range);
 }
 
+void refuse_changed_id(std::int64_t id, std::uint64_t count, const char* what) {
+  throw IdError("the array of " + std::string(what) + "s was changed while it was in use: it has " +
+                std::to_string(id) + " now, and there are " + std::to_string(count) +
+                "; do not write to an array that another thread gives to a call, or give a copy");
+}
+
 }  // namespace graphmount

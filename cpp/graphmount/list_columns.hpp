@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "graphmount/graph.hpp"
+#include "graphmount/read_once.hpp"
 
 namespace graphmount {
 
@@ -15,7 +16,7 @@ struct IntegerColumn {
 
   explicit operator bool() const { return narrow != nullptr || wide != nullptr; }
   std::int64_t operator[](std::uint64_t item) const {
-    return narrow != nullptr ? narrow[item] : wide[item];
+    return narrow != nullptr ? read_once(narrow + item) : read_once(wide + item);
   }
 };
 

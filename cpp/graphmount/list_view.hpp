@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "graphmount/graph.hpp"
+#include "graphmount/read_once.hpp"
 
 namespace graphmount {
 
@@ -38,7 +39,7 @@ class ListView {
 
   /// Where the list of a node is. The node must exist.
   ListRange range(NodeId node) const {
-    const ListRange range{indptr_[node], indptr_[node + 1]};
+    const ListRange range{read_once(indptr_ + node), read_once(indptr_ + node + 1)};
     if (range.begin < 0 || range.begin > range.end ||
         static_cast<std::uint64_t>(range.end) > num_edges_) [[unlikely]]
       graph_->refuse_range(node, range, stored_);
@@ -47,17 +48,22 @@ class ListView {
 
   /// The neighbor at a position, which must be in a list.
   NodeId neighbor(EdgeId position) const {
-    const Index neighbor = indices_[position];
+    const Index neighbor = read_once(indices_ + position);
     if (static_cast<std::uint64_t>(neighbor) >= num_nodes_) [[unlikely]]
       graph_->refuse_neighbor(position, neighbor, stored_);
     return static_cast<NodeId>(neighbor);
   }
 
-  /// The id of the edge at a position, by the section that has them.
+  /// The id of the edge at a position, by the section that has them. It is below the number of
+  /// edges.
   EdgeId edge_id(const Section& edge_ids, EdgeId position) const {
     const Mount& mount = graph_->mount();
-    return edge_ids.dtype == DType::kInt32 ? mount.data<std::int32_t>(edge_ids)[position]
-                                           : mount.data<std::int64_t>(edge_ids)[position];
+    const EdgeId id = edge_ids.dtype == DType::kInt32
+                          ? read_once(mount.data<std::int32_t>(edge_ids) + position)
+                          : read_once(mount.data<std::int64_t>(edge_ids) + position);
+    if (static_cast<std::uint64_t>(id) >= num_edges_) [[unlikely]]
+      graph_->refuse_edge_id(position, id, stored_);
+    return id;
   }
 
   void prefetch_range(NodeId node) const { __builtin_prefetch(indptr_ + node); }

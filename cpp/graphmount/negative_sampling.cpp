@@ -27,6 +27,11 @@ Direction opposite(Direction direction) {
                          problem + "; pad=-1 marks places that cannot be filled");
 }
 
+[[noreturn]] void refuse_changed_lists(const Graph& graph) {
+  throw FileChangedError(graph.mount().file().path(),
+                         "the lists changed while they were read; do not write to mounted files");
+}
+
 void require_options(const NegativeOptions& options) {
   if (options.pad && *options.pad >= 0)
     throw std::invalid_argument("pad=" + std::to_string(*options.pad) +
@@ -149,6 +154,8 @@ void choose_pairs(const NegativeRequest& request, const Lists& lists, const Reve
                        std::upper_bound(pairs_up_to.begin(), pairs_up_to.end(), rank);
                    const NodeId kept = found - pairs_up_to.begin();
                    choice.prepare(kept);
+                   if (choice.count() == 0) [[unlikely]]
+                     refuse_changed_lists(lists.graph());
                    request.kept_out[place] = kept;
                    request.out[place] = choice.at(draws.below(choice.count()));
                  }
@@ -215,6 +222,13 @@ void sample_negatives(const Graph& graph, std::span<const NodeId> kept, EdgeEnd 
     throw std::invalid_argument("negatives are as many for each kept end");
   const auto num = kept.empty() ? 1 : static_cast<std::int64_t>(out.size() / kept.size());
   const Direction direction = corrupt == EdgeEnd::kDestination ? Direction::kOut : Direction::kIn;
+  // Of a copy, where ids are followed: the caller's array may change between check and use.
+  std::vector<NodeId> copied;
+  if (options.is_strict) {
+    copied.assign(kept.begin(), kept.end());
+    require_ids(copied, graph.num_nodes(), "node");
+    kept = copied;
+  }
   fill(graph, {kept, num, options, key, {}, out}, direction);
 }
 

@@ -51,12 +51,14 @@ class Sampling {
     num_seeds_ = seeds.size();
     out_.nodes->grow(num_seeds_);
     std::copy(seeds.begin(), seeds.end(), out_.nodes->data());
+    // Of the copy: the caller's array may change between two looks.
+    require_ids(out_.nodes->span(), lists_.num_nodes(), "node");
     out_.num_sampled_nodes = {static_cast<std::int64_t>(num_seeds_)};
     grow_edges(0);
     out_.batch->grow(options_.disjoint ? num_seeds_ : 0);
     for (std::size_t i = 0; i < out_.batch->size(); ++i)
       (*out_.batch)[i] = static_cast<std::int64_t>(i);
-    scratch_->numbers.begin(num_seeds_, [&](std::size_t i) { return key_of(seeds[i], i); });
+    scratch_->numbers.begin(num_seeds_, [&](std::size_t i) { return key_of((*out_.nodes)[i], i); });
   }
 
   void sample_hop(std::size_t hop) {
@@ -131,7 +133,6 @@ void require_fitting(const Graph& graph, std::span<const NodeId> seeds,
     throw BudgetError("there are more than 2^32 seeds; sample fewer at a time");
   if (options.disjoint && !checked_multiply(seeds.size(), graph.num_nodes()))
     throw BudgetError("there are too many seeds for disjoint trees in a graph of this size");
-  require_ids(seeds, graph.num_nodes(), "node");
 }
 
 }  // namespace

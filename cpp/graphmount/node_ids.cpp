@@ -93,7 +93,7 @@ void NodeIds::require_kind(Kind kind) const {
 }
 
 std::string_view NodeIds::name_of(NodeId node) const {
-  const std::int64_t begin = offsets_[node], end = offsets_[node + 1];
+  const std::int64_t begin = read_once(offsets_ + node), end = read_once(offsets_ + node + 1);
   if (begin < 0 || begin > end || static_cast<std::uint64_t>(end) > bytes_.size())
     throw FormatError(graph_->mount().file().path(),
                       "the name of node " + std::to_string(node) + " goes from byte " +
@@ -104,8 +104,11 @@ std::string_view NodeIds::name_of(NodeId node) const {
 void NodeIds::to_external(std::span<const NodeId> nodes, std::span<std::int64_t> out) const {
   require_kind(Kind::kNumbers);
   require_ids(nodes, graph_->num_nodes(), "node");
-  graph_->mount().file().read_guarded(
-      [&] { for_each(nodes.size(), [&](std::size_t i) { out[i] = numbers_[nodes[i]]; }); });
+  graph_->mount().file().read_guarded([&] {
+    for_each(nodes.size(), [&](std::size_t i) {
+      out[i] = numbers_[read_id(nodes, i, graph_->num_nodes(), "node")];
+    });
+  });
 }
 
 OwnedNames NodeIds::to_external_names(std::span<const NodeId> nodes) const {
@@ -113,7 +116,9 @@ OwnedNames NodeIds::to_external_names(std::span<const NodeId> nodes) const {
   require_ids(nodes, graph_->num_nodes(), "node");
   return graph_->mount().file().read_guarded([&] {
     std::vector<std::string_view> views(nodes.size());
-    for_each(nodes.size(), [&](std::size_t i) { views[i] = name_of(nodes[i]); });
+    for_each(nodes.size(), [&](std::size_t i) {
+      views[i] = name_of(read_id(nodes, i, graph_->num_nodes(), "node"));
+    });
     OwnedNames names;
     names.offsets.resize(nodes.size() + 1);
     std::transform_inclusive_scan(
@@ -140,7 +145,7 @@ void NodeIds::find_in_slots(const Keys& keys, std::span<NodeId> out) const {
   const Slot* data = mount.data<Slot>(table);
   const std::uint64_t num_nodes = graph_->num_nodes();
   const auto node_in = [&](std::uint64_t slot) {
-    const NodeId node = data[slot];
+    const NodeId node = read_once(data + slot);
     if (static_cast<std::uint64_t>(node) >= num_nodes && node != -1)
       throw FormatError(mount.file().path(), "the table of the external ids names node " +
                                                  std::to_string(node) + kDamaged);

@@ -5,18 +5,21 @@
 #include <stdexcept>
 #include <string>
 
+#include "graphmount/read_once.hpp"
+
 namespace graphmount {
 
 NodeWeights::NodeWeights(std::span<const double> weights) {
   up_to_.reserve(weights.size());
   double total = 0;
   for (std::size_t node = 0; node < weights.size(); ++node) {
-    if (!(weights[node] >= 0) || !std::isfinite(weights[node]))
+    const double weight = read_once(&weights[node]);
+    if (!(weight >= 0) || !std::isfinite(weight))
       throw std::invalid_argument("the weight of node " + std::to_string(node) + " is " +
-                                  std::to_string(weights[node]) +
+                                  std::to_string(weight) +
                                   "; give a finite number that is not below 0");
-    if (weights[node] > 0) last_ = static_cast<NodeId>(node);
-    up_to_.push_back(total += weights[node]);
+    if (weight > 0) last_ = static_cast<NodeId>(node);
+    up_to_.push_back(total += weight);
   }
   if (!(total > 0) || !std::isfinite(total))
     throw std::invalid_argument("the weights of all nodes sum up to " + std::to_string(total) +

@@ -16,10 +16,13 @@ constexpr std::int64_t kGrain = 1024;
 
 struct FanoutScratch {
   PageRequests requests;
+  Buffer<NodeId> nodes;  // a copy: the caller's array may change between check and use
   Buffer<ListRange> ranges;
   Buffer<std::uint64_t> counts;
 
-  std::size_t bytes() const { return requests.bytes() + ranges.bytes() + counts.bytes(); }
+  std::size_t bytes() const {
+    return requests.bytes() + nodes.bytes() + ranges.bytes() + counts.bytes();
+  }
 };
 
 template <class Index>
@@ -27,7 +30,12 @@ class Fanout {
  public:
   Fanout(const ListView<Index>& lists, std::span<const NodeId> nodes, const FanoutOptions& options,
          std::int64_t* out)
-      : lists_(lists), picker_(lists, options.rule), nodes_(nodes), options_(options), out_(out) {}
+      : lists_(lists), picker_(lists, options.rule), options_(options), out_(out) {
+    scratch_->nodes.resize(nodes.size());
+    std::copy(nodes.begin(), nodes.end(), scratch_->nodes.data());
+    nodes_ = scratch_->nodes.span();
+    require_ids(nodes_, lists.num_nodes(), "node");
+  }
 
   void run() {
     scratch_->ranges.resize(nodes_.size());
@@ -151,17 +159,16 @@ class Fanout {
 
   ListView<Index> lists_;
   ListPicker<Index> picker_;
-  std::span<const NodeId> nodes_;
   const FanoutOptions& options_;
   std::int64_t* out_;
   Recycled<FanoutScratch> scratch_;
+  std::span<const NodeId> nodes_;
 };
 
 }  // namespace
 
 ResultBuffer random_fanout(const Graph& graph, std::span<const NodeId> nodes,
                            const FanoutOptions& options) {
-  require_ids(nodes, graph.num_nodes(), "node");
   ResultBuffer out = allocate_result(nodes.size(), options.k,
                                      "rows of " + std::to_string(options.k) + " neighbors");
   read_lists(graph, options.direction, [&]<class Index>(const ListView<Index>& lists) {

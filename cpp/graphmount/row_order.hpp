@@ -11,6 +11,7 @@
 #include <span>
 
 #include "graphmount/buffer.hpp"
+#include "graphmount/ids.hpp"
 
 namespace graphmount {
 
@@ -23,7 +24,8 @@ class RowOrder {
     return std::size_t{1} << std::clamp(63 - row_bits, 0, kMostPlaceBits);
   }
 
-  /// Sorts ids that are in [0, num_rows), at most `most_ids` of them. Equal ids keep their order.
+  /// Sorts ids that were found to be in [0, num_rows), at most `most_ids` of them. Equal ids keep
+  /// their order. Throws IdError if one of them is so no more.
   void sort(std::span<const std::int64_t> ids, std::uint64_t num_rows) {
     constexpr int kDigitBits = 11;
     constexpr std::size_t kDigits = std::size_t{1} << kDigitBits;
@@ -31,7 +33,7 @@ class RowOrder {
     keys_.resize(ids.size());
     others_.resize(ids.size());
     for (std::size_t i = 0; i < ids.size(); ++i)
-      keys_[i] = static_cast<std::uint64_t>(ids[i]) << place_bits_ | i;
+      keys_[i] = static_cast<std::uint64_t>(read_id(ids, i, num_rows, "row")) << place_bits_ | i;
     const int end = place_bits_ + static_cast<int>(std::bit_width(num_rows));
     for (int shift = place_bits_; shift < end; shift += kDigitBits) {
       std::size_t starts[kDigits + 1] = {};

@@ -8,6 +8,7 @@
 
 #include "graphmount/alias_table.hpp"
 #include "graphmount/parallel.hpp"
+#include "graphmount/read_once.hpp"
 
 namespace graphmount {
 namespace {
@@ -67,7 +68,7 @@ class ListVerifier {
     if (all_fine) return;
     findings_.sound = false;
     const std::uint64_t edge = static_cast<std::uint64_t>(
-        std::find_if(items + begin, items + end, [&](Item item) { return !is_fine(item); }) -
+        std::find_if(items + begin, items + end - 1, [&](Item item) { return !is_fine(item); }) -
         items);
     verifier_.report(
         *find(kind), edge,
@@ -122,8 +123,8 @@ class ListVerifier {
     std::uint64_t sum = 0;
     for (auto node = static_cast<std::uint64_t>(first - offsets);
          node < graph_.num_nodes() && static_cast<std::uint64_t>(offsets[node]) < end; ++node) {
-      const auto from = static_cast<std::uint64_t>(offsets[node]);
-      const auto to = static_cast<std::uint64_t>(offsets[node + 1]);
+      const auto from = static_cast<std::uint64_t>(read_once(offsets + node));
+      const auto to = static_cast<std::uint64_t>(read_once(offsets + node + 1));
       // Checked before, but a file that is overwritten meanwhile must not lead us astray.
       if (from > to || to > graph_.num_edges()) continue;
       if (lists_.times)
@@ -156,8 +157,9 @@ class ListVerifier {
     }
     if (all_fine) return;
     findings_.sound = false;
+    // The last one will do if a file that is being overwritten has been put right meanwhile.
     std::uint64_t edge = from + 1;
-    while (is_fine(edge)) ++edge;
+    while (edge + 1 < to && is_fine(edge)) ++edge;
     verifier_.report(*lists_.indices, edge,
                      "the list of node " + std::to_string(node) + " is not sorted at position " +
                          std::to_string(edge));
@@ -203,7 +205,7 @@ class ListVerifier {
     }
     shares.assign(length, 0.0);
     for (std::uint64_t i = 0; i < length; ++i) {
-      const std::uint32_t alias = alias_of(table[i]);
+      const std::uint32_t alias = alias_of(read_once(table + i));
       if (alias >= length) return wrong(i);
       const double kept = alias_threshold(table[i]) / 4294967296.0;
       shares[i] += kept;

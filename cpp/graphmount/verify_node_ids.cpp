@@ -12,6 +12,7 @@
 #include "graphmount/buffer.hpp"
 #include "graphmount/node_id_table.hpp"
 #include "graphmount/parallel.hpp"
+#include "graphmount/read_once.hpp"
 #include "graphmount/utf8.hpp"
 #include "graphmount/verifier.hpp"
 
@@ -45,8 +46,8 @@ class NodeIdVerifier {
     const Section& bytes = *header.find(SectionKind::kNodeNameBytes);
     const auto* offsets =
         graph_.mount().data<std::int64_t>(*header.find(SectionKind::kNodeNameOffsets));
-    const auto begin = static_cast<std::uint64_t>(offsets[node]);
-    const auto end = static_cast<std::uint64_t>(offsets[node + 1]);
+    const auto begin = static_cast<std::uint64_t>(read_once(offsets + node));
+    const auto end = static_cast<std::uint64_t>(read_once(offsets + node + 1));
     if (begin > end || end > bytes.rows) return {};  // the file is being overwritten
     return {graph_.mount().data<char>(bytes) + begin, static_cast<std::size_t>(end - begin)};
   }
@@ -125,7 +126,7 @@ class NodeIdVerifier {
       std::uint64_t slot = home;
       bool is_found = false;
       do {
-        const Slot other = nodes[slot];
+        const Slot other = read_once(nodes + slot);
         if (other == -1) break;
         if (static_cast<std::uint64_t>(other) == node && !is_found) {
           is_found = true;

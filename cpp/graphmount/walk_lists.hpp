@@ -64,7 +64,7 @@ class WalkLists {
   /// The position that a draw from this list stands for; kNowhere if no weight is positive.
   EdgeId settle(ListRange list, Pick pick) const {
     if constexpr (!kWeighted) return pick.position;
-    const std::uint64_t entry = alias_[pick.position];
+    const std::uint64_t entry = read_once(alias_ + pick.position);
     EdgeId position = pick.position;
     if (pick.part >= alias_threshold(entry)) {
       if (entry == kNoPick) return kNowhere;

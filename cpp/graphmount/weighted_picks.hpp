@@ -17,6 +17,7 @@
 
 #include "graphmount/alias_table.hpp"
 #include "graphmount/random.hpp"
+#include "graphmount/read_once.hpp"
 
 namespace graphmount {
 
@@ -30,7 +31,7 @@ struct WeightedScratch {
 /// One place, by the alias table of a list that has a positive weight.
 inline std::uint64_t pick_by_alias(std::uint64_t bits, std::span<const std::uint64_t> alias) {
   const std::uint64_t place = scale_bits(bits, alias.size());
-  const std::uint64_t entry = alias[place];
+  const std::uint64_t entry = read_once(&alias[place]);
   return static_cast<std::uint32_t>(bits) < alias_threshold(entry) ? place : alias_of(entry);
 }
 
@@ -53,10 +54,9 @@ std::uint64_t pick_by_keys(Draws& draws, std::span<const float> weights,
   for (std::uint32_t place = 0; place < weights.size(); ++place) {
     if (skip != excluded.end() && *skip == place) {
       ++skip;
-    } else if (weights[place] > 0) {
+    } else if (const float weight = read_once(&weights[place]); weight > 0) {
       // 1 - unit is never 0, which has no logarithm.
-      keyed.emplace_back(-std::log(1.0 - draws.unit()) / static_cast<double>(weights[place]),
-                         place);
+      keyed.emplace_back(-std::log(1.0 - draws.unit()) / static_cast<double>(weight), place);
     }
   }
   const std::uint64_t wanted = std::min<std::uint64_t>(k - first, keyed.size());

@@ -7,6 +7,8 @@
 
 #include "check.hpp"
 #include "graphmount/batch_pipeline.hpp"
+#include "graphmount/error.hpp"
+#include "graphmount/feature_writer.hpp"
 #include "random_edges.hpp"
 #include "temporary_folder.hpp"
 #include "write_graph.hpp"
@@ -99,4 +101,37 @@ TEST(ends_while_samples_are_waited_for) {
   seeds->let_go(kBatches);
   stopping.join();
   CHECK_THROWS(pipeline.next(batch, kPatience), std::logic_error);
+}
+
+TEST(a_table_with_too_few_rows_is_refused_before_it_is_read) {
+  const TemporaryFolder folder;
+  const auto graph = make_graph(folder);
+  const auto write = [&](std::uint64_t rows) {
+    const std::vector<float> values(rows * 3, 1.0F);
+    FeatureWriter writer(folder / "x.gd", {.rows = rows, .columns = 3});
+    writer.append(std::as_bytes(std::span(values)));
+    writer.finish();
+  };
+  for (const bool of_edges : {false, true}) {
+    for (const std::uint64_t memory : {0, 100, 100'000}) {
+      write(10);
+      const FeatureMatrix matrix(folder / "x.gd");
+      // Hot rows that are not the first are found by a bitmap, which ends with the last row.
+      FeedOptions feed_options;
+      feed_options.memory = memory;
+      feed_options.slot_share = 0.5;
+      feed_options.hottest = {7, 3};
+      const auto feed = std::make_shared<TableFeed>(matrix, feed_options);
+      const auto seeds = std::make_shared<HeldSeeds>(kBatches);
+      PipelineOptions options;
+      options.sample.fanouts = {kAllNeighbors};
+      BatchPipeline pipeline(graph, {{feed, of_edges}}, seeds, options);
+      LoadedBatch batch;
+      const auto take_all = [&] {
+        while (pipeline.next(batch, kPatience) == BatchPipeline::Next::kBatch) {
+        }
+      };
+      CHECK_THROWS_WITH(take_all(), IdError, of_edges ? "edges" : "nodes");
+    }
+  }
 }

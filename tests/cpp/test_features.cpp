@@ -37,6 +37,17 @@ void check_round_trip(const FeatureLayout& layout, std::size_t piece) {
   CHECK_EQUAL(features.matrix().columns, layout.columns);
   CHECK_EQUAL(features.row_bytes(), layout.columns * traits_of(layout.dtype).item_bytes);
   CHECK(features.matrix().dtype == layout.dtype);
+  const std::uint64_t some = *layout.rows / 2;
+  Bytes rows((*layout.rows - some) * features.row_bytes());
+  features.read_rows(some, rows);
+  CHECK(
+      std::equal(rows.begin(), rows.end(), bytes.end() - static_cast<std::ptrdiff_t>(rows.size())));
+  if (features.row_bytes() > 0) {
+    Bytes more(rows.size() + features.row_bytes());
+    CHECK_THROWS_WITH(features.read_rows(some, more), IdError, "from row");
+    CHECK_THROWS(features.read_rows(UINT64_MAX, std::span(more).first(features.row_bytes())),
+                 IdError);
+  }
   CHECK_EQUAL(features.is_one_dimensional(), layout.one_dimensional);
   CHECK_EQUAL(features.mount().header().order, layout.order);
   const auto* data = features.mount().data<std::byte>(features.matrix());

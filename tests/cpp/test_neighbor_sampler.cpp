@@ -30,10 +30,11 @@ class ExampleGraph {
   std::filesystem::path path() const { return folder_ / "graph.gl"; }
 
   /// The graph with one item of a section changed.
-  Graph open_damaged(SectionKind kind, std::uint64_t at, auto value) const {
+  Graph open_damaged(SectionKind kind, std::uint64_t at, auto value,
+                     Direction direction = Direction::kIn) const {
     write_bytes(path(), good_);
     Bytes bytes = good_;
-    put(bytes, Graph(path()).find(kind, Direction::kIn)->offset + at * sizeof value, value);
+    put(bytes, Graph(path()).find(kind, direction)->offset + at * sizeof value, value);
     write_bytes(path(), bytes);
     return Graph(path());
   }
@@ -97,6 +98,22 @@ TEST(damaged_neighbors_are_met) {
       CHECK_THROWS_WITH(sample_neighbors(damaged, all_nodes(), {}, options_of({}, {kAllNeighbors})),
                         FormatError, "position 7");
       CHECK_THROWS_WITH(random_fanout(damaged, all_nodes(), {.k = 100}), FormatError, "position 7");
+    });
+  }
+}
+
+TEST(damaged_edge_ids_are_met) {
+  const ExampleGraph example;
+  for (const std::int32_t value : {-1, 600, INT32_MAX}) {
+    const Graph graph = example.open_damaged(SectionKind::kEdgeIds, 7, value, Direction::kOut);
+    both_ways(graph, [&](const Graph& damaged) {
+      SampleOptions options = options_of({}, {kAllNeighbors});
+      options.direction = Direction::kOut;
+      CHECK_THROWS_WITH(sample_neighbors(damaged, all_nodes(), {}, options), FormatError,
+                        "edge id at position 7");
+      options.edges = SampledEdges::kInduced;
+      CHECK_THROWS_WITH(sample_neighbors(damaged, all_nodes(), {}, options), FormatError,
+                        "edge id at position 7");
     });
   }
 }

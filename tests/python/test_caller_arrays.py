@@ -1,0 +1,95 @@
+"""Arrays of the caller that another thread changes while calls run: never a crash.
+
+What a call follows is what it has checked, whatever is in the array a moment later. So its results
+are those of some ids that were in the array, or it raises IdError or SourceError.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from run_mode import IS_SANITIZED
+
+BINDINGS = Path(__file__).parents[2] / "bindings"
+
+#: Where the bindings give the core memory of the caller, and why that is safe. Whoever adds one has
+#: to say it here: either nothing is looked up by the values, or the core copies or checks them when
+#: it looks something up.
+SHARED_MEMORY = {
+    "edge_search.cpp": {"sources": "checked when used", "destinations": "checked when used"},
+    "features.cpp": {"ids": "checked when used", "bytes": "an address range for madvise"},
+    "graph.cpp": {"nodes": "checked when used", "positions": "checked when used"},
+    "graph_compiler.cpp": {
+        "src": "checked when used",
+        "dst": "checked when used",
+        "*weights": "checked when used",
+        "*timestamps": "values",
+        "counts": "never seen by a user: count_appearances makes it",
+        "*node_numbers": "hashed, and written to the file",
+        "*new_ids": "checked when used",
+    },
+    "id_maps.cpp": {"first": "values", "second": "values", "keys": "values"},
+    "negative_sampling.cpp": {"kept": "copied by the core where it is followed"},
+    "node_ids.cpp": {"nodes": "checked when used", "keys": "values"},
+    "row_scatter.cpp": {"*fill": "copied with the GIL held", "bytes": "values"},
+    "sampling.cpp": {
+        "nodes": "copied by the core",
+        "seeds": "copied by the core",
+        "times": "values",
+    },
+    "seeds.cpp": {"weights": "copied with the GIL held"},
+    "writers.cpp": {"*scales": "copied with the GIL held", "bytes": "values"},
+}
+
+SCRIPT = Path(__file__).with_name("changing_arrays.py")
+CALLS = re.findall(r'^    "(\w+)": lambda', SCRIPT.read_text(), re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("race")
+    code = (
+        "import numpy as np, graphmount as gm\n"
+        "g = np.random.default_rng(0)\n"
+        "gm.compile_graph(g.integers(0, 5_000, (2, 50_000)), 'g.gl', num_nodes=5_000,"
+        " node_ids=np.arange(5_000) * 3)\n"
+        "gm.compile_features(np.zeros((5_000, 16), np.float32), 'x.gd')\n"
+    )
+    subprocess.run([sys.executable, "-c", code], cwd=path, check=True)
+    return path
+
+
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.skipif(IS_SANITIZED, reason="the race is the test, and would be reported")
+def test_no_call_crashes(name, folder, campaign):
+    """On the code before, most of these ended by SIGSEGV within a few rounds."""
+    rounds = campaign(20, 400)
+    found = subprocess.run(
+        [sys.executable, SCRIPT, name, str(rounds)],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert found.returncode == 0, f"{name}: {found.returncode}\n{found.stderr[-2000:]}"
+
+
+def test_bindings_share_memory_only_where_it_is_known_to_be_safe():
+    found = {}
+    for path in sorted(BINDINGS.glob("*.cpp")):
+        names = set(re.findall(r"\bto_span\((\*?\w+)\)", path.read_text()))
+        if names:
+            found[path.name] = names
+    assert found == {name: set(reasons) for name, reasons in SHARED_MEMORY.items()}
+    # No other way to the memory of an array than `to_span`, `to_vector` and what writes results.
+    assert [
+        (path.name, line.strip())
+        for path in sorted(BINDINGS.glob("*.cpp"))
+        for line in path.read_text().splitlines()
+        if re.search(r"\b(ids|nodes|starts|seeds|keys|rows|destinations)\.data\(\)", line)
+    ] == []

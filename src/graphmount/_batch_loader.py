@@ -238,7 +238,7 @@ class BatchLoader(ABC):
         if sample.kept is not None:
             edge_rows = {name: table[sample.kept] for name, table in edge_rows.items()}
         first = loaded.number * self._batch_size
-        labels = self._data.labels
+        seeds = sample.nodes[: sample.num_sampled_nodes[0]]
         return Batch(
             nodes=sample.nodes,
             row=sample.row,
@@ -249,7 +249,7 @@ class BatchLoader(ABC):
             num_sampled_edges=sample.num_sampled_edges,
             features={name: rows[name] for name in feeds.nodes},
             edge_features=edge_rows,
-            labels=None if labels is None else labels[sample.nodes[: sample.num_sampled_nodes[0]]],
+            labels=self._data.labels_of(seeds),
             input_ids=order[first : first + self._batch_size],
             number=loaded.number,
             epoch=epoch,

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from graphmount import _core
+from graphmount._mapped_reads import has_list_section, read_list_section
 from graphmount.errors import MissingDataError, OrderError
 from graphmount.graph import Graph
 from graphmount.sources.batches import Skipped
@@ -39,16 +40,22 @@ class EdgePlacement:
 
     def __init__(self, graph: Graph, *, memory: int, folder: str) -> None:
         direction = graph.directions[0]
-        rows = graph.neighbor_lists(direction).source_rows
-        if rows is None:
+        if not has_list_section(graph, "source rows", direction):
             raise MissingDataError(
                 f"{graph.path} does not know the rows that its edges had in the source; compile it "
                 "with source_rows=True"
             )
-        self.num_rows: int | None = graph.num_edges
+        count = graph.num_edges
+
+        def read(first: int) -> NDArray[np.int64]:
+            some = min(_STEP, count - first)
+            return read_list_section(graph, "source rows", direction, first, some)
+
+        largest = max((int(read(first).max()) for first in range(0, count, _STEP)), default=-1)
+        self.num_rows: int | None = count
         self.skipped = Skipped()
         compiler = _core.GraphCompiler(
-            num_nodes=max(len(rows), int(rows.max(initial=-1)) + 1),
+            num_nodes=max(count, largest + 1),
             in_lists=True,
             out_lists=False,
             undirected=False,
@@ -61,8 +68,8 @@ class EdgePlacement:
             memory=memory,
             folder=os.fsencode(folder),
         )
-        for first in range(0, len(rows), _STEP):
-            some = rows[first : first + _STEP].astype(np.int64)
+        for first in range(0, count, _STEP):
+            some = read(first)
             edge_ids = np.arange(first, first + len(some), dtype=np.int64)
             compiler.add(edge_ids, some, weights=None, timestamps=None)
         with tempfile.TemporaryDirectory(prefix=".graphmount-rows-", dir=folder) as temporary:
@@ -70,18 +77,19 @@ class EdgePlacement:
             compiler.finish(
                 os.fsencode(path), node_numbers=None, node_names=None, new_ids=None, progress=None
             )
-            lists = Graph(path).neighbor_lists("in")  # the mapping outlives the name
-        self._offsets, self._edges = lists.indptr, lists.indices
+            self._edges_of_rows = Graph(path)  # the mapping outlives the name
 
     def place(
         self, batch: RowBatch, first_row: int
     ) -> tuple[NDArray[np.intp] | None, NDArray[np.int64]]:
         """The rows of a batch that belong to edges, as often as they do, and these edges."""
-        last = len(self._offsets) - 1
+        graph = self._edges_of_rows
+        last = graph.num_nodes
         begin, end = min(first_row, last), min(first_row + len(batch.rows), last)
-        offsets = self._offsets[begin : end + 1]
+        offsets = read_list_section(graph, "indptr", "in", begin, end + 1 - begin)
         places = np.repeat(np.arange(end - begin), np.diff(offsets))
-        return places, self._edges[offsets[0] : offsets[-1]].astype(np.int64)
+        first, count = int(offsets[0]), int(offsets[-1] - offsets[0])
+        return places, read_list_section(graph, "indices", "in", first, count)
 
     def name_of(self, node: int) -> str:
         """What messages call an edge: its id."""

@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from graphmount._mapped_reads import read_degrees
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
     from graphmount.direction import Direction
     from graphmount.graph import Graph
 
-_NODES_AT_ONCE = 1 << 20
 _HIGHEST_COUNTED = 1 << 16  # degrees from here on count as equal
 _TRIAL_BATCHES = 16
 
@@ -44,16 +45,10 @@ def hottest_nodes(
     return _hottest_by_trial(sample, most)
 
 
-def _degrees(graph: Graph, direction: Direction) -> Iterator[tuple[int, NDArray[np.int64]]]:
-    indptr = graph.neighbor_lists(direction).indptr
-    for first in range(0, graph.num_nodes, _NODES_AT_ONCE):
-        yield first, np.diff(indptr[first : first + _NODES_AT_ONCE + 1])
-
-
 def degree_counts(graph: Graph, direction: Direction) -> NDArray[np.int64]:
     """How many nodes have each degree; from 65,536 on, degrees count as equal."""
     counts = np.zeros(_HIGHEST_COUNTED + 1, np.int64)
-    for _, degrees in _degrees(graph, direction):
+    for _, degrees in read_degrees(graph, direction):
         counts += np.bincount(np.minimum(degrees, _HIGHEST_COUNTED), minlength=len(counts))
     return counts
 
@@ -64,7 +59,7 @@ def _hottest_by_degree(graph: Graph, direction: Direction, most: int) -> NDArray
     with_more = np.cumsum(counts[::-1])[::-1]  # nodes of at least this degree
     least = int(np.searchsorted(-with_more, -most))  # the first degree that no more have than fit
     nodes, hotness = [], []
-    for first, degrees in _degrees(graph, direction):
+    for first, degrees in read_degrees(graph, direction):
         hot = np.flatnonzero(degrees >= max(1, least))
         nodes.append(hot + first)
         hotness.append(degrees[hot])

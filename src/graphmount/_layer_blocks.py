@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
+from graphmount._mapped_reads import ListOffsets, has_list_section, read_list_section
 from graphmount._node_blocks import node_blocks
+from graphmount.errors import FileChangedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -106,9 +108,9 @@ def layer_blocks(
     from graphmount.torch import gather
 
     row_bytes = int(np.prod(store.shape[1:], dtype=np.int64)) * dtype.itemsize
-    lists = graph.neighbor_lists(direction)
+    has_weights = weights and has_list_section(graph, "weights", direction)
     for nodes in node_blocks(
-        lists.indptr,
+        ListOffsets(graph, direction),
         entry_bytes=row_bytes + _ENTRY_BYTES,
         block_bytes=memory // _BLOCKS_IN_MEMORY,
         memory=memory,
@@ -118,10 +120,18 @@ def layer_blocks(
             np.arange(nodes.start, nodes.stop), [-1], direction=direction, seed=0
         )
         edge_weight = None
-        if weights and lists.weights is not None:
+        if has_weights:
             # The lists of a block lie together, and its edges come in their order.
-            begin, end = lists.indptr[nodes.start], lists.indptr[nodes.stop]
-            edge_weight = torch.from_numpy(lists.weights[begin:end].copy())
+            offsets = read_list_section(graph, "indptr", direction, nodes.start, len(nodes) + 1)
+            first, count = int(offsets[0]), int(offsets[-1] - offsets[0])
+            if count != len(sample.edge_ids):
+                raise FileChangedError(
+                    f"{graph.path}: the lists of nodes {nodes.start} to {nodes.stop - 1} changed "
+                    "while they were read; do not write to mounted files"
+                )
+            edge_weight = torch.from_numpy(
+                read_list_section(graph, "weights", direction, first, count)
+            )
         yield LayerBlock(
             x=gather(store, sample.nodes, dtype=dtype),
             edge_index=torch.from_numpy(np.stack([sample.row, sample.col])),

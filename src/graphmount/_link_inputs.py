@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphmount._arguments import as_ids, as_plain
+from graphmount._mapped_reads import read_list_section
 from graphmount.errors import IdError
 
 if TYPE_CHECKING:
@@ -62,9 +63,9 @@ def as_links(
 def _all_edges(graph: Graph) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Every edge of the graph, in the order of edge ids if the file has incoming lists."""
     direction = graph.directions[0]
-    lists = graph.neighbor_lists(direction)
-    owners = np.repeat(np.arange(graph.num_nodes), np.diff(lists.indptr))
-    others = lists.indices.astype(np.int64)
+    offsets = read_list_section(graph, "indptr", direction, 0, graph.num_nodes + 1)
+    owners = np.repeat(np.arange(graph.num_nodes), np.diff(offsets))
+    others = read_list_section(graph, "indices", direction)
     return (others, owners) if direction == "in" else (owners, others)
 
 

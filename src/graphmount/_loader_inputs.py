@@ -29,7 +29,7 @@ class LoaderData:
     graph: Graph
     features: Mapping[str, FeatureStore] = field(default_factory=dict)
     edge_features: Mapping[str, FeatureStore] = field(default_factory=dict)
-    labels: NDArray[Any] | None = None
+    labels: FeatureStore | None = None
     dataset: Dataset | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -38,12 +38,20 @@ class LoaderData:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         dataset = state["dataset"]
-        vars(self).update(state if dataset is None else state | {"labels": dataset.labels})
+        labels = {} if dataset is None else {"labels": dataset._label_store()}  # noqa: SLF001
+        vars(self).update(state | labels)
 
     @property
     def is_hot_first(self) -> bool:
         """Whether the first rows are those that are wanted most."""
         return self.dataset is not None and self.dataset.description.get("order") != "given"
+
+    def labels_of(self, nodes: NDArray[np.int64]) -> NDArray[Any] | None:
+        """The labels of these nodes, in memory; None if there are none."""
+        if self.labels is None:
+            return None
+        rows = self.labels.gather(nodes)
+        return rows.reshape(-1) if rows.ndim == 2 and rows.shape[1] == 1 else rows
 
 
 def open_data(
@@ -67,7 +75,7 @@ def open_data(
                 graph=data.graph,
                 features=_chosen(data.features, features, "features"),
                 edge_features=edge_tables,
-                labels=data.labels,
+                labels=data._label_store(),  # noqa: SLF001
                 dataset=data,
             )
         )
@@ -132,10 +140,10 @@ def as_input_nodes(nodes: ArrayLike | str | None, data: LoaderData) -> NDArray[n
     if nodes is None:
         return np.arange(num_nodes)
     if isinstance(nodes, str):
-        splits = {} if data.dataset is None else data.dataset.splits
-        if nodes not in splits:
+        splits = {} if data.dataset is None else data.dataset.description["splits"]
+        if data.dataset is None or nodes not in splits:
             raise ValueError(f"input_nodes={nodes!r}: there are the splits {sorted(splits)}")
-        return np.asarray(splits[nodes])
+        return data.dataset._read_split(nodes)  # noqa: SLF001
     array = as_plain(nodes, "input_nodes")
     if array.dtype == np.bool_:
         if array.shape != (num_nodes,):

@@ -7,7 +7,7 @@ looks, and no array as long as the graph is made.
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, SupportsInt
 
 from graphmount._sizes import format_bytes
 from graphmount.errors import BudgetError
@@ -15,14 +15,19 @@ from graphmount.errors import BudgetError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    import numpy as np
-    from numpy.typing import NDArray
-
 __all__ = ["node_blocks"]
 
 
+class Offsets(Protocol):
+    """Offsets of lists: of all of them where they begin, and of the last where it ends."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, node: int, /) -> SupportsInt: ...
+
+
 def node_blocks(
-    indptr: NDArray[np.int64], *, entry_bytes: int, block_bytes: int, memory: int
+    indptr: Offsets, *, entry_bytes: int, block_bytes: int, memory: int
 ) -> Iterator[range]:
     """All nodes, in ranges.
 
@@ -44,10 +49,11 @@ def node_blocks(
         ends = range(begin + 1, num_nodes + 1)
         count = bisect_right(ends, before + most, key=lambda end: end + int(indptr[end]))
         if count == 0:
-            needed = (1 + int(indptr[begin + 1] - indptr[begin])) * entry_bytes
+            degree = int(indptr[begin + 1]) - int(indptr[begin])
+            needed = (1 + degree) * entry_bytes
             raise BudgetError(
-                f"node {begin} has {int(indptr[begin + 1] - indptr[begin]):,} neighbors, which "
-                f"take {format_bytes(needed)}, and a block may take {format_bytes(block_bytes)}; "
+                f"node {begin} has {degree:,} neighbors, which take {format_bytes(needed)}, and a "
+                f"block may take {format_bytes(block_bytes)}; "
                 f"pass memory={format_bytes(memory * needed // max(block_bytes, 1) + 1)!r} or more"
             )
         yield range(begin, begin + count)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphmount._arguments import as_ids, as_native
+from graphmount._mapped_reads import read_rows
 from graphmount.errors import FormatError, IdError
 from graphmount.features import FeatureStore
 from graphmount.graph import Graph
@@ -152,6 +153,20 @@ class Dataset:
                 for name, file in self.description["splits"].items()
             }
         )
+
+    def _read_split(self, name: str) -> NDArray[np.int64]:
+        """A copy of the ids of a split, all of which are nodes."""
+        store = self._table(self.description["splits"][name])
+        ids = read_rows(store).reshape(-1)
+        if ids.dtype.kind not in "iu":
+            raise FormatError(f"{store.path}: split {name!r} has {ids.dtype}, not ids of nodes")
+        wrong = np.flatnonzero((ids < 0) | (ids >= self.num_nodes))
+        if len(wrong):
+            raise FormatError(
+                f"{store.path}: row {wrong[0]} of split {name!r} is {ids[wrong[0]]}, and there are "
+                f"{self.num_nodes} nodes; the file is damaged, or of another dataset"
+            )
+        return ids.astype(np.int64, copy=False)
 
     def to_external(self, ids: ArrayLike) -> NDArray[np.int64] | list[str]:
         """What the source calls these nodes.

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from graphmount._arguments import as_count, as_ids
+from graphmount._mapped_reads import read_degrees, read_list_section
 from graphmount.errors import IdError
 from graphmount.graph import Graph
 
@@ -53,6 +55,8 @@ def expected_access(
     Raises:
         IdError: A seed does not exist.
         ValueError: A number is not positive.
+        FormatError: The lists are damaged; the message says where.
+        FileChangedError: The file was cut.
 
     Examples:
         >>> import graphmount as gm
@@ -69,28 +73,36 @@ def expected_access(
     for fanout in num_neighbors:
         if fanout != -1:
             as_count(fanout, "num_neighbors (-1 for all)", least=1)
-    lists = opened.neighbor_lists(direction)
+    ranges = _node_ranges(opened, direction)
     now = np.zeros(opened.num_nodes)
     now[starts] = min(1.0, batch_size / max(len(starts), 1))
     absent = np.log1p(-np.minimum(now, 1 - 1e-12))  # logarithm of the probability to be in no hop
     for fanout in num_neighbors:
         missed = np.zeros(opened.num_nodes)  # logarithm of the probability not to be in this hop
-        for begin, end in _node_ranges(lists.indptr):
-            offsets = lists.indptr[begin : end + 1]
+        for begin, end in ranges:
+            offsets = read_list_section(opened, "indptr", direction, begin, end + 1 - begin)
             degrees = np.diff(offsets)
             share = 1.0 if fanout < 0 else np.minimum(1.0, fanout / np.maximum(degrees, 1))
             log_missed = np.log1p(-np.minimum(now[begin:end] * share, 1 - 1e-12))
             if not log_missed.any():
                 continue
-            neighbors = lists.indices[offsets[0] : offsets[-1]]
+            first, last = int(offsets[0]), int(offsets[-1])
+            neighbors = read_list_section(opened, "indices", direction, first, last - first)
             np.add.at(missed, neighbors, np.repeat(log_missed, degrees))
         now = -np.expm1(missed)
         absent += missed
     return -np.expm1(absent)
 
 
-def _node_ranges(indptr: NDArray[np.int64]) -> list[tuple[int, int]]:
+def _node_ranges(graph: Graph, direction: Direction) -> list[tuple[int, int]]:
     """Ranges of nodes whose lists have a few million entries together."""
-    cuts = np.searchsorted(indptr, np.arange(0, int(indptr[-1]), _EDGES_AT_ONCE), side="right") - 1
-    bounds = np.unique(np.concatenate(([0], cuts, [len(indptr) - 1])))
-    return list(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True))
+    bounds, begin = [0], 0
+    for first, degrees in read_degrees(graph, direction):
+        ends = np.cumsum(degrees) + begin
+        # Where the next million begins, for each that begins within these lists.
+        marks = np.arange(-(-begin // _EDGES_AT_ONCE), ends[-1] // _EDGES_AT_ONCE + 1)
+        cuts = np.searchsorted(ends, marks * _EDGES_AT_ONCE, side="right") + first
+        bounds += cuts[cuts < graph.num_nodes].tolist()
+        begin = int(ends[-1])
+    bounds = np.unique([*bounds, graph.num_nodes]).tolist()
+    return list(pairwise(bounds))

@@ -111,7 +111,7 @@ class Graph(NeighborSampling, RandomWalks, NegativeSampling):
     @property
     def has_weights(self) -> bool:
         """Whether edges have weights."""
-        return self._section("weights", self.directions[0]) is not None
+        return self._open().has_list_section("weights", self.directions[0])
 
     @property
     def has_timestamps(self) -> bool:

@@ -6,6 +6,7 @@ import os
 from typing import Any
 
 import graphmount as gm
+from graphmount._mapped_reads import read_rows
 
 
 def files_of(dataset: gm.Dataset) -> list[str]:
@@ -61,7 +62,8 @@ def check_together(dataset: gm.Dataset) -> None:
             raise gm.errors.OrderError(
                 f"{store.path} has {len(store)} rows, but the graph has {dataset.num_edges} edges"
             )
-    for name, nodes in dataset.splits.items():
+    for name, file in dataset.description["splits"].items():
+        nodes = read_rows(dataset._table(file))  # noqa: SLF001
         if nodes.size and not 0 <= nodes.min() <= nodes.max() < dataset.num_nodes:
             raise gm.errors.OrderError(
                 f"split {name!r} of {dataset.path} has nodes that do not exist: there are "

@@ -105,12 +105,12 @@ def _graph_facts(graph: gm.Graph) -> dict[str, Any]:
 
 
 def _feature_facts(store: gm.FeatureStore) -> dict[str, Any]:
-    array = store.numpy()
+    item_bytes = 2 if store.dtype == "bfloat16" else store.dtype.itemsize
     return {
         "kind": "features",
         "shape": store.shape,
         "dtype": str(store.dtype),
-        "row_bytes": array.itemsize * math.prod(array.shape[1:]),
+        "row_bytes": item_bytes * math.prod(store.shape[1:]),
         "quantized": None if store.scales is None else "column",
     } | _file_facts(store)
 

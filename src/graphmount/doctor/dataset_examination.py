@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from graphmount._hot_rows import degree_counts
+from graphmount._mapped_reads import ListOffsets
 from graphmount.doctor.dataset import BatchFacts, DatasetFacts, TableFacts
 from graphmount.doctor.estimate import bytes_under_way
 
@@ -65,7 +66,6 @@ def examine_dataset(
     """
     graph = dataset.graph
     direction: Direction = "in" if "in" in graph.directions else "out"
-    lists = graph.neighbor_lists(direction)
     is_hot_first = dataset.description.get("order") != "given"
     ranks = _hotness_ranks(graph, direction, is_hot_first=is_hot_first)
     tables = tuple(
@@ -87,13 +87,20 @@ def examine_dataset(
         num_nodes=dataset.num_nodes,
         num_edges=dataset.num_edges,
         is_hot_first=is_hot_first,
-        list_bytes=lists.indptr.nbytes + lists.indices.nbytes,
+        list_bytes=_list_bytes(graph, direction),
         tables=tables,
         batch=batch,
         copy_bytes_per_second=_copy_rate(row_bytes),
         served=None if batch is None or ranks is None else _curve(ranks(nodes)),
         appearances=_appearances(graph, direction) if is_hot_first else None,
     )
+
+
+def _list_bytes(graph: Graph, direction: Direction) -> int:
+    """What offsets and neighbors take."""
+    stored = direction if graph.directed else "in"
+    names = (f"indptr ({stored})", f"indices ({stored})")
+    return sum(section.num_bytes for section in graph.sections if section.name in names)
 
 
 def _table_facts(name: str, store: FeatureStore, *, of_edges: bool) -> TableFacts:
@@ -171,7 +178,8 @@ class _Trial:
     """Draws samples like those of training: from the split "train", or from all nodes."""
 
     def __init__(self, dataset: Dataset, direction: Direction) -> None:
-        train = dataset.splits.get("train")
+        has_train = "train" in dataset.description["splits"]
+        train = dataset._read_split("train") if has_train else None  # noqa: SLF001
         self._train = None if train is None or train.size == 0 else train
         self._graph = dataset.graph
         self._direction: Direction = direction
@@ -248,8 +256,6 @@ def _appearances(graph: Graph, direction: Direction) -> tuple[tuple[float, float
     other: Direction = "out" if direction == "in" else "in"
     if other not in graph.directions or graph.num_edges == 0:
         return None
-    indptr = graph.neighbor_lists(other).indptr
-    heights = [
-        int(indptr[round(share * graph.num_nodes)]) / int(indptr[-1]) for share in _CACHE_SHARES
-    ]
+    offsets = ListOffsets(graph, other)
+    heights = [offsets[round(share * graph.num_nodes)] / graph.num_edges for share in _CACHE_SHARES]
     return tuple(zip(map(float, _CACHE_SHARES), heights, strict=True))

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from graphmount._arguments import as_count, as_id
+from graphmount._mapped_reads import read_list_section
 from graphmount.graphzero.failures import as_runtime_errors
 from graphmount.graphzero.original_files import mount_graph
 
 if TYPE_CHECKING:
     import os
 
+    import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
     import graphmount
@@ -103,7 +103,8 @@ class Graph:
             array([1, 2])
         """
         begin, end = self._list_range(node_id)
-        return self._graph.neighbor_lists("out").indices[begin:end].astype(np.int64)
+        with as_runtime_errors():
+            return read_list_section(self._graph, "indices", "out", begin, end - begin)
 
     def get_weights(self, node_id: int) -> NDArray[np.float32]:
         """The weights of the edges of a node, in the order of `get_neighbours`.
@@ -122,12 +123,12 @@ class Graph:
             array([2. , 0.5], dtype=float32)
         """
         begin, end = self._list_range(node_id)
-        weights = self._graph.neighbor_lists("out").weights
-        if weights is None:
+        if not self.has_weights:
             raise RuntimeError(
                 f"{self._graph.path} has no weights; convert a table whose third column has them"
             )
-        return weights[begin:end].copy()
+        with as_runtime_errors():
+            return read_list_section(self._graph, "weights", "out", begin, end - begin)
 
     def batch_random_walk(
         self, start_nodes: ArrayLike, walk_length: int, p: float = 1.0, q: float = 1.0

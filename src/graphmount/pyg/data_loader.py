@@ -9,12 +9,13 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import torch
 from torch_geometric.data import Data
 
 from graphmount._loader_inputs import LoaderData, open_data
+from graphmount._mapped_reads import gather_list_values
 from graphmount._torch_loader import TensorLoader
 from graphmount.dataset import Dataset
 from graphmount.errors import MissingDataError
@@ -22,9 +23,6 @@ from graphmount.pyg.batch_names import require_free_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-
-    import numpy as np
-    from numpy.typing import NDArray
 
     from graphmount._tensor_batch import TensorBatch
     from graphmount.features import FeatureStore
@@ -86,17 +84,15 @@ class DataLoader(TensorLoader):
         self._custom_cls = custom_cls or Data
         self._input_id = input_id
         graph = self._data.graph
-        # By edge id, which is the place in these lists.
-        lists = graph.neighbor_lists(graph.directions[0])
-        self._edge_values: dict[str, NDArray[np.generic]] = {}
-        if lists.weights is not None:
-            self._edge_values[weight_attr or _WEIGHTS] = lists.weights
+        self._edge_values: dict[str, Literal["weights", "timestamps"]] = {}
+        if graph.has_weights:
+            self._edge_values[weight_attr or _WEIGHTS] = "weights"
         if time_attr is not None:
-            if lists.timestamps is None:
+            if not graph.has_timestamps:
                 raise MissingDataError(
                     f"{graph.path} has no timestamps; compile it with timestamps="
                 )
-            self._edge_values[time_attr] = lists.timestamps
+            self._edge_values[time_attr] = "timestamps"
         for name in self._edge_values:
             if name in self._data.features or name in self._data.edge_features:
                 raise ValueError(
@@ -128,8 +124,11 @@ class DataLoader(TensorLoader):
             is_column = name == _LABELS and rows.ndim == 2 and rows.shape[1] == 1
             data[name] = rows.squeeze(1) if is_column else rows
         ids = batch.edge_ids.numpy()
+        graph = self._data.graph
         for name, values in self._edge_values.items():
-            data[name] = torch.from_numpy(values[ids])
+            # By edge id, which is the place in these lists.
+            found = gather_list_values(graph, values, graph.directions[0], ids)
+            data[name] = torch.from_numpy(found)
         data.n_id = batch.nodes
         data.e_id = batch.edge_ids
         data.batch = batch.batch

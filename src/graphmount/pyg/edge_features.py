@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from graphmount._arguments import as_ids
+from graphmount._mapped_reads import gather_list_values
 from graphmount.errors import MissingDataError
 from graphmount.pyg.batch_names import require_free_names
 from graphmount.torch import gather
@@ -77,7 +79,9 @@ class EdgeFeatures:
         for name in self._names:
             data[name] = gather(self._dataset.edge_features[name], ids)
         if self._weights:
-            weights = self._dataset.graph.weights
-            assert weights is not None  # noqa: S101  (checked above)
-            data.edge_weight = torch.from_numpy(weights[ids.numpy()])
+            graph = self._dataset.graph
+            weights = gather_list_values(
+                graph, "weights", graph.directions[0], as_ids(ids.numpy(), "e_id")
+            )
+            data.edge_weight = torch.from_numpy(weights)
         return data

@@ -73,7 +73,9 @@ class FeatureStore(torch_geometric.data.FeatureStore):
                     "name; compile the dataset again with another name for the table"
                 )
             self._tables[_LABELS] = labels
-        self._splits: Mapping[str, str] = {f"{name}_mask": name for name in dataset.splits}
+        self._splits: Mapping[str, str] = {
+            f"{name}_mask": name for name in dataset.description["splits"]
+        }
         self._masks: dict[str, torch.Tensor] = {}
         for name in self._splits:
             if name in self._tables:
@@ -151,7 +153,7 @@ class FeatureStore(torch_geometric.data.FeatureStore):
     def _mask(self, name: str) -> torch.Tensor:
         if name not in self._masks:
             mask = np.zeros(self._dataset.num_nodes, np.bool_)
-            mask[self._dataset.splits[self._splits[name]]] = True
+            mask[self._dataset._read_split(self._splits[name])] = True  # noqa: SLF001
             self._masks[name] = torch.from_numpy(mask)
         return self._masks[name]
 

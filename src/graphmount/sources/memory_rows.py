@@ -15,6 +15,7 @@ import numpy as np
 from graphmount import _core
 from graphmount._arguments import as_count, as_plain
 from graphmount._conversion import convert
+from graphmount._mapped_reads import read_rows
 from graphmount._node_keys import as_keys
 from graphmount.features import FeatureStore
 from graphmount.sources.batches import Keys, RowBatch, Skipped, TextColumn
@@ -62,6 +63,7 @@ class MemoryRows:
     ) -> None:
         array, self.dtype = _as_matrix(source)
         self._array = array
+        self._store = source if isinstance(source, FeatureStore) else None
         self._scales = source.scales if isinstance(source, FeatureStore) else None
         self._is_mapped = isinstance(source, FeatureStore | np.memmap)
         if self._scales is not None:
@@ -91,12 +93,12 @@ class MemoryRows:
         self._prefetch(0, ahead)
         for first in range(0, len(array), step):
             self._prefetch(first + ahead, first + ahead + step)
-            rows = array[first : first + step]
+            rows = self._rows(first, min(first + step, len(array)))
             if self._scales is not None:
                 rows = rows * (self._scales if rows.ndim == 2 else self._scales[0])
             if self._columns is not None:
                 rows = rows[:, self._columns]
-            elif self._is_mapped:
+            elif self._is_mapped and self._store is None:
                 rows = np.array(rows)
             yield RowBatch(
                 rows=rows.astype(rows.dtype.newbyteorder("="), copy=False),
@@ -113,12 +115,29 @@ class MemoryRows:
                 )
             if self._scales is not None:
                 raise ValueError(f"key={key!r} is a column of quantized values; pass an array")
-            column = array[:, as_count(key, "key", most=array.shape[1] - 1)]
+            number = as_count(key, "key", most=array.shape[1] - 1)
+            column = array[:, number] if self._store is None else self._column(number)
             return np.ascontiguousarray(convert(column, self.dtype, "int64", 0))
         keys = as_keys(cast("ArrayLike", key), "key")
         if len(keys) != len(array):
             raise ValueError(f"there are {len(keys)} keys for {len(array)} rows")
         return keys
+
+    def _rows(self, begin: int, end: int) -> NDArray[Any]:
+        """Rows in memory. Of a mounted file only the core may look at them."""
+        if self._store is not None:
+            return read_rows(self._store, begin, end - begin)
+        return self._array[begin:end]
+
+    def _column(self, number: int) -> NDArray[Any]:
+        """A column of a mounted file, in memory."""
+        row_bytes = self._array.itemsize * self._array.shape[1]
+        step = max(1, _READ_AHEAD_BYTES // row_bytes)
+        column = np.empty(len(self._array), self._array.dtype)
+        for first in range(0, len(column), step):
+            last = min(first + step, len(column))
+            column[first:last] = self._rows(first, last)[:, number]
+        return column
 
     def _prefetch(self, begin: int, end: int) -> None:
         """Has the system read rows of a mapped array: it would not look so far ahead by itself."""

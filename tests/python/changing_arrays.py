@@ -1,12 +1,13 @@
 """A process whose calls get arrays that another thread spoils meanwhile: see test_caller_arrays.py.
 
-    python changing_arrays.py NAME ROUNDS
+    python changing_arrays.py ROUNDS
 
-NAME is one of CALLS. Files are those of the current folder.
+It says which of CALLS it makes, before it does. Files are those of the current folder.
 """
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import threading
 import time
@@ -70,22 +71,22 @@ class Spoiler(threading.Thread):
             others[7::101] = self.bad
 
 
-def main(name, rounds):
+def main(rounds):
     spoiler = Spoiler()
     spoiler.start()
-    for number in range(rounds):
-        spoiler.bad = (2**40, -(2**40), NODES)[number % 3]
-        ids[:], others[:] = 1, 2
-        spoiler.delay = number % 10 * 4e-5
-        try:
-            CALLS[name]()
-        except (gm.errors.IdError, gm.errors.SourceError) as error:
-            print(error)  # noqa: T201
-        while spoiler.delay is not None:
-            pass
+    for name, call in CALLS.items():
+        print(name, flush=True)  # noqa: T201
+        for number in range(rounds):
+            spoiler.bad = (2**40, -(2**40), NODES)[number % 3]
+            ids[:], others[:] = 1, 2
+            spoiler.delay = number % 10 * 4e-5
+            with contextlib.suppress(gm.errors.IdError, gm.errors.SourceError):
+                call()
+            while spoiler.delay is not None:
+                pass
     spoiler.has_ended = True
     spoiler.join()
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]))
+    main(int(sys.argv[1]))

@@ -53,6 +53,7 @@ demo: build $(VENV)/.demo ## train on a dataset that is larger than the memory i
 
 test: lint test-cpp test-python ## all checks and tests, with short campaigns
 test-all: lint test-cpp sanitize fuzz ## all checks and tests, with long campaigns, and sanitizers
+	GRAPHMOUNT_LONG=1 $(BIN)/ctest --test-dir build/core --output-on-failure --tests-regex faults
 	GRAPHMOUNT_LONG=1 $(BIN)/python -m pytest
 
 test-python: $(VENV)/.built $(VENV)/.tools

@@ -115,6 +115,8 @@ void AtomicFile::start_write_back([[maybe_unused]] std::uint64_t offset,
 }
 
 void AtomicFile::commit() {
+  // Whatever needs memory comes before the rename: once the file has its name, nothing may fail.
+  const std::filesystem::path folder_path = folder_of(path_);
   give_back();
   if (!file_.sync()) throw IoError(path_.string(), "cannot sync", errno);
   if (!has_name_) {
@@ -129,7 +131,7 @@ void AtomicFile::commit() {
   file_.close();
   // The rename itself must survive a power cut too. The data is safe already, so a file system
   // that cannot sync folders is no reason to fail.
-  const auto folder = FileDescriptor::open(folder_of(path_), O_RDONLY | O_DIRECTORY);
+  const auto folder = FileDescriptor::open(folder_path, O_RDONLY | O_DIRECTORY);
   if (folder) static_cast<void>(folder.sync());
 }
 

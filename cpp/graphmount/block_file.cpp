@@ -62,7 +62,7 @@ void BlockFile::open_direct() {
   if (code == 0) {
     // Some file systems take the flag and refuse the reads.
     Buffer<std::byte> block(kMostBlock);  // large enough to begin at a page
-    if (system_call::pread(descriptor(), block.data(), block_bytes_, 0) < 0) code = errno;
+    if (!descriptor_.read_once(0, {block.data(), block_bytes_})) code = errno;
   }
   if (code != 0) throw IoError(file_->path(), kRefused, code);
 #else
@@ -74,12 +74,11 @@ void BlockFile::read(std::uint64_t offset, std::byte* out, std::uint64_t bytes,
                      std::uint64_t needed) const {
   std::uint64_t done = 0;
   while (done < needed) {
-    const ssize_t got = system_call::pread(descriptor(), out + done, bytes - done, offset + done);
-    if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
-    if (got < 0) throw IoError(file_->path(), "cannot read", errno);
-    done += static_cast<std::uint64_t>(got);
+    const auto got = descriptor_.read_once(offset + done, {out + done, bytes - done});
+    if (!got) throw IoError(file_->path(), "cannot read", errno);
+    done += *got;
     // Less than whole blocks is the end of the file.
-    if (got == 0 || done % block_bytes_ != 0) break;
+    if (*got == 0 || done % block_bytes_ != 0) break;
   }
   if (done >= needed) return;
   file_->require_intact();

@@ -37,14 +37,20 @@ std::optional<std::size_t> FileDescriptor::read_at(std::uint64_t offset,
                                                    std::span<std::byte> out) const {
   std::size_t done = 0;
   while (done < out.size()) {
-    const ssize_t got = uninterrupted([&] {
-      return system_call::pread(number_, out.data() + done, out.size() - done, offset + done);
-    });
-    if (got < 0) return std::nullopt;
-    if (got == 0) break;
-    done += static_cast<std::size_t>(got);
+    const auto got = read_once(offset + done, out.subspan(done));
+    if (!got) return std::nullopt;
+    if (*got == 0) break;
+    done += *got;
   }
   return done;
+}
+
+std::optional<std::size_t> FileDescriptor::read_once(std::uint64_t offset,
+                                                     std::span<std::byte> out) const {
+  const ssize_t got =
+      uninterrupted([&] { return system_call::pread(number_, out.data(), out.size(), offset); });
+  if (got < 0) return std::nullopt;
+  return static_cast<std::size_t>(got);
 }
 
 bool FileDescriptor::write_at(std::uint64_t offset, std::span<const std::byte> data) const {

@@ -40,6 +40,8 @@ class FileDescriptor {
   /// Reads from `offset` on until `out` is full or the file ends; how many bytes that were.
   /// Nothing, and errno, where the system cannot.
   std::optional<std::size_t> read_at(std::uint64_t offset, std::span<std::byte> out) const;
+  /// As much of it as the system gives at once, for reads that have to begin at a block.
+  std::optional<std::size_t> read_once(std::uint64_t offset, std::span<std::byte> out) const;
   /// Writes all of `data`. False, and errno, where the system cannot.
   bool write_at(std::uint64_t offset, std::span<const std::byte> data) const;
   /// fsync, ftruncate, fallocate. False, and errno, where the system cannot.

@@ -131,8 +131,9 @@ void MappedFile::advise(Advice advice, std::uint64_t offset, std::uint64_t bytes
       code = MADV_SEQUENTIAL;
       break;
     case Advice::kWillNeed:
-      code = MADV_WILLNEED;
-      break;
+      // Only an offer: where it is refused, pages come when they are touched.
+      static_cast<void>(system_call::advise_memory(data_ + begin, end - begin, MADV_WILLNEED));
+      return;
     case Advice::kPopulate:
 #ifdef MADV_POPULATE_READ
       if (system_call::advise_memory(data_ + begin, end - begin, MADV_POPULATE_READ) == 0) return;

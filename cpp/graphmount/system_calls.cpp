@@ -129,6 +129,10 @@ int uring_register(int ring, unsigned operation, const void* argument, unsigned 
   return static_cast<int>(::syscall(kUringRegister, ring, operation, argument, count));
 }
 
+std::uint32_t uring_read_bytes(std::uint32_t bytes) noexcept {
+  return bytes;
+}
+
 std::int32_t uring_result(std::int32_t result) noexcept {
   return result;
 }

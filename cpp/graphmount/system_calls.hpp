@@ -56,7 +56,9 @@ void* remap(void* memory, std::size_t bytes, std::size_t new_bytes);
 int uring_setup(unsigned entries, void* params);
 int uring_enter(int ring, unsigned num_queued, unsigned least, unsigned flags);
 int uring_register(int ring, unsigned operation, const void* argument, unsigned count);
-/// What a completion says: the result as it is. Reads by a ring fail here, not in a call.
+/// What a read by a ring asks for, and what its completion says: the number as it is. Such reads
+/// fail here, not in a call.
+std::uint32_t uring_read_bytes(std::uint32_t bytes) noexcept;
 std::int32_t uring_result(std::int32_t result) noexcept;
 #endif
 

@@ -142,7 +142,7 @@ void Uring::queue_read(std::uint64_t offset, std::byte* out, std::uint32_t bytes
   entry.flags = kFixedFile;
   entry.offset = offset;
   entry.address = reinterpret_cast<std::uint64_t>(out);
-  entry.bytes = bytes;
+  entry.bytes = system_call::uring_read_bytes(bytes);
   entry.tag = tag;
   std::atomic_ref(*submit_tail_).store(tail + 1, std::memory_order_release);
   ++num_queued_;

@@ -66,7 +66,9 @@ class UringRows final : public RowReader {
       // Reads may be in flight, and nobody will wait for them: their memory is not used again.
       ring_.reset();
       memory_ = Buffer<std::byte>(memory_.size());
-      throw IoError(file_.mapping().path(), error.what(), error.code().value());
+      throw IoError(file_.mapping().path(),
+                    "cannot be read by io_uring, which this system has stopped; use another reader",
+                    error.code().value());
     }
     if (failure) std::rethrow_exception(failure);
     stats_.rows += reads.size();

@@ -85,7 +85,8 @@ def widen(rows: NDArray[Any], source: str) -> NDArray[Any]:
 def _fits_integer(rows: NDArray[Any], target: np.dtype[Any]) -> NDArray[np.bool_]:
     limits = np.iinfo(target)
     if rows.dtype.kind == "f":
-        rows = rows.astype(np.float64)  # a float16 cannot hold the limits
+        if rows.dtype.itemsize < 8:  # a float16 cannot hold the limits
+            rows = rows.astype(np.float64)
         # The upper limit plus one is a power of two, so it is exact as a float; the limit is not.
         in_range = (rows >= float(limits.min)) & (rows < float(limits.max + 1))
         return cast("NDArray[np.bool_]", in_range & (np.floor(rows) == rows))
@@ -115,4 +116,4 @@ def _require(fine: NDArray[Any], rows: NDArray[Any], target: str, first_row: int
     where = f"row {first_row + int(place[0])}"
     if rows.ndim == 2:
         where += f", column {int(place[1])}"
-    raise SourceError(f"{where}: {rows[tuple(place)]} cannot be stored as {target}")
+    raise SourceError(f"{where}: {rows[tuple(place)]!s} cannot be stored as {target}")

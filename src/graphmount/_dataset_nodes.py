@@ -12,6 +12,7 @@ from graphmount._arguments import as_count, as_ids, as_plain
 from graphmount._node_keys import take_keys
 from graphmount._sizes import format_bytes
 from graphmount.errors import BudgetError, IdError, OrderError, SourceError
+from graphmount.sources.file_stamps import require_unchanged
 from graphmount.sources.opening import open_rows
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ def read_keys(table: RowSource, *, memory: int) -> Iterator[Keys]:
     for batch in table.batches(memory=memory):
         if batch.keys is not None:
             yield batch.keys
+    require_unchanged(table)
     # The pass that reads the rows leaves the same ones out again.
     table.skipped.clear()
 

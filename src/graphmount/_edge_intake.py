@@ -18,6 +18,7 @@ from graphmount._shown import shown
 from graphmount._sizes import format_bytes
 from graphmount.errors import SourceError
 from graphmount.sources.batches import MOST_EXAMPLES, TextColumn
+from graphmount.sources.file_stamps import require_unchanged
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -149,6 +150,7 @@ class EdgeIntake:
             self._add(batch)
             if report is not None and self.source.size:
                 report(min(batch.done, self.source.size), self.source.size)
+        require_unchanged(self.source)
         if self._core.num_rows == 0 and self._num_nodes is None and not self.num_nodes:
             raise SourceError(
                 f"{self.source.name}: there are no edges in it"

@@ -18,6 +18,7 @@ from graphmount._mapped_reads import has_list_section, read_list_section
 from graphmount.errors import MissingDataError, OrderError
 from graphmount.graph import Graph
 from graphmount.sources.batches import Skipped
+from graphmount.sources.file_stamps import adopt
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     from graphmount.sources.batches import RowBatch, RowSource
 
 _STEP = 1 << 20
+#: More rows are believed only of graphs with as many edges, or if the features have them.
+_PLAUSIBLE_ROWS = 1 << 24
+_ROWS_PER_EDGE = 64
 
 
 class EdgePlacement:
@@ -34,11 +38,16 @@ class EdgePlacement:
 
     Args:
         graph: A graph that was compiled with `source_rows=True`.
+        rows: The rows of features.
         memory: The budget for turning the rows round, in bytes.
         folder: Where the temporary file is made.
+
+    Raises:
+        MissingDataError: The graph does not know the rows of its source.
+        OrderError: It knows rows that the features have not.
     """
 
-    def __init__(self, graph: Graph, *, memory: int, folder: str) -> None:
+    def __init__(self, graph: Graph, rows: RowSource, *, memory: int, folder: str) -> None:
         direction = graph.directions[0]
         if not has_list_section(graph, "source rows", direction):
             raise MissingDataError(
@@ -55,7 +64,7 @@ class EdgePlacement:
         self.num_rows: int | None = count
         self.skipped = Skipped()
         compiler = _core.GraphCompiler(
-            num_nodes=max(count, largest + 1),
+            num_nodes=_count_rows(graph, rows, largest + 1),
             in_lists=True,
             out_lists=False,
             undirected=False,
@@ -96,6 +105,23 @@ class EdgePlacement:
         return f"edge {node}"
 
 
+def _count_rows(graph: Graph, rows: RowSource, end: int) -> int:
+    """How many rows the source of the graph had, as far as anybody needs to know.
+
+    A file takes space for each of them, so a damaged number must not be believed.
+    """
+    known = rows.num_rows or 0
+    if end > max(_PLAUSIBLE_ROWS, _ROWS_PER_EDGE * graph.num_edges, known):
+        there = f", and {rows.name} has {known} rows" if known else ""
+        advice = "" if known else ", or the features as a file that knows how many rows it has"
+        raise OrderError(
+            f"{graph.path} has an edge from row {end - 1} of its source, but {graph.num_edges} "
+            f"edges in all{there}: it is damaged, or not the graph of these rows; compile it again"
+            f"{advice}"
+        )
+    return max(graph.num_edges, end)
+
+
 class RowsOfAllEdges:
     """Rows that are as many as the edges of the source, or raise an error; a `RowSource`.
 
@@ -125,6 +151,7 @@ class RowsOfAllEdges:
         self.skipped = rows.skipped
         if rows.num_rows is not None:
             self._require(rows.num_rows)
+        adopt(self, rows)
 
     def batches(self, *, memory: int) -> Iterator[RowBatch]:
         """See `RowSource`."""

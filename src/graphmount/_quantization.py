@@ -64,11 +64,43 @@ class ColumnRange:
         return scales
 
 
+def require_seen(
+    rows: NDArray[Any], dtype: str, largest: NDArray[np.float64], first_row: int
+) -> None:
+    """Raises if values are beyond those that the scales were made of.
+
+    Args:
+        rows: Some rows.
+        dtype: The name of their dtype.
+        largest: The largest absolute value that was seen of each column.
+        first_row: Where the rows stand in the source, for messages.
+
+    Raises:
+        SourceError: One is larger, or no number: the source has changed since.
+    """
+    if rows.size == 0:
+        return
+    table = widen(rows, dtype).reshape(len(rows), -1)
+    highest = table.max(axis=0).astype(np.float64)
+    lowest = table.min(axis=0).astype(np.float64)
+    is_seen = (highest <= largest) & (lowest >= -largest)  # not so, if either is NaN
+    if is_seen.all():
+        return
+    column = int(np.argmin(is_seen))
+    is_fine = np.abs(table[:, column].astype(np.float64)) <= largest[column]
+    row = int(np.argmin(is_fine))
+    where = f"row {first_row + row}" + (f", column {column}" if rows.ndim == 2 else "")
+    raise SourceError(
+        f"{where}: {table[row, column]} was not there when the scales were made, of values up to "
+        f"{largest[column]}; the source has changed in between: start again when nobody changes it"
+    )
+
+
 def quantized(rows: NDArray[Any], dtype: str, scales: NDArray[np.float32]) -> NDArray[np.int8]:
     """The integers for some rows: rounded to nearest, and at most 127 either way.
 
     Args:
-        rows: Some rows that have been seen when the scales were made.
+        rows: Some rows that have been seen when the scales were made; see `require_seen`.
         dtype: The name of their dtype.
         scales: One for each column.
     """

@@ -230,7 +230,7 @@ def compile_table(
     if edges is not None:
         if rows.has_keys or graph is not None or num_nodes is not None:
             raise ValueError("edges= does not go with key=, order= or num_nodes=")
-        placement = EdgePlacement(edges, memory=memory // 2, folder=folder)
+        placement = EdgePlacement(edges, rows, memory=memory // 2, folder=folder)
     elif rows.has_keys:
         placement = KeyPlacement(rows, graph=graph, num_nodes=num_nodes, on_error=on_error)
     elif new_ids is not None:

@@ -19,7 +19,7 @@ from graphmount import _core
 from graphmount._conversion import DTypeName, convert, item_bytes
 from graphmount._disk_space import require_free
 from graphmount._nan import NanPolicy, apply_nan_policy, require_nan_policy
-from graphmount._quantization import ColumnRange, quantized
+from graphmount._quantization import ColumnRange, quantized, require_seen
 from graphmount._read_ahead import read_ahead
 from graphmount._row_progress import RowProgress
 from graphmount._shown import shown
@@ -27,6 +27,7 @@ from graphmount._sizes import format_bytes
 from graphmount.errors import BudgetError, SourceError
 from graphmount.memory_report import physical_bytes
 from graphmount.row_placement import KeyPlacement
+from graphmount.sources.file_stamps import require_unchanged
 from graphmount.sources.row_sink import RowSink, batches_beside, knows_sinks
 
 if TYPE_CHECKING:
@@ -181,6 +182,8 @@ class _Job:
         # Three batches are alive at once, and conversion makes copies of one.
         self._batch_bytes = min(_LARGEST_BATCH_BYTES, memory // 32)
         self._progress = progress
+        self._num_rows: int | None = None  # of the pass before
+        self._largest: NDArray[np.float64] | None = None  # of each column, if it was measured
 
     @contextmanager
     def _naming_rows(self, separator: str = ", ") -> Iterator[None]:
@@ -200,7 +203,18 @@ class _Job:
                     yield batch, num_rows + (0 if sink is None else sink.num_rows)
                 num_rows += len(batch.rows)
                 self._progress.has_read(batch.done)
+        require_unchanged(self._source)
+        self._require_same_rows(num_rows + (0 if sink is None else sink.num_rows))
         self._progress.next_phase()
+
+    def _require_same_rows(self, num_rows: int) -> None:
+        """Raises if this pass has seen other rows than the one before."""
+        before, self._num_rows = self._num_rows, num_rows
+        if before not in (None, num_rows):
+            raise SourceError(
+                f"{self._source.name} had {before} rows when it was measured, and has {num_rows} "
+                "now; start again when nobody changes it"
+            )
 
     def measure(self, missing: float | None, *, is_last: bool) -> NDArray[np.float32]:
         """The scales for quantizing, by a pass over the source."""
@@ -214,6 +228,7 @@ class _Job:
             column_range.see(np.full((1, self._source.num_columns), missing), "float64", 0)
         # The next pass leaves the same rows out again.
         self._source.skipped.clear()
+        self._largest = column_range.largest
         return column_range.scales()
 
     def _stored(
@@ -223,9 +238,10 @@ class _Job:
         dtype = self._source.dtype
         with self._naming_rows():
             rows = apply_nan_policy(rows, dtype, self._nan, first_row)
-            if scales is None:
+            if scales is None or self._largest is None:
                 rows = convert(rows, dtype, self._dtype, first_row)
             else:
+                require_seen(rows, dtype, self._largest, first_row)
                 rows = quantized(rows, dtype, scales)
         return np.ascontiguousarray(rows).reshape(-1).view(np.uint8)
 

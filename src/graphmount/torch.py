@@ -130,8 +130,16 @@ def to_numpy(tensor: torch.Tensor) -> tuple[NDArray[np.generic], str]:
         >>> graphmount.torch.to_numpy(torch.tensor([1.0], dtype=torch.bfloat16))
         (array([16256], dtype=uint16), 'bfloat16')
     """
+    if tensor.device.type == "meta":
+        raise TypeError("the tensor is on the device 'meta', so it has no values")
     tensor = tensor.detach().cpu()
     if tensor.dtype == torch.bfloat16:
         return tensor.contiguous().view(torch.int16).numpy().view(np.uint16), "bfloat16"
-    array = tensor.numpy()
+    try:
+        array = tensor.numpy()
+    except (TypeError, RuntimeError):  # float8, quantized, conjugated
+        raise TypeError(
+            f"NumPy has no dtype like that of the tensor, {tensor.dtype}; pass tensor.float(), or "
+            "tensor.dequantize() if it is quantized"
+        ) from None
     return array, array.dtype.name

@@ -140,7 +140,7 @@ class _ArrayReader(StreamReader):
         else:
             rows = np.empty((count, *stream.shape[1:]), stream.dtype)
             self._fill(0, rows.reshape(-1))
-        return rows.astype(stream.dtype.newbyteorder("="), copy=False)
+        return rows.astype(stream.dtype.newbyteorder("="), copy=False)  # cast: of bytes alone
 
     def _fill(self, lane: int, values: NDArray[Any]) -> None:
         if values.size:
@@ -191,4 +191,4 @@ class _MemoryReader(StreamReader):
     def read(self, num_rows: int) -> NDArray[Any]:
         rows = self._array[self._place : self._place + num_rows]
         self._place += len(rows)
-        return rows.astype(rows.dtype.newbyteorder("="), copy=False)
+        return rows.astype(rows.dtype.newbyteorder("="), copy=False)  # cast: of bytes alone

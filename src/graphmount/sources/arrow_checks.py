@@ -11,7 +11,7 @@ import numpy as np
 
 from graphmount.errors import SourceError
 from graphmount.sources.arrow_columns import plain
-from graphmount.sources.arrow_tables import pyarrow
+from graphmount.sources.arrow_tables import pyarrow, unreadable
 from graphmount.sources.batches import MOST_EXAMPLES
 
 if TYPE_CHECKING:
@@ -49,8 +49,14 @@ class RowCheck:
         """The plain columns of a batch, without the rows that are bad.
 
         Raises:
-            SourceError: A row is bad, and bad rows are not to be left out.
+            SourceError: A row is bad, and bad rows are not to be left out; or Arrow cannot read it.
         """
+        try:
+            return self._clean(batch, first_row)
+        except pyarrow().ArrowException as error:
+            raise unreadable(self._name, error) from error
+
+    def _clean(self, batch: Any, first_row: int) -> list[Any]:  # noqa: ANN401
         columns = [plain(column) for column in batch.columns]
         rows = np.arange(first_row, first_row + batch.num_rows)
         # Once more after rows are gone: values are checked only where none is missing.
@@ -81,8 +87,7 @@ class RowCheck:
         messages = []
         for place in np.flatnonzero(bad)[:MOST_EXAMPLES].tolist():
             number, some = next((n, some) for n, some in found if some.rows[place])
-            value = columns[number][place].as_py()
-            shown = "" if value is None else f"{str(value)[:80]!r} "
+            shown = _shown_value(columns[number][place])
             messages.append(
                 f"{self._name}, row {rows[place]}, column {self._checks[number][0]!r}: {shown}"
                 f"{some.reason}"
@@ -90,3 +95,12 @@ class RowCheck:
         if self._on_error == "raise":
             raise SourceError(messages[0] + "; on_error='skip' leaves such rows out")
         self._skipped.add(int(bad.sum()), messages)
+
+
+def _shown_value(scalar: Any) -> str:  # noqa: ANN401
+    """A value as messages show it, with a blank behind; nothing if it is missing."""
+    try:
+        value = scalar.as_py()
+    except (ValueError, OverflowError):  # a time that Python has none for
+        value = scalar
+    return "" if value is None else f"{str(value)[:80]!r} "

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from graphmount.errors import SourceError
-from graphmount.sources.arrow_tables import pyarrow
+from graphmount.sources.arrow_tables import pyarrow, unreadable
 from graphmount.sources.batches import TextColumn
+from graphmount.sources.exact import changed_by_cast
 from graphmount.sources.text_columns import from_uuids
 
 if TYPE_CHECKING:
@@ -129,6 +130,23 @@ def _bad_casts(column: Any) -> list[BadRows]:  # noqa: ANN401
     return []
 
 
+def bad_values(column: Any, *, dtype: np.dtype[Any]) -> list[BadRows]:  # noqa: ANN401
+    """What is wrong with a plain column of numbers that are to be of a dtype."""
+    bad = bad_nulls(column)
+    if bad:
+        return bad
+    if pyarrow("pyarrow.types").is_decimal(column.type):
+        return _bad_casts(column) if dtype.kind == "i" else []
+    numbers = as_numpy(column)
+    if numbers.dtype == dtype or numbers.dtype.kind not in "iu":
+        return []
+    is_other = changed_by_cast(numbers, dtype)
+    if not is_other.any():
+        return []
+    reason = f"would be another number as {dtype}, which other columns need; take columns= apart"
+    return [BadRows(rows=is_other, reason=reason)]
+
+
 def bad_nulls(column: Any) -> list[BadRows]:  # noqa: ANN401
     """The rows of a column that are null."""
     if column.null_count == 0:
@@ -140,7 +158,7 @@ def as_ids(column: Any, *, as_text: bool, name: str) -> Keys:  # noqa: ANN401
     """The ids of a plain column in which nothing is wrong."""
     if not as_text:
         numbers = as_numpy(column.cast(pyarrow().int64()))
-        return np.ascontiguousarray(numbers, np.int64)
+        return np.ascontiguousarray(numbers, np.int64)  # cast: Arrow has made them int64
     if _is_uuid(column.type):
         size = 16 * len(column)
         data = column.buffers()[1]
@@ -156,7 +174,7 @@ def _as_text(column: Any, name: str) -> TextColumn:  # noqa: ANN401
     try:
         strings.validate(full=True)
     except arrow.ArrowInvalid as error:
-        raise SourceError(f"{name}: {error}") from error
+        raise unreadable(name, error) from error
     _, offset_buffer, data_buffer = strings.buffers()
     offsets = np.zeros(1, np.int64)
     if len(strings):
@@ -182,7 +200,7 @@ def bad_weights(column: Any) -> list[BadRows]:  # noqa: ANN401
     if not bad:
         wide = _as_floats(column)
         with np.errstate(over="ignore"):
-            too_large = np.isinf(wide.astype(np.float32)) & np.isfinite(wide)
+            too_large = changed_by_cast(wide.astype(np.float64), np.float32)  # cast: is wider
         if too_large.any():
             bad.append(BadRows(rows=too_large, reason="is too large for float32"))
     return bad
@@ -221,7 +239,7 @@ def as_timestamps(column: Any) -> NDArray[np.int64]:  # noqa: ANN401
     if types.is_timestamp(kind):
         return as_numpy(column.cast(arrow.int64())) // _PER_SECOND[kind.unit]
     if types.is_date32(kind):
-        return as_numpy(column.cast(arrow.int32())).astype(np.int64) * 86400
+        return as_numpy(column.cast(arrow.int32())).astype(np.int64) * 86400  # cast: is wider
     if types.is_date64(kind):
         return as_numpy(column.cast(arrow.int64())) // 1000
     return np.ascontiguousarray(as_numpy(column.cast(arrow.int64())), np.int64)

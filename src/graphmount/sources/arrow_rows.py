@@ -116,8 +116,9 @@ class ArrowRows:
         """See `RowSource`."""
         row_bytes = 3 * self.num_columns * self._dtype.itemsize + _KEY_BYTES * self.has_keys
         places = ([] if self._key is None else [self._key]) + self._values
-        check_values = functools.partial(_bad_lists, length=self.num_columns)
-        checks = [check_values if self._has_lists else arrow_columns.bad_nulls] * len(self._values)
+        check_lists = functools.partial(_bad_lists, length=self.num_columns, dtype=self._dtype)
+        check_values = functools.partial(arrow_columns.bad_values, dtype=self._dtype)
+        checks = [check_lists if self._has_lists else check_values] * len(self._values)
         if self.has_keys:
             checks.insert(0, functools.partial(arrow_columns.bad_ids, as_text=self.has_text_keys))
         distinct = sorted(set(places))
@@ -176,10 +177,15 @@ def _dtype_of(kind: Any, name: str) -> np.dtype[Any]:  # noqa: ANN401
 def _numbers(column: Any, dtype: np.dtype[Any]) -> NDArray[Any]:  # noqa: ANN401
     if pyarrow("pyarrow.types").is_decimal(column.type):
         column = column.cast(pyarrow().from_numpy_dtype(dtype))
-    return arrow_columns.as_numpy(column).astype(dtype, copy=False)
+    return arrow_columns.as_numpy(column).astype(dtype, copy=False)  # cast: has been checked
 
 
-def _bad_lists(column: Any, *, length: int) -> list[arrow_columns.BadRows]:  # noqa: ANN401
+def _bad_lists(
+    column: Any,  # noqa: ANN401
+    *,
+    length: int,
+    dtype: np.dtype[Any],
+) -> list[arrow_columns.BadRows]:
     bad = arrow_columns.bad_nulls(column)
     if bad:
         return bad
@@ -190,7 +196,17 @@ def _bad_lists(column: Any, *, length: int) -> list[arrow_columns.BadRows]:  # n
         return [arrow_columns.BadRows(rows=is_other, reason=reason)]
     values = arrow_columns.plain(column.flatten())
     if values.null_count == 0:
-        return []
-    is_null = arrow_columns.as_numpy(values.is_null()).reshape(len(column), length)
-    missing: NDArray[np.bool_] = np.logical_or.reduce(is_null, axis=1)
+        return [
+            arrow_columns.BadRows(
+                rows=_any_of(some.rows, len(column)), reason=f"has one: {some.reason}"
+            )
+            for some in arrow_columns.bad_values(values, dtype=dtype)
+        ]
+    missing = _any_of(arrow_columns.as_numpy(values.is_null()), len(column))
     return [arrow_columns.BadRows(rows=missing, reason="has a missing value (null)")]
+
+
+def _any_of(values: NDArray[np.bool_], num_rows: int) -> NDArray[np.bool_]:
+    """Whether any of the values of each list is so."""
+    lists = values.reshape(num_rows, -1)
+    return np.any(lists, axis=1) if lists.size else np.zeros(num_rows, np.bool_)

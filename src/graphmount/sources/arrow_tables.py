@@ -61,7 +61,7 @@ class ArrowTable:
             except StopIteration:
                 return
             except (arrow.ArrowException, OSError) as error:
-                raise SourceError(f"{self.name} cannot be read: {error}") from error
+                raise unreadable(self.name, error) from error
             for first in range(0, batch.num_rows, num_rows):
                 piece = batch.slice(first, num_rows)
                 upto = first + piece.num_rows
@@ -121,12 +121,16 @@ class _IpcTable(ArrowTable):
             reader = self._open(file, columns)
             if self._is_stream:
                 for batch in reader:
+                    batch.validate(full=True)
                     yield batch.select(names), file.tell()
                 return
             count = reader.num_record_batches
             for number in range(count):
                 done = (self.size or 0) * (number + 1) // count
-                yield reader.get_batch(number).select(names), done
+                batch = reader.get_batch(number)
+                # Offsets and such come as they are in the file, and would be followed anywhere.
+                batch.validate(full=True)
+                yield batch.select(names), done
 
 
 class _OrcTable(ArrowTable):
@@ -230,7 +234,18 @@ def open_table(source: object, kind: str | None = None) -> ArrowTable:
             return _OrcTable(source)
         return _IpcTable(source, is_stream=kind == "arrow stream")
     except (arrow.ArrowException, OSError) as error:
-        raise SourceError(f"{source} cannot be read: {error}") from error
+        raise unreadable(source, error) from error
+
+
+def unreadable(name: str, error: Exception) -> SourceError:
+    """What to raise where Arrow has failed.
+
+    Args:
+        name: What messages call the table.
+        error: Why it has; its own advice is about Arrow's options, which nobody has here.
+    """
+    reason = str(error).partition("\n")[0][:300]
+    return SourceError(f"{name} cannot be read: {reason}; write the file again, or get it anew")
 
 
 def first_batch(table: ArrowTable, column: int) -> Any:  # noqa: ANN401

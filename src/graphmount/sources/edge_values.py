@@ -6,11 +6,12 @@ Whether ids and weights make sense (none is negative, say) is the compiler's to 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from graphmount.errors import SourceError
+from graphmount.sources.exact import as_int64, as_seconds
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -41,8 +42,7 @@ def require_timestamps(dtype: np.dtype[Any], name: str) -> None:
 
 def as_node_ids(values: NDArray[Any], name: str, first: int) -> NDArray[np.int64]:
     """Ids of a column, contiguous; `first` is the edge the values begin with, for messages."""
-    _require_int64(values, f"{name}, edge", first)
-    return np.ascontiguousarray(values, np.int64)
+    return as_int64(values, f"{name}, edge", first)
 
 
 def as_weights(values: NDArray[Any], name: str, first: int) -> NDArray[np.float32]:
@@ -66,14 +66,5 @@ def as_timestamps(values: NDArray[Any], name: str, first: int) -> NDArray[np.int
         missing = np.flatnonzero(np.isnat(values))
         if len(missing):
             raise SourceError(f"{name}, edge {first + int(missing[0])}: the timestamp is missing")
-        seconds = values.astype("datetime64[s]").astype(np.int64)
-        return cast("NDArray[np.int64]", np.ascontiguousarray(seconds))
-    _require_int64(values, f"{name}, edge", first)
-    return np.ascontiguousarray(values, np.int64)
-
-
-def _require_int64(values: NDArray[Any], what: str, first: int) -> None:
-    if values.dtype == np.uint64 and values.size:
-        place = int(np.argmax(values))
-        if int(values[place]) >= 2**63:
-            raise SourceError(f"{what} {first + place}: {values[place]} is too large for int64")
+        return as_seconds(values, f"{name}, edge", first)
+    return as_int64(values, f"{name}, edge", first)

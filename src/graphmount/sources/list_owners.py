@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from graphmount.errors import SourceError
+from graphmount.sources.exact import as_int64
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -70,7 +71,7 @@ class ListOwners:
 
     def _refill(self) -> bool:
         last = int(self._ends[-1]) if len(self._ends) else self._place
-        offsets = self._offsets.read(self._chunk).astype(np.int64, copy=False)
+        offsets = as_int64(self._offsets.read(self._chunk), f"{self._name}: list", self._num_read)
         if len(offsets) == 0:
             return False
         bad = np.flatnonzero((np.diff(offsets, prepend=last) < 0) | (offsets > self._num_entries))

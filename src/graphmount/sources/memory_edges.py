@@ -64,6 +64,8 @@ def as_array(source: Any, name: str) -> NDArray[Any]:  # noqa: ANN401
     torch = sys.modules.get("torch")
     if torch is None or not isinstance(source, torch.Tensor):
         return as_plain(source, name)
+    if source.device.type == "meta":
+        raise TypeError(f"{name}: the tensor is on the device 'meta', so it has no values")
     if source.device.type != "cpu":
         raise TypeError(f"{name}: the tensor is on {source.device}; pass tensor.cpu()")
     if source.layout != torch.strided:
@@ -73,7 +75,13 @@ def as_array(source: Any, name: str) -> NDArray[Any]:  # noqa: ANN401
         )
     if source.dtype == torch.bfloat16:
         source = source.float()  # NumPy has no such dtype
-    return np.asarray(source.detach().as_subclass(torch.Tensor).numpy())
+    try:
+        return np.asarray(source.detach().as_subclass(torch.Tensor).numpy())
+    except (TypeError, RuntimeError):  # float8, quantized, conjugated
+        raise TypeError(
+            f"{name}: NumPy has no dtype like that of the tensor, {source.dtype}; pass "
+            "tensor.float(), or tensor.dequantize() if it is quantized"
+        ) from None
 
 
 def is_pyg(source: object) -> bool:

@@ -101,7 +101,7 @@ class MemoryRows:
             elif self._is_mapped and self._store is None:
                 rows = np.array(rows)
             yield RowBatch(
-                rows=rows.astype(rows.dtype.newbyteorder("="), copy=False),
+                rows=rows.astype(rows.dtype.newbyteorder("="), copy=False),  # cast: of bytes alone
                 keys=None if self._keys is None else _slice(self._keys, first, first + len(rows)),
                 done=first + len(rows),
             )

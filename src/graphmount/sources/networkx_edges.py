@@ -15,6 +15,7 @@ import numpy as np
 
 from graphmount._arguments import is_text
 from graphmount._node_keys import as_keys
+from graphmount._shown import shown
 from graphmount.errors import SourceError
 from graphmount.sources.batches import EdgeBatch, Skipped
 from graphmount.sources.edge_values import as_weights
@@ -84,7 +85,7 @@ class NetworkXEdges:
             first = first or kind
             if kind is None or kind is not first:
                 raise SourceError(
-                    f"{self.name}: node {node!r} is a {type(node).__name__}; nodes are all "
+                    f"{self.name}: node {shown(node)} is a {type(node).__name__}; nodes are all "
                     "integers or all strings: use networkx.convert_node_labels_to_integers"
                 )
         return first is str
@@ -124,9 +125,18 @@ class NetworkXEdges:
         if self._weights is None:
             return None
         values = self._values(edges, self._weights)
-        if not all(isinstance(value, int | float | np.number) for value in values):
-            self._refuse(edges, values, self._weights, int | float | np.number, "a number")
-        return as_weights(np.array(values, np.float64), f"{self.name}, {self._weights}", first)
+        # Complex numbers are np.number too, and lose half of what they are.
+        kinds = int | float | np.integer | np.floating
+        if not all(isinstance(value, kinds) for value in values):
+            self._refuse(edges, values, self._weights, kinds, "a number")
+        try:
+            wide = np.array(values, np.float64)
+        except OverflowError:
+            raise SourceError(
+                f"{self.name}, edge {first} or one after it: its {self._weights!r} is too large "
+                "for float32"
+            ) from None
+        return as_weights(wide, f"{self.name}, {self._weights}", first)
 
     def _edge_times(self, edges: list[Any], first: int) -> NDArray[np.int64] | None:
         if self._timestamps is None:
@@ -149,5 +159,7 @@ class NetworkXEdges:
     ) -> None:
         place = next(i for i, value in enumerate(values) if not isinstance(value, kinds))
         src, dst = edges[place][:2]
-        found = "is missing" if values[place] is None else f"is {values[place]!r}, not {wanted}"
+        found = (
+            "is missing" if values[place] is None else f"is {shown(values[place])}, not {wanted}"
+        )
         raise SourceError(f"{self.name}, edge from {src!r} to {dst!r}: its {name!r} {found}")

@@ -16,6 +16,7 @@ from graphmount.errors import SourceError
 from graphmount.sources import edge_openers, row_openers
 from graphmount.sources.array_stream import MemoryStream
 from graphmount.sources.concatenated import ConcatenatedEdges, ConcatenatedRows
+from graphmount.sources.file_stamps import adopt, remember, stamps_of
 from graphmount.sources.kinds import kind_of
 from graphmount.sources.memory_edges import as_array
 from graphmount.sources.npy_files import open_npy
@@ -97,9 +98,14 @@ def open_edges(
         shape=shape,
         dtype=dtype,
     )
+    side_paths: list[Any] = [value for value in (weights, timestamps) if _is_side_path(value)]
+    side_stamps = stamps_of(map(os.fsdecode, side_paths))
     opened = _open_edges(source, options)
     if side_weights or side_times:
-        return SideColumns(opened, weights=side_weights, timestamps=side_times)
+        sided = SideColumns(opened, weights=side_weights, timestamps=side_times)
+        adopt(sided, opened)
+        remember(sided, side_stamps)
+        return sided
     return opened
 
 
@@ -107,10 +113,14 @@ def _open_edges(source: Any, options: EdgeOptions) -> EdgeSource:  # noqa: ANN40
     if not is_paths(source):
         return edge_openers.open_object(source, options)
     paths, kind = _one_kind(source, is_headerless=options.shape is not None)
+    stamps = stamps_of(paths)
     if isinstance(source, tuple) and kind == "npy" and len(paths) == len(source) == 2:
-        return edge_openers.open_pair(paths[0], paths[1], options)
-    parts = [edge_openers.open_file(path, kind, options) for path in paths]
-    return parts[0] if len(parts) == 1 else ConcatenatedEdges(parts)
+        opened: EdgeSource = edge_openers.open_pair(paths[0], paths[1], options)
+    else:
+        parts = [edge_openers.open_file(path, kind, options) for path in paths]
+        opened = parts[0] if len(parts) == 1 else ConcatenatedEdges(parts)
+    remember(opened, stamps)
+    return opened
 
 
 def open_rows(
@@ -163,8 +173,11 @@ def open_rows(
     if not is_paths(source):
         return row_openers.open_object(source, options)
     paths, kind = _one_kind(source, is_headerless=shape is not None)
+    stamps = stamps_of(paths)
     parts = [row_openers.open_file(path, kind, options) for path in paths]
-    return parts[0] if len(parts) == 1 else ConcatenatedRows(parts)
+    opened = parts[0] if len(parts) == 1 else ConcatenatedRows(parts)
+    remember(opened, stamps)
+    return opened
 
 
 def _one_kind(source: object, *, is_headerless: bool) -> tuple[list[str], Any]:
@@ -181,17 +194,22 @@ def _one_kind(source: object, *, is_headerless: bool) -> tuple[list[str], Any]:
     return paths, first
 
 
+def _is_side_path(value: object) -> bool:
+    """Whether weights or times are a file of their own."""
+    return isinstance(value, os.PathLike) or (isinstance(value, str) and value.endswith(".npy"))
+
+
 def _side_column(value: Any, name: str) -> Stream | None:  # noqa: ANN401
     """Weights or times from elsewhere; None if the value names a column, or nothing."""
     if value is None or isinstance(value, bool | int):
         return None
-    if isinstance(value, os.PathLike) or (isinstance(value, str) and value.endswith(".npy")):
-        return open_npy(os.fspath(value))
+    if _is_side_path(value):
+        return open_npy(os.fsdecode(value))
     if isinstance(value, str):
         return None
     array = as_array(value, name)
     if array.size == 0 and isinstance(value, list | tuple):
-        array = array.astype(np.int64)  # an empty list has no dtype of its own
+        array = array.astype(np.int64)  # cast: there is nothing in it; an empty list has no dtype
     kinds, wanted = ("fiu", "numbers") if name == "weights" else ("iuM", "integers or datetime64")
     if array.dtype.kind not in kinds:
         raise TypeError(f"{name} must be {wanted}, not {array.dtype}")

@@ -52,6 +52,8 @@ def open_sparse_edges(matrix: Any, *, weights: bool = False) -> EdgeSource:  # n
             num_nodes=matrix.shape[0],
         )
     # The arrays may be longer than what is in use.
+    if len(matrix.indptr) == 0:
+        raise SourceError(f"{name} has no offsets at all; make it anew with matrix.tocoo().tocsr()")
     used = slice(int(matrix.indptr[-1]))
     if data is not None:
         data = MemoryStream(array=matrix.data[used], name=data.name)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import numbers
 import operator
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +15,8 @@ from graphmount._shown import shown
 from graphmount.errors import GraphmountError, IdError
 
 if TYPE_CHECKING:
+    from types import UnionType
+
     from numpy.typing import ArrayLike, NDArray
 
 _LIMIT = 2**63
@@ -111,10 +115,30 @@ def as_count(value: object, name: str, *, least: int = 0, most: int = _LIMIT - 1
     return number
 
 
+def as_counts(values: object, name: str, *, least: int = 0) -> list[int]:
+    """Several numbers of things, such as one for each hop."""
+    parts = as_list(values, name, "integers")
+    return [as_count(part, f"{name}[{i}]", least=least) for i, part in enumerate(parts)]
+
+
+def as_list(values: Any, name: str, what: str) -> list[Any]:  # noqa: ANN401
+    """Several things that come in an order."""
+    # Text, sets and dicts can be gone through as well, and nobody means that here.
+    if not isinstance(values, str | bytes | Mapping | AbstractSet):
+        try:
+            return list(values)
+        except TypeError:
+            pass
+    raise TypeError(f"{name} must be a list of {what}, not {shown(values)}")
+
+
 def _as_int(value: object, name: str) -> int:
     # Bools are integers to Python, but not to users.
     if not isinstance(value, bool | np.bool_) and hasattr(value, "__index__"):
-        return operator.index(value)
+        try:
+            return operator.index(value)
+        except TypeError:  # a class; or an array of more than one number, or of others
+            pass
     raise TypeError(f"{name} must be one integer, not {shown(value)}")
 
 
@@ -140,6 +164,18 @@ def is_text(name: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def require_type(name: str, value: object, kind: type | UnionType, what: str) -> None:
+    """Raises unless `value` is of a type; `what` says which, as in "a mounted Graph"."""
+    if not isinstance(value, kind):
+        raise TypeError(f"{name} must be {what}, not {shown(value)}")
+
+
+def require_function(name: str, value: object) -> None:
+    """Raises unless `value` can be called."""
+    if not callable(value):
+        raise TypeError(f"{name} must be a function, not {shown(value)}")
 
 
 def require_choice(name: str, value: object, choices: tuple[object, ...]) -> None:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from graphmount.neighbor_sample import NeighborSample
 
 _MOST_AHEAD = 63
+_MOST_WAITING = 1 << 16
 # More batches than these, and more bytes, look as if they were kept by mistake.
 _MANY_BATCHES = 8
 _MANY_BYTES = 256 << 20
@@ -80,7 +81,7 @@ class BatchLoader(ABC):
         self._num_inputs = num_inputs
         self._dtypes = as_dtypes(dtype, data)
         self._batch_size = as_count(batch_size, "batch_size", least=1)
-        self._prefetch = as_count(prefetch, "prefetch", least=1)
+        self._prefetch = as_count(prefetch, "prefetch", least=1, most=_MOST_WAITING)
         self._window = as_count(window, "window", least=1, most=_MOST_AHEAD)
         self._shuffle, self._drop_last = shuffle, drop_last
         self._key = as_key(seed)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from graphmount import _core
+from graphmount._arguments import require_choice
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,8 +30,7 @@ def as_pin_memory(pin_memory: bool | None) -> bool:
     Raises:
         ValueError: There is none.
     """
-    if pin_memory not in (None, False, True):
-        raise ValueError(f"pin_memory must be None, False or True, not {pin_memory!r}")
+    require_choice("pin_memory", pin_memory, (None, False, True))
     has_gpu = torch.cuda.is_available()
     if pin_memory and not has_gpu:
         raise ValueError("pin_memory=True needs CUDA, which torch does not find; leave it out")

@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from graphmount._arguments import require_choice
+from graphmount._arguments import as_list, require_choice, require_function, require_type
 from graphmount._conversion import dtype_name
 from graphmount._layer_blocks import LayerBlock, layer_blocks
 from graphmount._layer_output import LayerOutput
 from graphmount._progress import ProgressOption, reporting, steps
 from graphmount._read_ahead import read_ahead
+from graphmount._shown import shown
 from graphmount._sizes import parse_bytes
 from graphmount.dataset import Dataset
 from graphmount.direction import Direction, require_direction
@@ -109,7 +110,12 @@ def layerwise_inference(
         ((3, 1), tensor([14., 10.,  4.]))
     """
     start = time.monotonic()
+    layers = as_list(layers, "layers", "modules or functions")
     graph, store = _inputs(data, features)
+    if call is not None:
+        require_function("call", call)
+    for number, layer in enumerate(layers if call is None else ()):
+        require_function(f"layers[{number}]", layer)
     require_direction(direction)
     require_choice("weights", weights, (False, True))
     if weights and not graph.has_weights:
@@ -126,7 +132,7 @@ def layerwise_inference(
         weights=weights,
         call=_call_plainly if call is None else call,
         dtype=None if dtype is None else dtype_name(dtype),
-        device=torch.device(device),
+        device=_as_device(device),
         memory=parse_bytes(memory, "memory"),
     )
     dtype_of_rows = _precision(getattr(torch, str(store.dtype)))
@@ -156,6 +162,15 @@ def layerwise_inference(
     )
 
 
+def _as_device(device: Any) -> torch.device:  # noqa: ANN401
+    try:
+        return torch.device(device)
+    except (TypeError, ValueError, RuntimeError, OverflowError):
+        raise ValueError(
+            f"device={shown(device)} is no device of torch; write 'cpu' or 'cuda:0'"
+        ) from None
+
+
 def _precision(dtype: torch.dtype) -> torch.dtype:
     """What layers compute in: float64 if the rows have it, else float32."""
     return torch.float64 if dtype == torch.float64 else torch.float32
@@ -168,6 +183,7 @@ def _call_plainly(layer: Any, block: LayerBlock) -> torch.Tensor:  # noqa: ANN40
 
 def _inputs(data: Any, features: str) -> tuple[Graph, FeatureStore]:  # noqa: ANN401
     if isinstance(data, Dataset):
+        require_type("features", features, str, "the name of a table")
         if features not in data.features:
             raise ValueError(
                 f"features: there is no table {features!r} in {data.path}; there are "
@@ -176,7 +192,7 @@ def _inputs(data: Any, features: str) -> tuple[Graph, FeatureStore]:  # noqa: AN
         return data.graph, data.features[features]
     graph, store = data if isinstance(data, tuple) and len(data) == 2 else (None, None)
     if not isinstance(graph, Graph) or not isinstance(store, FeatureStore):
-        raise TypeError(f"data must be a Dataset or (Graph, FeatureStore), not {data!r}")
+        raise TypeError(f"data must be a Dataset or (Graph, FeatureStore), not {shown(data)}")
     check_order(graph, store)
     return graph, store
 

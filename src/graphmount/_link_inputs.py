@@ -74,6 +74,11 @@ def as_edge_label(label: ArrayLike | None, num_links: int) -> NDArray[Any] | Non
     if label is None:
         return None
     labels = as_plain(label, "edge_label")
+    if labels.dtype.kind not in "biuf":
+        raise TypeError(
+            f"edge_label must be numbers, not {labels.dtype}; numpy.unique(…, return_inverse=True) "
+            "makes numbers of names"
+        )
     if labels.ndim == 0 or len(labels) != num_links:
         raise ValueError(f"edge_label has the shape {labels.shape} for {num_links} links")
     return labels

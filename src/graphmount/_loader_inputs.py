@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from graphmount._arguments import as_count, as_ids, as_plain
+from graphmount._arguments import as_count, as_ids, as_list, as_plain
+from graphmount._shown import shown
 from graphmount.dataset import Dataset
 from graphmount.errors import IdError
 from graphmount.features import FeatureStore
@@ -65,7 +66,7 @@ def open_data(
     """
     if isinstance(data, LoaderData):
         return data
-    edge_tables = dict(edge_features) if isinstance(edge_features, Mapping) else {}
+    edge_tables = _as_tables(edge_features) if isinstance(edge_features, Mapping) else {}
     if isinstance(data, Dataset):
         _require_rows(edge_tables, data.graph.num_edges, "edges")
         if not edge_tables:
@@ -82,12 +83,17 @@ def open_data(
     graph, tables = data if isinstance(data, tuple) and len(data) == 2 else (data, {})
     if isinstance(tables, FeatureStore):
         tables = {"x": tables}
-    if not isinstance(graph, Graph) or not isinstance(tables, dict):
+    if not isinstance(graph, Graph) or not isinstance(tables, Mapping):
         raise TypeError(
             "data must be a Dataset, a Graph, or (Graph, FeatureStore or dict of them), not "
-            f"{data!r}"
+            f"{shown(data)}"
         )
-    if list(edge_features) and not edge_tables:
+    tables = _as_tables(tables)
+    if not isinstance(edge_features, Mapping) and as_list(
+        [edge_features] if isinstance(edge_features, str) else edge_features,
+        "edge_features",
+        "names of tables",
+    ):
         raise ValueError(
             "edge_features: only a Dataset knows tables by their names; give "
             "{name: FeatureStore(...)} with a row for each edge id"
@@ -102,6 +108,15 @@ def open_data(
             edge_features=edge_tables,
         )
     )
+
+
+def _as_tables(tables: Mapping[Any, Any]) -> dict[str, FeatureStore]:
+    for name, store in tables.items():
+        if not isinstance(name, str) or not isinstance(store, FeatureStore):
+            raise TypeError(
+                f"tables are {{name: FeatureStore(...)}}, not {{{shown(name)}: {shown(store)}}}"
+            )
+    return dict(tables)
 
 
 def _named_apart(data: LoaderData) -> LoaderData:
@@ -126,12 +141,13 @@ def _chosen(
 ) -> dict[str, FeatureStore]:
     if names is None:
         return dict(tables)
-    if isinstance(names, str):
-        names = [names]
-    for name in (names := list(names)):
-        if name not in tables:
-            raise ValueError(f"{argument}: there is no table {name!r}; there are {sorted(tables)}")
-    return {name: tables[name] for name in names}
+    chosen = [names] if isinstance(names, str) else as_list(names, argument, "names of tables")
+    for name in chosen:
+        if not isinstance(name, str) or name not in tables:
+            raise ValueError(
+                f"{argument}: there is no table {shown(name)}; there are {sorted(tables)}"
+            )
+    return {name: tables[name] for name in chosen}
 
 
 def as_input_nodes(nodes: ArrayLike | str | None, data: LoaderData) -> NDArray[np.int64]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from graphmount import _core
-from graphmount._arguments import as_count, as_native, require_choice
+from graphmount._arguments import as_counts, as_native, require_choice
 from graphmount.direction import Direction, require_direction
 from graphmount.neighbor_sample import both_ways
 
@@ -62,7 +62,7 @@ class SamplingRule:
         require_choice("temporal_strategy", self.temporal_strategy, ("uniform", "last"))
         types = ("directional", "bidirectional", "induced")
         require_choice("subgraph_type", self.subgraph_type, types)
-        fanouts = [as_count(k, f"num_neighbors[{i}]", least=-1) for i, k in enumerate(self.fanouts)]
+        fanouts = as_counts(self.fanouts, "num_neighbors", least=-1)
         object.__setattr__(self, "fanouts", fanouts)  # it is frozen for others
 
     @property

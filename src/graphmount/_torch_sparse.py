@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from graphmount._arguments import as_count
+from graphmount._arguments import as_count, require_type
+from graphmount._shown import shown
 
 if TYPE_CHECKING:
     from graphmount._tensor_batch import TensorBatch
@@ -65,7 +66,8 @@ def to_sparse_csr(
     src, dst = _ends(sample)
     if values is None:
         values = torch.ones(len(src))
-    elif values.shape != src.shape:
+    require_type("values", values, torch.Tensor, "a tensor")
+    if values.shape != src.shape:
         raise ValueError(
             f"values has the shape {tuple(values.shape)}; give one number for each of {len(src)} "
             "edges"
@@ -101,7 +103,7 @@ def _ends(sample: TensorBatch | Batch | NeighborSample) -> tuple[torch.Tensor, t
     if isinstance(edge_index, torch.Tensor):
         return edge_index[0], edge_index[1]
     if not hasattr(sample, "row") or not hasattr(sample, "col"):
-        raise TypeError(f"to_sparse_csr takes a batch or a NeighborSample, not {sample!r}")
+        raise TypeError(f"to_sparse_csr takes a batch or a NeighborSample, not {shown(sample)}")
     return torch.from_numpy(sample.row), torch.from_numpy(sample.col)
 
 

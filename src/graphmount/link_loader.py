@@ -255,4 +255,11 @@ def _shifted(labels: NDArray[Any] | None, negatives: LinkNegatives | None) -> ND
             "edge_label and triplets do not go together: src_index, dst_pos_index and dst_neg_index"
             " of a batch tell links and negatives apart"
         )
-    return labels + 1 if labels.size and labels.min() == 0 else labels
+    if labels.size == 0 or labels.min() != 0:
+        return labels
+    if labels.dtype.kind in "iu" and labels.max() == np.iinfo(labels.dtype).max:
+        raise ValueError(
+            f"edge_label goes up to {labels.max()}, the largest number of {labels.dtype}, and must "
+            "go up by one to make room for the 0 of negatives; give labels of a wider dtype"
+        )
+    return labels + 1

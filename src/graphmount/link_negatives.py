@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -12,8 +12,11 @@ import numpy as np
 from graphmount import _core
 from graphmount._arguments import as_number, as_plain, require_choice
 from graphmount._loader_state import checksum_of
+from graphmount._shown import shown
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import ArrayLike, NDArray
 
     from graphmount.negative_sampling import NegativeWeighting
@@ -90,18 +93,19 @@ def as_negatives(neg_sampling: Any, ratio: float | None = None) -> LinkNegatives
         TypeError: It is none of these.
         ValueError: See `LinkNegatives`. Or both arguments are given.
     """
-    if ratio:
+    number = 0 if ratio is None else as_number(ratio)
+    if number is None or not 0 <= number < math.inf:
+        raise ValueError(f"neg_sampling_ratio must be a number of at least 0, not {shown(ratio)}")
+    if number > 0:
         if neg_sampling is not None:
             raise ValueError("neg_sampling_ratio is another way to say neg_sampling; give one")
-        return LinkNegatives("binary", ratio)
+        return LinkNegatives("binary", number)
     if neg_sampling is None or isinstance(neg_sampling, LinkNegatives):
         return neg_sampling
     if isinstance(neg_sampling, str):
         return LinkNegatives(neg_sampling)  # type: ignore[arg-type]  # it is checked there
-    if isinstance(neg_sampling, Mapping):
-        return LinkNegatives(**neg_sampling)
-    if isinstance(neg_sampling, tuple | list):
-        return LinkNegatives(*neg_sampling)
+    if isinstance(neg_sampling, Mapping | tuple | list):
+        return _made_of(neg_sampling)
     mode = getattr(neg_sampling, "mode", None)  # PyG's has an enum there
     if mode is None or not hasattr(neg_sampling, "amount"):
         raise TypeError(
@@ -113,6 +117,20 @@ def as_negatives(neg_sampling: Any, ratio: float | None = None) -> LinkNegatives
         neg_sampling.amount,
         src_weight=getattr(neg_sampling, "src_weight", None),
         dst_weight=getattr(neg_sampling, "dst_weight", None),
+    )
+
+
+def _made_of(options: Mapping[str, Any] | Sequence[Any]) -> LinkNegatives:
+    """Negatives of their options, as PyG takes them: by name, or mode and amount."""
+    if isinstance(options, Mapping):
+        known = {each.name for each in fields(LinkNegatives) if each.name != "_"}
+        if "mode" in options and set(options) <= known:
+            return LinkNegatives(**options)
+    elif 1 <= len(options) <= 2:
+        return LinkNegatives(*options)
+    raise ValueError(
+        "neg_sampling must be (mode, amount), or the options of a LinkNegatives with its mode, not "
+        f"{shown(options)}"
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from graphmount import _core
-from graphmount._arguments import as_count, as_ids, as_native, require_choice
+from graphmount._arguments import as_count, as_counts, as_ids, as_native, require_choice
 from graphmount._handle import Handle
 from graphmount._seeds import as_key
 from graphmount.direction import require_direction
@@ -156,7 +156,7 @@ class NeighborSampling(Handle[_core.Graph]):
         if temporal_strategy == "last" and time is None:
             raise ValueError("temporal_strategy='last' needs time=, the time of each seed")
         options = _core.SampleOptions(
-            fanouts=[as_count(k, f"fanouts[{i}]", least=-1) for i, k in enumerate(fanouts)],
+            fanouts=as_counts(fanouts, "fanouts", least=-1),
             replace=replace,
             weighted=weighted,
             disjoint=disjoint or time is not None,

@@ -13,7 +13,7 @@ except ImportError as error:
         "this needs PyTorch; install it with: pip install 'graphmount[torch]'"
     ) from error
 
-from graphmount._arguments import as_plain
+from graphmount._arguments import as_ids, require_type
 from graphmount._layer_blocks import LayerBlock
 from graphmount._layerwise_inference import layerwise_inference
 from graphmount._tensor_batch import LinkTensorBatch, TensorBatch
@@ -22,11 +22,12 @@ from graphmount._torch_dataset import BatchDataset
 from graphmount._torch_loader import LinkNeighborLoader, NeighborLoader
 from graphmount._torch_sparse import to_sparse_csr
 from graphmount._torch_walks import SkipGramBatch, SkipGramDataset
+from graphmount.features import FeatureStore
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from graphmount.features import FeatureStore, Reader
+    from graphmount.features import Reader
 
 __all__ = [
     "BatchDataset",
@@ -61,6 +62,7 @@ def as_tensor(store: FeatureStore) -> torch.Tensor:
         >>> gm.torch.as_tensor(gm.FeatureStore("x.gd")).dtype
         torch.bfloat16
     """
+    require_type("store", store, FeatureStore, "a mounted FeatureStore")
     return _tensor_over(store)
 
 
@@ -102,7 +104,12 @@ def gather(
         >>> gm.torch.gather(gm.FeatureStore("x.gd"), torch.tensor([1]))
         tensor([[3., 4.]], dtype=torch.bfloat16)
     """
-    rows = ids.detach().numpy() if isinstance(ids, torch.Tensor) else as_plain(ids, "ids")
+    require_type("store", store, FeatureStore, "a mounted FeatureStore")
+    if out is not None:
+        require_type("out", out, torch.Tensor, "a tensor")
+    if dtype is not None:
+        require_type("dtype", dtype, torch.dtype, "a dtype of torch")
+    rows = as_ids(ids.detach().numpy() if isinstance(ids, torch.Tensor) else ids, "ids")
     name = str(dtype or (store.dtype if out is None else out.dtype)).removeprefix("torch.")
     if out is None:
         out = torch.empty((len(rows), *store.shape[1:]), dtype=getattr(torch, name))

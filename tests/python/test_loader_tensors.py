@@ -108,7 +108,7 @@ def test_pinning_needs_a_gpu(loader_folder):
         pytest.skip("there is a GPU")
     with pytest.raises(ValueError, match="needs CUDA"):
         graphmount.torch.NeighborLoader(dataset, [3], pin_memory=True)
-    with pytest.raises(ValueError, match="pin_memory must be"):
+    with pytest.raises(ValueError, match="pin_memory="):
         graphmount.torch.NeighborLoader(dataset, [3], pin_memory="yes")
 
 

@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import torch
 from torch_geometric.data import Data
 
+from graphmount._arguments import as_ids, require_function
 from graphmount._loader_inputs import LoaderData, open_data
 from graphmount._mapped_reads import gather_list_values
+from graphmount._shown import shown
 from graphmount._torch_loader import TensorLoader
 from graphmount.dataset import Dataset
 from graphmount.errors import MissingDataError
@@ -78,8 +80,11 @@ class DataLoader(TensorLoader):
         custom_cls: type[Data] | None,
         input_id: torch.Tensor | None,
     ) -> None:
-        if input_id is not None and len(input_id) != self._num_inputs:
-            raise ValueError(f"input_id has {len(input_id)} ids for {self._num_inputs} inputs")
+        _require_kinds(transform, custom_cls, {"weight_attr": weight_attr, "time_attr": time_attr})
+        if input_id is not None:
+            input_id = torch.from_numpy(as_ids(input_id, "input_id"))
+            if len(input_id) != self._num_inputs:
+                raise ValueError(f"input_id has {len(input_id)} ids for {self._num_inputs} inputs")
         self._transform = transform
         self._custom_cls = custom_cls or Data
         self._input_id = input_id
@@ -142,3 +147,15 @@ class DataLoader(TensorLoader):
 
     def _finish(self, data: Data) -> Any:  # noqa: ANN401
         return data if self._transform is None else self._transform(data)
+
+
+def _require_kinds(transform: object, custom_cls: object, names: Mapping[str, object]) -> None:
+    """Raises unless these are of the kinds that they should be, or None."""
+    if transform is not None:
+        require_function("transform", transform)
+    is_class = isinstance(custom_cls, type) and issubclass(custom_cls, Data)
+    if custom_cls is not None and not is_class:
+        raise TypeError(f"custom_cls must be a class of Data, not {shown(custom_cls)}")
+    for argument, name in names.items():
+        if name is not None and not (isinstance(name, str) and name):
+            raise TypeError(f"{argument} must be a name, not {shown(name)}")

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from graphmount._arguments import as_ids
+from graphmount._arguments import as_ids, as_list, require_choice, require_type
 from graphmount._mapped_reads import gather_list_values
+from graphmount._shown import shown
+from graphmount.dataset import Dataset
 from graphmount.errors import MissingDataError
 from graphmount.pyg.batch_names import require_free_names
 from graphmount.torch import gather
@@ -19,8 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from torch_geometric.data import Data
-
-    from graphmount.dataset import Dataset
 
 __all__ = ["EdgeFeatures"]
 
@@ -54,12 +54,16 @@ class EdgeFeatures:
     def __init__(
         self, dataset: Dataset, features: Iterable[str] | None = None, *, weights: bool = False
     ) -> None:
-        names = list(dataset.edge_features) if features is None else list(features)
+        require_type("dataset", dataset, Dataset, "a Dataset")
+        require_choice("weights", weights, (False, True))
+        names = list(dataset.edge_features)
+        if features is not None:
+            names = as_list(features, "features", "names of tables")
         for name in names:
-            if name not in dataset.edge_features:
+            if not isinstance(name, str) or name not in dataset.edge_features:
                 raise ValueError(
-                    f"features: there is no table of edges {name!r} in {dataset.path}; there are "
-                    f"{sorted(dataset.edge_features)}"
+                    f"features: there is no table of edges {shown(name)} in {dataset.path}; there "
+                    f"are {sorted(dataset.edge_features)}"
                 )
         require_free_names(names, advice="leave it out by features=")
         if weights and "edge_weight" in names:

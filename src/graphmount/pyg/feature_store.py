@@ -15,6 +15,9 @@ import torch
 import torch_geometric.data
 from torch_geometric.data import TensorAttr
 
+from graphmount._arguments import as_list, require_type
+from graphmount._shown import shown
+from graphmount.dataset import Dataset
 from graphmount.pyg.batch_names import require_free_names
 from graphmount.pyg.node_index import NodeIndex
 from graphmount.torch import gather
@@ -23,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     import graphmount
-    from graphmount.dataset import Dataset
 
 __all__ = ["FeatureStore"]
 
@@ -61,6 +63,9 @@ class FeatureStore(torch_geometric.data.FeatureStore):
         attributes: Iterable[str] | None = None,
         dtype: torch.dtype | None = None,
     ) -> None:
+        require_type("dataset", dataset, Dataset, "a Dataset")
+        if dtype is not None:
+            require_type("dtype", dtype, torch.dtype, "a dtype of torch")
         super().__init__()
         self._dataset = dataset
         self._dtype = dtype
@@ -84,7 +89,9 @@ class FeatureStore(torch_geometric.data.FeatureStore):
                     f"{name!r} in PyG, and a table has that name; compile the dataset again with "
                     "another name for one of them"
                 )
-        names = list(self._tables) if attributes is None else list(attributes)
+        names = list(self._tables)
+        if attributes is not None:
+            names = as_list(attributes, "attributes", "names of tables, labels or masks")
         for name in names:
             self._require(name)
         require_free_names(names, advice="leave it out by attributes=")
@@ -108,9 +115,11 @@ class FeatureStore(torch_geometric.data.FeatureStore):
         return [TensorAttr(None, name) for name in self._attributes]
 
     def _require(self, name: object) -> None:
-        if name not in self._tables and name not in self._splits:
+        if not isinstance(name, str) or (name not in self._tables and name not in self._splits):
             known = [*self._tables, *self._splits]
-            raise KeyError(f"{self._dataset.path}: there is no attribute {name!r}, only {known}")
+            raise KeyError(
+                f"{self._dataset.path}: there is no attribute {shown(name)}, only {known}"
+            )
 
     def _get_tensor(self, attr: TensorAttr) -> torch.Tensor:
         return self._multi_get_tensor([attr])[0]

@@ -14,11 +14,12 @@ import torch
 import torch_geometric.data
 from torch_geometric.data.graph_store import EdgeAttr, EdgeLayout
 
+from graphmount._arguments import require_type
 from graphmount._tensor_views import tensor_over
+from graphmount.dataset import Dataset
 from graphmount.graph import Graph
 
 if TYPE_CHECKING:
-    from graphmount.dataset import Dataset
     from graphmount.direction import Direction
 
 __all__ = ["GraphStore"]
@@ -51,7 +52,10 @@ class GraphStore(torch_geometric.data.GraphStore):
 
     def __init__(self, graph: Graph | Dataset) -> None:
         super().__init__()
-        self._graph = graph if isinstance(graph, Graph) else graph.graph
+        if not isinstance(graph, Graph):
+            require_type("graph", graph, Dataset, "a mounted Graph or a Dataset")
+            graph = graph.graph
+        self._graph = graph
         self._converted: dict[Direction, torch.Tensor] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:

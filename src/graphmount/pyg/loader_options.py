@@ -12,6 +12,9 @@ from typing import Any
 
 import torch
 
+from graphmount._arguments import require_choice, require_type
+from graphmount._shown import shown
+
 __all__ = ["take_options"]
 
 # Each with what it is if it says nothing.
@@ -50,13 +53,20 @@ def take_options(options: dict[str, Any], *, directed: bool, stacklevel: int) ->
     Raises:
         ValueError: An option would change batches, and cannot.
     """
+    require_choice("directed", directed, (False, True))
     left = dict(options)
     for name, advice in _REFUSED.items():
         if left.pop(name, None) is not None:
             raise ValueError(f"{name}: {advice}")
     for name in ("dataset", "collate_fn", "is_sorted"):
         left.pop(name, None)  # Lightning gives the first two; lists are sorted
-    idle = [name for name, default in _OF_WORKERS.items() if left.pop(name, default) != default]
+    idle = [
+        name
+        for name, default in _OF_WORKERS.items()
+        # By what is written: it may be anything, also what does not compare.
+        if shown(left.pop(name, default)) != shown(default)
+    ]
+    require_choice("pin_memory", left.get("pin_memory"), (None, False, True))
     if left.get("pin_memory") and not torch.cuda.is_available():
         idle.append("pin_memory")
         left["pin_memory"] = False
@@ -70,6 +80,7 @@ def take_options(options: dict[str, Any], *, directed: bool, stacklevel: int) ->
         )
     generator = left.pop("generator", None)
     if generator is not None:
+        require_type("generator", generator, torch.Generator, "a torch.Generator")
         if left.get("seed") is not None:
             raise ValueError("generator and seed both say where randomness comes from; give one")
         left["seed"] = int(torch.randint(2**63 - 1, (), generator=generator).item())

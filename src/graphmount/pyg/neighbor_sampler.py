@@ -20,7 +20,7 @@ from torch_geometric.sampler import (
 from torch_geometric.sampler.base import SubgraphType
 from torch_geometric.sampler.neighbor_sampler import edge_sample
 
-from graphmount._arguments import as_count, require_choice
+from graphmount._arguments import as_counts, require_choice
 from graphmount._tensor_views import tensor_over
 from graphmount.direction import require_direction
 from graphmount.errors import MissingDataError
@@ -133,9 +133,7 @@ class NeighborSampler(BaseSampler):
                 f"num_neighbors={values!r} is by types of edges, and a graph has one type; give a "
                 "list with one number for each hop"
             )
-        self._num_neighbors = [
-            as_count(count, f"num_neighbors[{hop}]", least=-1) for hop, count in enumerate(values)
-        ]
+        self._num_neighbors = as_counts(values, "num_neighbors", least=-1)
 
     @property
     def subgraph_type(self) -> SubgraphType:
@@ -144,6 +142,8 @@ class NeighborSampler(BaseSampler):
 
     @subgraph_type.setter
     def subgraph_type(self, value: SubgraphType | str) -> None:
+        kinds = tuple(kind.value for kind in SubgraphType)
+        require_choice("subgraph_type", getattr(value, "value", value), kinds)
         self._subgraph_type = SubgraphType(value)
 
     @property

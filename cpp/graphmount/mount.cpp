@@ -25,23 +25,33 @@ std::shared_ptr<const MappedFile> Mount::map_for_view(MapMode mode) const {
 
 void Mount::advise(Advice advice, const Progress& progress) const {
   std::shared_ptr<const MappedFile> views[2];
+  const bool is_lasting = advice != Advice::kWillNeed && advice != Advice::kPopulate;
+  Advice before;
   {
     const std::lock_guard lock(fork_safe_mutex<Mount>());
-    if (advice != Advice::kWillNeed && advice != Advice::kPopulate) lasting_advice_ = advice;
+    before = lasting_advice_;
+    if (is_lasting) lasting_advice_ = advice;
     views[0] = shared_view_;
     views[1] = private_view_.lock();
   }
   // Not under the mutex, and piece by piece: populating takes as long as the disk does.
   const std::uint64_t size = file_->size();
   const std::uint64_t piece = advice == Advice::kPopulate ? std::uint64_t{64} << 20 : size;
-  file_->read_guarded([&] {
-    for (std::uint64_t at = 0; at < size; at += piece) {
-      file_->advise(advice, at, piece);
-      for (const auto& view : views)
-        if (view) view->advise(advice, at, piece);
-      if (progress) progress(std::min(at + piece, size), size);
-    }
-  });
+  try {
+    file_->read_guarded([&] {
+      for (std::uint64_t at = 0; at < size; at += piece) {
+        file_->advise(advice, at, piece);
+        for (const auto& view : views)
+          if (view) view->advise(advice, at, piece);
+        if (progress) progress(std::min(at + piece, size), size);
+      }
+    });
+  } catch (...) {
+    // Later views are not to follow advice that was not taken.
+    const std::lock_guard lock(fork_safe_mutex<Mount>());
+    if (is_lasting && lasting_advice_ == advice) lasting_advice_ = before;
+    throw;
+  }
 }
 
 Advice Mount::advice() const {

@@ -84,9 +84,9 @@ class BatchLoader(ABC):
         self._prefetch = as_count(prefetch, "prefetch", least=1, most=_MOST_WAITING)
         self._window = as_count(window, "window", least=1, most=_MOST_AHEAD)
         self._shuffle, self._drop_last = shuffle, drop_last
-        self._key = as_key(seed)
         self._rank, self._world_size = as_rank(rank, world_size)
         self._memory = parse_bytes(memory, "memory")
+        self._key = as_key(seed)  # the last: options that are refused draw no seed
         self._reader: Reader = reader
         self._pins_memory = False
         self._feeds: RowFeeds | None = None

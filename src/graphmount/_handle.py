@@ -152,19 +152,16 @@ class Handle(Generic[CoreT]):
         """
         core = self._open()
         require_choice("advice", advice, get_args(Advice))
-        is_lasting = advice not in ("willneed", "populate")
-        if is_lasting:
-            self._requested = advice
+        requested = advice
         if advice == "auto":
             advice = "random" if core.file_bytes > usable_bytes() // 2 else "normal"
-        if advice == self._advice:
-            return
         with reporting(
             progress, f"reading {os.path.basename(self._path)}", in_bytes=True
         ) as report:
-            core.advise(advice, report if advice == "populate" else None)
-        if is_lasting:
-            self._advice = advice
+            if advice != self._advice:
+                core.advise(advice, report if advice == "populate" else None)
+        if advice not in ("willneed", "populate"):
+            self._requested, self._advice = requested, advice
 
     def resident_bytes(self) -> int | None:
         """How much of the file the page cache holds, whoever read it.

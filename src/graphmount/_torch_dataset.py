@@ -69,8 +69,13 @@ class BatchDataset(IterableDataset[TensorBatch]):
             loader._end = end  # noqa: SLF001
             loader._memory //= worker.num_workers  # noqa: SLF001
         epoch = self._epoch.begin_loop()
-        loader._go_to(Place(loader._key, epoch, first))  # noqa: SLF001
-        return iter(loader)
+        try:
+            loader._go_to(Place(loader._key, epoch, first))  # noqa: SLF001
+            return iter(loader)
+        except BaseException:
+            if worker is None:  # else others may have begun this epoch
+                self._epoch.set_next(epoch)
+            raise
 
     def set_epoch(self, epoch: int) -> None:
         """The next loop is this epoch, also in workers that run on: for training that goes on.

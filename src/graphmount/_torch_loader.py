@@ -97,8 +97,9 @@ class NeighborLoader(TensorLoader, ArrayLoader):
         pin_memory: bool | None = None,
         **options: Any,  # noqa: ANN401
     ) -> None:
+        pins_memory = as_pin_memory(pin_memory)
         ArrayLoader.__init__(self, data, num_neighbors, **options)
-        self._pins_memory = as_pin_memory(pin_memory)
+        self._pins_memory = pins_memory
 
     def __iter__(self) -> Iterator[TensorBatch]:  # type: ignore[override]
         return map(self._to_tensors, super().__iter__())
@@ -138,8 +139,9 @@ class LinkNeighborLoader(TensorLoader, ArrayLinkLoader):
         pin_memory: bool | None = None,
         **options: Any,  # noqa: ANN401
     ) -> None:
+        pins_memory = as_pin_memory(pin_memory)
         ArrayLinkLoader.__init__(self, data, num_neighbors, **options)
-        self._pins_memory = as_pin_memory(pin_memory)
+        self._pins_memory = pins_memory
 
     def __iter__(self) -> Iterator[LinkTensorBatch]:  # type: ignore[override]
         return map(self._to_tensors, super().__iter__())

@@ -22,7 +22,6 @@ from torch_geometric.sampler.neighbor_sampler import edge_sample
 
 from graphmount._arguments import as_counts, require_choice
 from graphmount._tensor_views import tensor_over
-from graphmount.direction import require_direction
 from graphmount.errors import MissingDataError
 from graphmount.graph import Graph
 
@@ -38,6 +37,16 @@ if TYPE_CHECKING:
     from graphmount.pyg.graph_store import GraphStore
 
 __all__ = ["NeighborSampler"]
+
+_FLAG = (False, True)
+_CHOICES: dict[str, tuple[object, ...]] = {
+    "replace": _FLAG,
+    "weighted": _FLAG,
+    "disjoint": _FLAG,
+    "source_rows": _FLAG,
+    "temporal_strategy": ("uniform", "last"),
+    "direction": ("in", "out"),
+}
 
 
 class NeighborSampler(BaseSampler):
@@ -90,11 +99,6 @@ class NeighborSampler(BaseSampler):
         direction: Direction = "in",
         source_rows: bool = False,
     ) -> None:
-        flags = {"replace": replace, "weighted": weighted, "disjoint": disjoint}
-        for name, flag in (flags | {"source_rows": source_rows}).items():
-            require_choice(name, flag, (False, True))
-        require_choice("temporal_strategy", temporal_strategy, ("uniform", "last"))
-        require_direction(direction)
         self._graph = _graph_of(data)
         self.num_neighbors = num_neighbors
         self.replace = replace
@@ -104,8 +108,14 @@ class NeighborSampler(BaseSampler):
         self.subgraph_type = subgraph_type
         self.direction: Direction = direction
         self.source_rows = source_rows
-        if source_rows:
+
+    def __setattr__(self, name: str, value: Any) -> None:  # noqa: ANN401
+        # Options may be set at any time; one that is refused stays as it was.
+        if name in _CHOICES:
+            require_choice(name, value, _CHOICES[name])
+        if name == "source_rows" and value:
             self._require_source_rows()
+        super().__setattr__(name, value)
 
     def __repr__(self) -> str:
         return f"<NeighborSampler of {self._graph!r}: num_neighbors={self.num_neighbors}>"

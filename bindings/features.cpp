@@ -60,12 +60,12 @@ void bind_features(nb::module_& module) {
   features
       .def(
           "__init__",
-          [](MountedFeatures* self, const nb::bytes& path) {
+          [](MountedFeatures* self, const nb::bytes& path, const std::optional<int>& descriptor) {
             const std::filesystem::path target = to_path(path);
             const nb::gil_scoped_release release;
-            new (self) MountedFeatures(target);
+            new (self) MountedFeatures(open_file(target, descriptor));
           },
-          "path"_a)
+          "path"_a, "descriptor"_a = nb::none())
       .def_prop_ro("dtype",
                    [](const MountedFeatures& self) {
                      return std::string(traits_of(self.matrix().dtype).name);

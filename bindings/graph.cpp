@@ -19,10 +19,10 @@ using nb::literals::operator""_a;
 using IdColumn = Column<std::int64_t>;
 using SharedGraph = std::shared_ptr<const Graph>;
 
-std::shared_ptr<Graph> open_graph(const nb::bytes& path) {
+std::shared_ptr<Graph> open_graph(const nb::bytes& path, const std::optional<int>& descriptor) {
   const std::filesystem::path target = to_path(path);
   const nb::gil_scoped_release release;
-  return std::make_shared<Graph>(target);
+  return std::make_shared<Graph>(open_file(target, descriptor));
 }
 
 SectionKind to_list_section(const std::string& name) {
@@ -174,7 +174,7 @@ void bind_graph(nb::module_& module) {
       });
 
   nb::class_<Graph> graph(module, "Graph");
-  graph.def(nb::new_(&open_graph), "path"_a)
+  graph.def(nb::new_(&open_graph), "path"_a, "descriptor"_a = nb::none())
       .def_prop_ro("num_nodes", &Graph::num_nodes)
       .def_prop_ro("num_edges", &Graph::num_edges)
       .def_prop_ro("is_undirected", &Graph::is_undirected)

@@ -7,6 +7,8 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -28,6 +30,12 @@ inline Advice to_advice(const std::string& name) {
     if (name == known) return advice;
   throw std::invalid_argument(
       "advice is 'normal', 'random', 'sequential', 'willneed' or 'populate', not '" + name + "'");
+}
+
+/// The file at a path; or the one that somebody has open already, whatever is at its path by now.
+inline std::shared_ptr<MappedFile> open_file(const std::filesystem::path& path,
+                                             const std::optional<int>& descriptor) {
+  return descriptor ? MappedFile::open(*descriptor, path) : MappedFile::open(path);
 }
 
 using SectionRow = std::tuple<std::string, std::string, std::uint64_t, std::uint64_t, std::uint64_t,
@@ -61,6 +69,8 @@ void bind_mount(nb::class_<Handle>& cls) {
   using nb::literals::operator""_a;
   cls.def_prop_ro("file_bytes", [](const Handle& handle) { return handle.mount().file().size(); })
       .def_prop_ro("order", [](const Handle& handle) { return handle.mount().header().order; })
+      .def_prop_ro("checksum",
+                   [](const Handle& handle) { return handle.mount().header().checksum; })
       .def_prop_ro("sections",
                    [](const Handle& handle) { return section_rows(handle.mount().header()); })
       .def(

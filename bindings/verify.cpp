@@ -10,6 +10,7 @@
 
 #include "arrays.hpp"
 #include "callbacks.hpp"
+#include "handles.hpp"
 
 namespace graphmount::bindings {
 namespace {
@@ -36,13 +37,14 @@ void bind_verify(nb::module_& module) {
 
   module.def(
       "verify_file",
-      [](const nb::bytes& path, const std::optional<nb::callable>& progress) {
+      [](const nb::bytes& path, const std::optional<nb::callable>& progress,
+         const std::optional<int>& descriptor) {
         const Progress report = to_progress(progress);
         const std::filesystem::path target = to_path(path);
         const nb::gil_scoped_release release;
-        return verify_file(target, report);
+        return verify_file(open_file(target, descriptor), report);
       },
-      "path"_a, "progress"_a.none());
+      "path"_a, "progress"_a.none(), "descriptor"_a = nb::none());
 }
 
 }  // namespace graphmount::bindings

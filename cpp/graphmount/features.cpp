@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "graphmount/error.hpp"
 #include "graphmount/ids.hpp"
@@ -12,7 +13,10 @@
 namespace graphmount {
 
 FeatureMatrix::FeatureMatrix(const std::filesystem::path& path)
-    : mount_(path, FileKind::kFeatures),
+    : FeatureMatrix(MappedFile::open(path)) {}
+
+FeatureMatrix::FeatureMatrix(std::shared_ptr<MappedFile> file)
+    : mount_(std::move(file), FileKind::kFeatures),
       matrix_(mount_.header().find(SectionKind::kMatrix)),
       scales_(mount_.header().find(SectionKind::kScales)) {
   const Header& header = mount_.header();

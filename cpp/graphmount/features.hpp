@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -14,6 +15,7 @@ class FeatureMatrix {
  public:
   /// Checks that the sections are those of a matrix. Throws FormatError, IoError.
   explicit FeatureMatrix(const std::filesystem::path& path);
+  explicit FeatureMatrix(std::shared_ptr<MappedFile> file);
 
   const Mount& mount() const { return mount_; }
   const Section& matrix() const { return *matrix_; }

@@ -249,7 +249,9 @@ Header read_header(const MappedFile& file, FileKind kind) {
                                 std::to_string(kMaxSections));
   if (head.num_rows > INT64_MAX || head.num_columns > INT64_MAX)
     throw FormatError(path, "the counts in the header exceed 2^63");
-  Header header{kind, head.flags, head.file_bytes, head.num_rows, head.num_columns, head.order, {}};
+  Header header{
+      kind,         head.flags, head.file_bytes, head.num_rows, head.num_columns, head.order,
+      raw.checksum, {}};
   for (std::uint32_t i = 0; i < head.num_sections; ++i) {
     const RawSection& entry = raw.sections[i];
     Section section{static_cast<SectionKind>(entry.kind),

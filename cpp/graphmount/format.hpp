@@ -79,6 +79,7 @@ struct Header {
   std::uint64_t num_rows = 0;     // nodes of a graph, rows of a matrix
   std::uint64_t num_columns = 0;  // edges of a graph, columns of a matrix
   std::uint64_t order = 0;        // fingerprint of the node order; 0 is the order of the source
+  std::uint64_t checksum = 0;     // as read: covers the header, and by its digest all content
   std::vector<Section> sections{};
 
   bool has(std::uint64_t flag) const { return (flags & flag) != 0; }

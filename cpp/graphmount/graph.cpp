@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "graphmount/error.hpp"
 #include "graphmount/ids.hpp"
@@ -37,8 +38,10 @@ void require_list_ids(const MappedFile& file, std::span<const Index> list, std::
 
 }  // namespace
 
-Graph::Graph(const std::filesystem::path& path)
-    : mount_(path, FileKind::kGraph), resident_pages_(mount_.file()) {
+Graph::Graph(const std::filesystem::path& path) : Graph(MappedFile::open(path)) {}
+
+Graph::Graph(std::shared_ptr<MappedFile> file)
+    : mount_(std::move(file), FileKind::kGraph), resident_pages_(mount_.file()) {
   check_sections();
 }
 

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -24,6 +25,7 @@ class Graph {
  public:
   /// Throws FormatError, IoError.
   explicit Graph(const std::filesystem::path& path);
+  explicit Graph(std::shared_ptr<MappedFile> file);
 
   const Mount& mount() const { return mount_; }
   std::uint64_t num_nodes() const { return mount_.header().num_rows; }

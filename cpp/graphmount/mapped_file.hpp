@@ -33,6 +33,12 @@ class MappedFile {
   /// Opens a regular file and maps all of it, guarded.
   static std::shared_ptr<MappedFile> open(const std::filesystem::path& path);
 
+#ifndef _WIN32
+  /// Maps all of a regular file that somebody has open already, guarded. The descriptor stays
+  /// theirs; `path` is what messages call the file.
+  static std::shared_ptr<MappedFile> open(int descriptor, const std::filesystem::path& path);
+#endif
+
   /// Another mapping of the same open file. Where the system refuses a private mapping of this
   /// size, the result is a read-only one and `is_writable()` is false.
   std::shared_ptr<MappedFile> map_again(MapMode mode) const;
@@ -91,6 +97,9 @@ class MappedFile {
 
  private:
   struct OpenFile;
+#ifndef _WIN32
+  static std::shared_ptr<MappedFile> map_opened(std::shared_ptr<OpenFile> file);
+#endif
   MappedFile(std::shared_ptr<const OpenFile> file, MapMode mode);
   void before_read() const;
 

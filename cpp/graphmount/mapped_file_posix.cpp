@@ -35,9 +35,21 @@ struct MappedFile::OpenFile {
 std::shared_ptr<MappedFile> MappedFile::open(const std::filesystem::path& path) {
   auto file = std::make_shared<OpenFile>();
   file->path = path.string();
-  // O_NONBLOCK: opening a named pipe must fail below, not wait for a writer.
+  // O_NONBLOCK: opening a named pipe must fail later, not wait for a writer.
   file->descriptor = FileDescriptor::open(path, O_RDONLY | O_NONBLOCK);
   if (!file->descriptor) throw IoError(file->path, "cannot open", errno);
+  return map_opened(std::move(file));
+}
+
+std::shared_ptr<MappedFile> MappedFile::open(int descriptor, const std::filesystem::path& path) {
+  auto file = std::make_shared<OpenFile>();
+  file->path = path.string();
+  file->descriptor = FileDescriptor(system_call::duplicate(descriptor));
+  if (!file->descriptor) throw IoError(file->path, "cannot open", errno);
+  return map_opened(std::move(file));
+}
+
+std::shared_ptr<MappedFile> MappedFile::map_opened(std::shared_ptr<OpenFile> file) {
   struct stat status{};
   if (system_call::fstat(file->descriptor.number(), status) != 0)
     throw IoError(file->path, "cannot stat", errno);

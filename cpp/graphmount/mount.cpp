@@ -1,13 +1,17 @@
 #include "graphmount/mount.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "graphmount/fork_safe_mutex.hpp"
 
 namespace graphmount {
 
 Mount::Mount(const std::filesystem::path& path, FileKind kind)
-    : file_(MappedFile::open(path)), header_(read_header(*file_, kind)) {}
+    : Mount(MappedFile::open(path), kind) {}
+
+Mount::Mount(std::shared_ptr<MappedFile> file, FileKind kind)
+    : file_(std::move(file)), header_(read_header(*file_, kind)) {}
 
 std::shared_ptr<const MappedFile> Mount::map_for_view(MapMode mode) const {
   const std::lock_guard lock(fork_safe_mutex<Mount>());

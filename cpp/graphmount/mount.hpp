@@ -16,6 +16,7 @@ namespace graphmount {
 class Mount {
  public:
   Mount(const std::filesystem::path& path, FileKind kind);
+  Mount(std::shared_ptr<MappedFile> file, FileKind kind);
 
   const MappedFile& file() const { return *file_; }
   const Header& header() const { return header_; }

@@ -20,6 +20,10 @@ int close(int descriptor) noexcept {
   return ::close(descriptor);
 }
 
+int duplicate(int descriptor) {
+  return ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+}
+
 int make_temporary(char* name) {
   return ::mkostemp(name, O_CLOEXEC);
 }

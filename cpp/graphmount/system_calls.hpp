@@ -22,6 +22,8 @@ namespace graphmount::system_call {
 
 int open(const char* path, int flags, mode_t mode = 0);
 int close(int descriptor) noexcept;
+/// dup, closed in programs that this one starts.
+int duplicate(int descriptor);
 /// mkstemp, closed in programs that this one starts.
 int make_temporary(char* name);
 int access(const char* path, int mode);

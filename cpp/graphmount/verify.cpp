@@ -44,8 +44,11 @@ bool is_ignored(const Section& section, FileKind kind) {
 }  // namespace
 
 Verification verify_file(const std::filesystem::path& path, const Progress& progress) {
-  const auto probe = MappedFile::open(path);
-  const FileKind kind = file_kind(*probe);
+  return verify_file(MappedFile::open(path), progress);
+}
+
+Verification verify_file(const std::shared_ptr<MappedFile>& file, const Progress& progress) {
+  const FileKind kind = file_kind(*file);
   const auto verify_mount = [&](const Mount& mount, const auto& verify_content) {
     return mount.file().read_guarded([&] {
       Verifier verifier(mount, progress);
@@ -65,15 +68,15 @@ Verification verify_file(const std::filesystem::path& path, const Progress& prog
   };
   try {
     if (kind == FileKind::kFeatures) {
-      const FeatureMatrix features(path);
+      const FeatureMatrix features(file);
       return verify_mount(features.mount(),
                           [&](Verifier& verifier) { verify_features(features, verifier); });
     }
-    const Graph graph(path);
+    const Graph graph(file);
     return verify_mount(graph.mount(), [&](Verifier& verifier) { verify_graph(graph, verifier); });
   } catch (const FormatError& error) {
     const std::string message = std::string(error.what()).substr(error.path().size() + 2);
-    return {kind, probe->size(), 1, {{"header", 0, message}}};
+    return {kind, file->size(), 1, {{"header", 0, message}}};
   }
 }
 

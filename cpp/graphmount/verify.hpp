@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,7 @@ struct Verification {
 
 /// A file that cannot be opened as what its magic says has one problem, in its header. Throws
 /// FormatError only if the file is not of this format at all, and IoError.
+Verification verify_file(const std::shared_ptr<MappedFile>& file, const Progress& progress);
 Verification verify_file(const std::filesystem::path& path, const Progress& progress);
 
 }  // namespace graphmount

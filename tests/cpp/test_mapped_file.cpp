@@ -50,6 +50,23 @@ TEST(names_what_cannot_be_opened) {
   CHECK_EQUAL(open_error(folder / "file" / "below"), ENOTDIR);
 }
 
+TEST(maps_what_somebody_has_open) {
+  const TemporaryFolder folder;
+  write_text(folder / "file", "old");
+  const int descriptor = ::open((folder / "file").c_str(), O_RDONLY | O_CLOEXEC);
+  CHECK(descriptor >= 0);
+  write_text(folder / "new", "new, and longer");
+  std::filesystem::rename(folder / "new", folder / "file");
+  const auto file = MappedFile::open(descriptor, folder / "file");
+  CHECK_EQUAL(close(descriptor), 0);  // which is still ours to close
+  CHECK_EQUAL(text_of(*file), "old");
+  CHECK_EQUAL(file->path(), (folder / "file").string());
+  CHECK_THROWS(MappedFile::open(-1, folder / "file"), IoError);
+  const int directory = ::open(folder.path().c_str(), O_RDONLY | O_CLOEXEC);
+  CHECK_THROWS(MappedFile::open(directory, folder.path()), IoError);
+  CHECK_EQUAL(close(directory), 0);
+}
+
 TEST(names_a_file_it_may_not_read) {
   const TemporaryFolder folder;
   write_text(folder / "secret", "x");

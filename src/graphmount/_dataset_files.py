@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+from graphmount._dataset_description import DESCRIPTION, encode_description, named_files
 from graphmount._dataset_nodes import as_nodes
-from graphmount.dataset import DESCRIPTION, VERSION
+from graphmount._opened_folder import OpenedFolder
 from graphmount.feature_compiler import compile_features
+from graphmount.features import FeatureStore
+from graphmount.graph import Graph
 from graphmount.tables import Table
 
 if TYPE_CHECKING:
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
 
     import numpy as np
     from numpy.typing import NDArray
-
-    from graphmount.graph import Graph
 
 
 def as_tables(tables: Mapping[str, Any] | None, kind: str) -> dict[str, Table]:
@@ -68,20 +67,24 @@ def write_splits(
 
 
 def write_description(folder: str, **description: object) -> None:
-    """Writes what makes the folder a dataset."""
-    whole = {
-        "kind": "graphmount dataset",
-        "version": VERSION,
-        "graphmount": version("graphmount"),
-        **description,
-        # For graphs with several kinds of nodes and edges, which there are none of yet.
-        "node_types": None,
-        "edge_types": None,
-    }
-    with open(os.path.join(folder, DESCRIPTION), "w", encoding="utf-8") as file:
-        json.dump(whole, file, indent=2, ensure_ascii=False)
+    """Writes what makes the folder a dataset, with a list of its files as they are now."""
+    whole = description | {"files": _listed(folder, description)}
+    with open(os.path.join(folder, DESCRIPTION), "wb") as file:
+        file.write(encode_description(whole))
         file.flush()
         os.fsync(file.fileno())
+
+
+def _listed(folder: str, description: dict[str, object]) -> dict[str, dict[str, object]]:
+    """For each file its size, and the checksum of its header, which covers all of its content."""
+    listed: dict[str, dict[str, object]] = {}
+    with OpenedFolder(folder) as opened:
+        for kind, _, file in named_files(description):
+            handle_type = Graph if kind == "graph" else FeatureStore
+            with handle_type._open_inside(opened, file) as handle:  # noqa: SLF001
+                size, checksum = handle._content  # noqa: SLF001
+            listed[file] = {"bytes": size, "checksum": f"{checksum:016x}"}
+    return listed
 
 
 def folder_bytes(path: str) -> int:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeVar, get_args
 
 from graphmount import _core
 from graphmount._arguments import require_choice
+from graphmount._opened_folder import OpenedFolder
 from graphmount._progress import ProgressOption, reporting
-from graphmount.errors import ClosedError
+from graphmount.errors import ClosedError, DatasetChangedError
 from graphmount.memory_report import MemoryReport, memory, usable_bytes
 from graphmount.sections import Section
 
@@ -21,6 +22,9 @@ __all__ = ["Advice", "Handle"]
 #: How a mapping will be used; see `Handle.advise`.
 Advice = Literal["auto", "normal", "random", "sequential", "willneed", "populate"]
 
+#: Of a file: its size, and the checksum of its header.
+Content = tuple[int, int]
+
 CoreT = TypeVar("CoreT", _core.Graph, _core.FeatureMatrix)
 
 
@@ -30,6 +34,20 @@ HandleT = TypeVar("HandleT", bound="Handle[Any]")
 def _reopen(cls: Callable[..., HandleT], path: str, options: dict[str, str]) -> HandleT:
     """How handles unpickle: as what they are on the machine and at the time they arrive."""
     return cls(path, **options)
+
+
+def _reopen_inside(
+    cls: type[HandleT], folder: str, name: str, content: Content, options: dict[str, Any]
+) -> HandleT:
+    """How handles of a dataset unpickle: as the same file, or not at all."""
+    with OpenedFolder(folder) as opened:
+        handle = cls._open_inside(opened, name, **options)
+    if handle._content != content:  # noqa: SLF001
+        raise DatasetChangedError(
+            f"{handle.path} is another file than the one that was sent here as this path: the "
+            "dataset has been replaced; open it again, in all processes"
+        )
+    return handle
 
 
 class Handle(Generic[CoreT]):
@@ -46,7 +64,31 @@ class Handle(Generic[CoreT]):
         self._requested: Advice = "normal"
         self._advice: Advice = "normal"
         self._core = core
+        self._inside: tuple[str, str] | None = None
         self.advise(advice)
+
+    @classmethod
+    def _open_inside(cls, folder: OpenedFolder, name: str, **options: Any) -> Self:  # noqa: ANN401
+        """Opens a file of a dataset by the descriptor of its folder, and knows so for pickling."""
+        path = folder.path_of(name)
+        descriptor = folder.open_file(name)
+        try:
+            handle = cls._mount(path, descriptor, **options)
+        finally:
+            os.close(descriptor)
+        handle._inside = folder.path, name  # noqa: SLF001
+        return handle
+
+    @classmethod
+    def _mount(cls, path: str, descriptor: int, *, advice: Advice = "auto") -> Self:
+        """What the constructor does, with a file that is open already."""
+        raise NotImplementedError
+
+    @property
+    def _content(self) -> Content:
+        """What tells this file from others: its size, and a checksum that covers all of it."""
+        core = self._open()
+        return core.file_bytes, core.checksum
 
     def _open(self) -> CoreT:
         """The core's handle. A caller that has it can go on even if another thread closes this."""
@@ -121,8 +163,11 @@ class Handle(Generic[CoreT]):
         """The options that this handle was opened with."""
         return {"advice": self._requested}
 
-    def __reduce__(self) -> tuple[Callable[..., Self], tuple[type[Self], str, dict[str, str]]]:
+    def __reduce__(self) -> tuple[Callable[..., Self], tuple[Any, ...]]:
         self._open()
+        if self._inside is not None:
+            folder, name = self._inside
+            return _reopen_inside, (type(self), folder, name, self._content, self._options())
         return _reopen, (type(self), self._path, self._options())
 
     def advise(self, advice: Advice, *, progress: ProgressOption = None) -> None:

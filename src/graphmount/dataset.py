@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -11,40 +9,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphmount._arguments import as_ids, as_native
+from graphmount._dataset_opening import changed, check_split_ids, open_files
 from graphmount._mapped_reads import read_rows
 from graphmount.errors import FormatError, IdError
-from graphmount.features import FeatureStore
-from graphmount.graph import Graph
-from graphmount.order import check_order
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterable, Mapping, Sequence
 
     import torch
     from numpy.typing import ArrayLike, NDArray
 
     from graphmount import pyg
-    from graphmount._handle import Advice
+    from graphmount._handle import Advice, Content
+    from graphmount.features import FeatureStore
+    from graphmount.graph import Graph
 
-__all__ = ["DESCRIPTION", "VERSION", "Dataset"]
-
-#: The file that makes a folder a dataset.
-DESCRIPTION = "dataset.json"
-#: Of that file.
-VERSION = 1
-
-_FIELDS: dict[str, Any] = {
-    "graph": str,
-    "features": dict,
-    "edge_features": dict,
-    "labels": str | None,
-    "splits": dict,
-    "num_nodes": int,
-    "num_edges": int,
-}
-
-
-_MISSING = object()
+__all__ = ["Dataset"]
 
 
 class Dataset:
@@ -53,7 +34,9 @@ class Dataset:
     Graph, tables, labels and splits all number the nodes in the same way: a dataset has one id
     space, its own. The ids of the source cross only by `to_internal` and `to_external`.
 
-    Files are mounted when they are first asked for. A dataset pickles as its path.
+    All files are mounted when the dataset is opened, as one version of it: who replaces the folder
+    later does not change what is open. A dataset pickles as its path, and as what tells its files
+    from others, so that a worker that it is sent to has the same version, or an error.
 
     Args:
         path: The folder.
@@ -66,8 +49,10 @@ class Dataset:
         description: What `dataset.json` says.
 
     Raises:
-        FileNotFoundError: There is no such folder, or it is no dataset.
-        FormatError: Its description is damaged, or of a later version.
+        FileNotFoundError: There is no such folder, it is no dataset, or a file is missing.
+        FormatError: Its description or a file is damaged, of a later version, or a link.
+        OrderError: A table has not as many rows as there are nodes or edges, or another order.
+        DatasetChangedError: The folder was replaced meanwhile, or has files of another version.
 
     Examples:
         >>> import numpy as np
@@ -85,9 +70,11 @@ class Dataset:
     """
 
     def __init__(self, path: str | os.PathLike[str], *, advice: Advice = "auto") -> None:
-        self.path = os.path.realpath(os.fspath(path))
         self._advice: Advice = advice
-        self.description = _read_description(self.path)
+        self._files = open_files(path, advice=advice)
+        self._contents = self._files.contents()
+        self.path = self._files.path
+        self.description = self._files.description
         self.num_nodes: int = self.description["num_nodes"]
         self.num_edges: int = self.description["num_edges"]
 
@@ -98,19 +85,12 @@ class Dataset:
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _reopen, (self.path, self._advice)
+        return _reopen, (self.path, self._advice, self._contents)
 
-    @cached_property
+    @property
     def graph(self) -> Graph:
         """The graph."""
-        graph = Graph(os.path.join(self.path, self.description["graph"]), advice=self._advice)
-        if (graph.num_nodes, graph.num_edges) != (self.num_nodes, self.num_edges):
-            raise FormatError(
-                f"{graph.path} has {graph.num_nodes} nodes and {graph.num_edges} edges, but "
-                f"{DESCRIPTION} says {self.num_nodes} and {self.num_edges}: it is of another "
-                "dataset; compile the dataset again"
-            )
-        return graph
+        return self._files.graph
 
     @cached_property
     def features(self) -> Mapping[str, FeatureStore]:
@@ -120,9 +100,7 @@ class Dataset:
     @cached_property
     def edge_features(self) -> Mapping[str, FeatureStore]:
         """The tables of the edges, by name: row i belongs to edge id i."""
-        return MappingProxyType(
-            {name: self._table(file) for name, file in self.description["edge_features"].items()}
-        )
+        return self._tables("edge_features")
 
     @cached_property
     def labels(self) -> NDArray[Any] | None:
@@ -138,21 +116,18 @@ class Dataset:
 
     def _label_store(self) -> FeatureStore | None:
         file = self.description["labels"]
-        if file is None:
-            return None
-        store = self._table(file)
-        check_order(self.graph, store)
-        return store
+        return None if file is None else self._table(file)
 
     @cached_property
     def splits(self) -> Mapping[str, NDArray[np.int64]]:
-        """Ids of nodes by the name of the split, as read-only views of their files."""
-        return MappingProxyType(
-            {
-                name: as_native(self._table(file).numpy())
-                for name, file in self.description["splits"].items()
-            }
-        )
+        """Ids of nodes by the name of the split, as read-only views of their files.
+
+        They are read when this is first asked for: all of them are nodes.
+        """
+        stores = self._tables("splits")
+        for name, store in stores.items():
+            check_split_ids(store, name, self.num_nodes)
+        return MappingProxyType({name: as_native(store.numpy()) for name, store in stores.items()})
 
     def _read_split(self, name: str) -> NDArray[np.int64]:
         """A copy of the ids of a split, all of which are nodes."""
@@ -260,45 +235,23 @@ class Dataset:
         return array
 
     def _table(self, file: str) -> FeatureStore:
-        return FeatureStore(os.path.join(self.path, file), advice=self._advice)
+        return self._files.tables[file]
 
     def _tables(self, kind: str) -> Mapping[str, FeatureStore]:
-        tables = {name: self._table(file) for name, file in self.description[kind].items()}
-        check_order(self.graph, *tables.values())
-        return MappingProxyType(tables)
-
-
-def _reopen(path: str, advice: Advice) -> Dataset:
-    return Dataset(path, advice=advice)
-
-
-def _read_description(folder: str) -> dict[str, Any]:
-    path = os.path.join(folder, DESCRIPTION)
-    with open(path, "rb") as file:
-        text = file.read()
-    try:
-        description = json.loads(text)
-    except ValueError as error:
-        raise FormatError(f"{path} is damaged: {error}; compile the dataset again") from None
-    if not isinstance(description, dict) or description.get("kind") != "graphmount dataset":
-        raise FormatError(f"{path} does not describe a dataset of graphmount")
-    if description.get("version") != VERSION:
-        raise FormatError(
-            f"{path} is of version {description.get('version')}, and this graphmount reads version "
-            f"{VERSION}; upgrade graphmount, or compile the dataset again"
+        return MappingProxyType(
+            {name: self._table(file) for name, file in self.description[kind].items()}
         )
-    for name, kind in _FIELDS.items():
-        if not isinstance(description.get(name, _MISSING), kind):
-            wrong = "is wrong" if name in description else "is missing"
-            raise FormatError(f"{path} is damaged: {name!r} {wrong}; compile the dataset again")
-    tables = [*(description[kind] for kind in ("features", "edge_features", "splits"))]
-    files = [file for table in tables for file in table.values()]
-    for file in (description["graph"], description["labels"], *files):
-        if file is not None and not _is_inside(file):
-            raise FormatError(f"{path} is damaged: {file!r} is no file of the dataset")
-    return description
 
 
-def _is_inside(file: object) -> bool:
-    """Whether a name is one of a file in the folder: a dataset of a stranger should stay there."""
-    return isinstance(file, str) and not os.path.isabs(file) and ".." not in file.split("/")
+def _reopen(path: str, advice: Advice, contents: Mapping[str, Content] | None = None) -> Dataset:
+    """How datasets unpickle: as the same files, or not at all."""
+    dataset = Dataset(path, advice=advice)
+    found = dataset._contents  # noqa: SLF001
+    if contents is not None and contents != found:
+        wrong = [what for what in (*contents, *found) if contents.get(what) != found.get(what)]
+        raise changed(
+            dataset.path,
+            f"is not the dataset that was sent here as this path ({wrong[0]} differs): it has been "
+            "replaced; open it again, in all processes",
+        )
+    return dataset

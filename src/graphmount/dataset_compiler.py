@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from graphmount._arguments import require_choice
+from graphmount._dataset_description import DESCRIPTION
 from graphmount._dataset_files import (
     as_tables,
     folder_bytes,
@@ -23,7 +24,6 @@ from graphmount._folder import atomic_folder
 from graphmount._node_keys import as_keys
 from graphmount._progress import ProgressOption, staged, steps
 from graphmount._sizes import parse_bytes
-from graphmount.dataset import DESCRIPTION
 from graphmount.feature_compiler import CompiledFeatures, compile_table
 from graphmount.graph import Graph
 from graphmount.graph_compiler import graph_options, known_node_ids

@@ -11,7 +11,8 @@ knows nothing of graphmount catches what it expects::
     ├── BudgetError       (MemoryError) the work does not fit into the memory it was given
     ├── IdError           (IndexError)  a node, row or key that does not exist
     ├── ClosedError       (ValueError)  a handle is used after it was closed
-    └── FileChangedError  (OSError)     a file was truncated while it was mounted
+    ├── FileChangedError  (OSError)     a file was truncated while it was mounted
+    └── DatasetChangedError (OSError)   files of a dataset are not of one version
 
 A failing system call raises the `OSError` that Python raises for it (`FileNotFoundError`,
 `PermissionError`, …), with the path as its `filename`. A wrong argument raises `ValueError` or
@@ -23,6 +24,7 @@ from __future__ import annotations
 __all__ = [
     "BudgetError",
     "ClosedError",
+    "DatasetChangedError",
     "FileChangedError",
     "FormatError",
     "GraphmountError",
@@ -166,5 +168,25 @@ class FileChangedError(GraphmountError, OSError):
         ...     g.degree([0])
         ... except gm.errors.FileChangedError as error:
         ...     print("truncated from" in str(error))
+        True
+    """
+
+
+class DatasetChangedError(GraphmountError, OSError):
+    """A dataset was replaced while it was being opened, or has files of another version.
+
+    The list of files in `dataset.json` tells, and what a pickled dataset knows of its files: what
+    comes from a dataset is always of one version.
+
+    Examples:
+        >>> import pickle
+        >>> import graphmount as gm
+        >>> _ = gm.compile_dataset("moving", edges=([0, 1], [1, 2]))
+        >>> sent = pickle.dumps(gm.Dataset("moving"))
+        >>> _ = gm.compile_dataset("moving", edges=([0, 2], [1, 1]), overwrite=True)
+        >>> try:
+        ...     pickle.loads(sent)
+        ... except gm.errors.DatasetChangedError as error:
+        ...     print("has been replaced" in str(error))
         True
     """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 import numpy as np
 
@@ -49,6 +49,12 @@ class FeatureStore(Handle[_core.FeatureMatrix]):
 
     def __init__(self, path: str | os.PathLike[str], *, advice: Advice = "auto") -> None:
         super().__init__(path, _core.FeatureMatrix(os.fsencode(path)), advice)
+
+    @classmethod
+    def _mount(cls, path: str, descriptor: int, *, advice: Advice = "auto") -> Self:
+        store = cls.__new__(cls)
+        Handle.__init__(store, path, _core.FeatureMatrix(os.fsencode(path), descriptor), advice)
+        return store
 
     def __repr__(self) -> str:
         if self.closed:

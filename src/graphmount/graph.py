@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Literal, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, Self, cast, get_args
 
 import numpy as np
 
 from graphmount import _core
 from graphmount._arguments import as_id, as_ids, as_native, as_plain, is_text, require_choice
+from graphmount._handle import Handle
 from graphmount.degree_summary import DegreeSummary
 from graphmount.direction import Direction, require_direction
 from graphmount.errors import IdError
@@ -69,6 +70,15 @@ class Graph(NeighborSampling, RandomWalks, NegativeSampling):
         require_choice("reads", reads, get_args(Reads))
         super().__init__(path, _core.Graph(os.fsencode(path)), advice)
         self._open().reads = reads
+
+    @classmethod
+    def _mount(
+        cls, path: str, descriptor: int, *, advice: Advice = "auto", reads: Reads = "auto"
+    ) -> Self:
+        graph = cls.__new__(cls)
+        Handle.__init__(graph, path, _core.Graph(os.fsencode(path), descriptor), advice)
+        graph._open().reads = reads  # noqa: SLF001
+        return graph
 
     def _options(self) -> dict[str, str]:
         return super()._options() | {"reads": self.reads}

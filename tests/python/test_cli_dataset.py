@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import shutil
 
 import numpy as np
 import pytest
+from dataset_folders import without_list
 
 import graphmount as gm
 from graphmount.cli import main
@@ -187,33 +189,35 @@ def test_info_and_verify_of_other_folders(tmp_path, features_path, capsys):
 
 def test_verify(folder, capsys):
     assert main(["verify", str(folder)]) == 0
-    assert capsys.readouterr().out.count("no problems") == len(FILES)
+    assert capsys.readouterr().out.count("no problems") == len(FILES) + 1  # and the folder
     with (folder / "labels.gd").open("r+b") as file:
         file.seek(65536)
         file.write(b"x")
     assert main(["verify", "--json", "--no-progress", str(folder)]) == 1
     found = json.loads(capsys.readouterr().out)
-    assert [file["path"] for file in found if not file["ok"]] == [str(folder / "labels.gd")]
+    wrong = [file["path"] for file in found if not file["ok"]]
+    assert wrong == [str(folder / "labels.gd"), str(folder)]
     (folder / "features" / "y.gd").unlink()
-    assert main(["verify", str(folder)]) == 2
+    assert main(["verify", str(folder)]) == 1
     captured = capsys.readouterr()
-    assert "y.gd" in captured.err
+    assert f"{folder}: dataset" in captured.out
+    assert "features/y.gd, header, byte 0: [Errno 2] No such file" in captured.out
     assert captured.out.count("no problems") == len(FILES) - 2
 
 
-@pytest.mark.parametrize(
-    ("file", "message"),
-    [
-        ("features/x.gd", "number their nodes in different orders"),
-        ("labels.gd", "number their nodes in different orders"),
-        ("edge_features/w.gd", "w.gd has 4 rows, but the graph has 3 edges"),
-        ("splits/test.gd", "split 'test' of .* has nodes that do not exist: there are 3"),
-    ],
-)
-def test_verify_of_mixed_files(file, message, folder, tmp_path, capsys):
-    """Files that are fine by themselves."""
-    import re
+MIXED = [
+    ("features/x.gd", "header, byte 56: .* number their nodes in different orders"),
+    ("labels.gd", "header, byte 56: .* number their nodes in different orders"),
+    ("edge_features/w.gd", r"header, byte 40: .*w\.gd has 4 rows, but .* has 3 edges"),
+    ("splits/test.gd", "matrix, byte 65536: .* row 0 of split 'test' is 7, and there are 3 nodes"),
+]
 
+
+@pytest.mark.parametrize("has_list", [True, False])
+@pytest.mark.parametrize("mixed", MIXED)
+def test_verify_of_mixed_files(mixed, has_list, folder, tmp_path, capsys):
+    """Files that are fine by themselves."""
+    file, message = mixed
     gm.compile_dataset(
         tmp_path / "other",
         edges=([0, 0, 1, 1], [1, 2, 2, 0]),
@@ -224,7 +228,29 @@ def test_verify_of_mixed_files(file, message, folder, tmp_path, capsys):
     )
     gm.compile_features([7], tmp_path / "other" / "splits" / "test.gd")
     shutil.copy(tmp_path / "other" / file, folder / file)
+    if not has_list:
+        without_list(folder)
     assert main(["verify", str(folder)]) == 1
-    captured = capsys.readouterr()
-    assert re.search(message, captured.err)
-    assert captured.out.count("no problems") == len(FILES)
+    out = capsys.readouterr().out
+    assert re.search(f"{file}, {message}", out)
+    assert out.count("no problems") == len(FILES)
+    is_told = re.search(
+        rf"{file}, header, byte 4088: .* is not the file that dataset\.json lists", out
+    )
+    assert (is_told is not None) == has_list
+    with pytest.raises((gm.errors.GraphmountError, OSError)):
+        _ = gm.Dataset(folder).splits
+
+
+def test_verify_by_function(folder):
+    found = gm.verify(folder)
+    assert (found.ok, found.kind, found.path) == (True, "dataset", str(folder))
+    assert [file.path for file in found.files] == [str(folder / name) for name in FILES]
+    assert found.file_bytes == sum((folder / name).stat().st_size for name in FILES)
+
+
+def test_verify_progress_of_a_folder(folder):
+    calls = []
+    gm.verify(folder, progress=lambda done, total: calls.append((done, total)))
+    assert calls == sorted(calls)
+    assert calls[-1] == (calls[0][1], calls[0][1])

@@ -279,10 +279,9 @@ def test_no_dataset(tmp_path, graph_path):
 def test_missing_file(tmp_path):
     compile_it(tmp_path / "ds")
     (tmp_path / "ds" / "features" / "x.gd").unlink()
-    ds = gm.Dataset(tmp_path / "ds")
-    assert ds.graph.num_nodes == 3
-    with pytest.raises(FileNotFoundError, match=r"x\.gd"):
-        _ = ds.features
+    with pytest.raises(FileNotFoundError, match=r"x\.gd") as caught:
+        gm.Dataset(tmp_path / "ds")
+    assert caught.value.filename == str(tmp_path / "ds" / "features" / "x.gd")
 
 
 @pytest.mark.parametrize(

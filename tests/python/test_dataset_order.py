@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 
 import numpy as np
 import pytest
+from dataset_folders import without_list
 
 import graphmount as gm
 
@@ -123,14 +125,53 @@ def test_files_of_two_datasets(tmp_path):
         for file in ("features/x.gd", "labels.gd"):
             shutil.copytree(tmp_path / "hot", tmp_path / "mixed")
             shutil.copy(tmp_path / name / file, tmp_path / "mixed" / file)
-            mixed = gm.Dataset(tmp_path / "mixed")
+            with pytest.raises(gm.errors.DatasetChangedError, match="is not the file that"):
+                gm.Dataset(tmp_path / "mixed")
+            without_list(tmp_path / "mixed")
             with pytest.raises(gm.errors.OrderError, match="in different orders"):
-                _ = (mixed.features, mixed.labels)
+                gm.Dataset(tmp_path / "mixed")
             shutil.rmtree(tmp_path / "mixed")
 
 
 def test_graph_of_another_dataset(tmp_path):
     hot_nodes(tmp_path / "ds")
     gm.compile_graph(([0], [1]), tmp_path / "ds" / "graph.gl")
+    with pytest.raises(gm.errors.DatasetChangedError, match=r"graph\.gl is not the file that"):
+        gm.Dataset(tmp_path / "ds")
+    without_list(tmp_path / "ds")
     with pytest.raises(gm.errors.FormatError, match=r"has 2 nodes and 1 edges, but dataset.json"):
-        _ = gm.Dataset(tmp_path / "ds").graph
+        gm.Dataset(tmp_path / "ds")
+
+
+@pytest.mark.parametrize("has_list", [True, False])
+@pytest.mark.parametrize(
+    ("kind", "rows", "message"),
+    [
+        ("features", [1.0] * 49, "x.gd has 49 rows"),
+        ("edge_features", [1.0] * 3, "x.gd has 3 rows, but .* edges"),
+        ("splits", [[0]], r"is no split: 'x' has the shape \(1, 1\)"),
+        ("splits", [0.5], "is no split: 'x' has the shape .* and dtype float64"),
+    ],
+)
+def test_tables_that_are_not_of_the_id_space(kind, rows, message, has_list, tmp_path):
+    """Which is found when the dataset is opened, by whoever put the table there."""
+    folder = tmp_path / "ds"
+    hot_nodes(folder)
+    gm.Dataset(folder)
+    (folder / kind).mkdir(exist_ok=True)
+    gm.compile_features(rows, folder / kind / "x.gd")
+    description = json.loads((folder / "dataset.json").read_text())
+    description[kind]["x"] = f"{kind}/x.gd"
+    entry = {"bytes": (folder / kind / "x.gd").stat().st_size}
+    entry["checksum"] = (folder / kind / "x.gd").read_bytes()[4088:4096][::-1].hex()
+    description["files"][f"{kind}/x.gd"] = entry
+    (folder / "dataset.json").write_text(json.dumps(description))
+    if not has_list:
+        without_list(folder)
+    with pytest.raises((gm.errors.OrderError, gm.errors.FormatError), match=message):
+        gm.Dataset(folder)
+    found = gm.verify(folder)
+    assert [(problem.file, problem.section) for problem in found.problems] == [
+        (f"{kind}/x.gd", "header")
+    ]
+    assert gm.verify(folder / kind / "x.gd").ok

@@ -102,6 +102,7 @@ def test_keyword_only_after_two(function):
         (gm.errors.IdError, IndexError),
         (gm.errors.ClosedError, ValueError),
         (gm.errors.FileChangedError, OSError),
+        (gm.errors.DatasetChangedError, OSError),
     ],
 )
 def test_errors_are_also_what_python_calls_them(error, builtin):

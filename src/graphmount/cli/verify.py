@@ -1,16 +1,17 @@
-"""`graphmount verify FILE…`: check every checksum and every rule of the format."""
+"""`graphmount verify FILE…`: check every checksum and every rule of the format.
+
+Of a dataset, the files come first, then the folder: what no file shows by itself.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import json
-import os
 import sys
 from typing import TYPE_CHECKING, Any
 
 import graphmount as gm
 from graphmount._sizes import format_bytes
-from graphmount.cli.dataset_files import check_together, files_of
 
 if TYPE_CHECKING:
     import argparse
@@ -36,29 +37,28 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 def _run(options: argparse.Namespace) -> int:
     found: list[dict[str, Any]] = []
     status = 0
-    waiting = list(options.files)
-    while waiting:
-        path = waiting.pop(0)
+    for path in options.files:
         try:
-            if os.path.isdir(path):
-                dataset = gm.Dataset(path)
-                waiting = files_of(dataset) + waiting
-                check_together(dataset)
-                continue
             result = gm.verify(path, progress=False if options.no_progress else None)
         except (gm.errors.GraphmountError, OSError) as error:
-            # The other files are still worth a look. Those that are mixed up can be read.
-            status = max(status, 1 if isinstance(error, gm.errors.OrderError) else 2)
+            # The other files are still worth a look.
+            status = 2
             found.append({"path": path, "error": str(error)})
             print(f"graphmount: {error}", file=sys.stderr)
             continue
         status = max(status, 0 if result.ok else 1)
-        found.append(dataclasses.asdict(result) | {"ok": result.ok})
-        if not options.json:
-            _show(result)
+        for part in (*result.files, result):
+            found.append(_facts(part))
+            if not options.json:
+                _show(part)
     if options.json:
         print(json.dumps(found, indent=2))
     return status
+
+
+def _facts(result: gm.Verification) -> dict[str, Any]:
+    """As JSON; the files of a dataset stand beside it."""
+    return dataclasses.asdict(dataclasses.replace(result, files=())) | {"ok": result.ok}
 
 
 def _show(result: gm.Verification) -> None:
@@ -66,7 +66,9 @@ def _show(result: gm.Verification) -> None:
         result.num_problems, f"{result.num_problems:,} problems"
     )
     print(f"{result.path}: {result.kind}, {format_bytes(result.file_bytes)}, {problems}")
-    for problem in result.problems:
+    # Of a dataset, those that its files have were shown with them.
+    count = result.num_problems - sum(file.num_problems for file in result.files)
+    for problem in result.problems[:count]:
         print(f"  {problem}")
-    if result.num_problems > len(result.problems):
-        print(f"  and {result.num_problems - len(result.problems):,} more")
+    if count > len(result.problems):
+        print(f"  and {count - len(result.problems):,} more")

@@ -1,0 +1,127 @@
+"""A folder that is held by its descriptor, and the files in it.
+
+Whatever happens to the path, what is opened comes from one and the same folder. Files are regular
+ones that lie in the folder: no link is followed below it, and nothing is waited for that is a pipe
+or a device.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from typing import TYPE_CHECKING, Self
+
+from graphmount.errors import FormatError
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+# Opening a pipe must not wait for its other end.
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+class OpenedFolder:
+    """A folder, open until the end of the `with` block.
+
+    Args:
+        path: The folder; links on the way to it are followed.
+
+    Attributes:
+        path: Its path, without links.
+
+    Raises:
+        FileNotFoundError, NotADirectoryError, PermissionError: It cannot be opened.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = os.path.realpath(os.fspath(path))
+        self._descriptor = os.open(self.path, _FOLDER)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        os.close(self._descriptor)
+
+    def path_of(self, name: str) -> str:
+        """What messages call a file of the folder."""
+        return os.path.join(self.path, name)
+
+    def is_at_its_path(self) -> bool:
+        """Whether nobody has replaced, renamed or removed the folder since it was opened."""
+        try:
+            there = os.stat(self.path, follow_symlinks=False)
+        except OSError:
+            return False
+        return os.path.samestat(there, os.fstat(self._descriptor))
+
+    def open_file(self, name: str) -> int:
+        """Opens a regular file for reading; the caller closes the descriptor.
+
+        Args:
+            name: Its path from the folder on, with "/" between the parts.
+
+        Raises:
+            FormatError: It, or a folder on the way to it, is a link; or it is no regular file.
+            FileNotFoundError, PermissionError, OSError: It cannot be opened.
+        """
+        *folders, last = name.split("/")
+        parent = self._descriptor
+        try:
+            for depth, folder in enumerate(folders, 1):
+                above, parent = parent, self._open(folder, _FOLDER | os.O_NOFOLLOW, parent, name)
+                if depth > 1:
+                    os.close(above)
+            descriptor = self._open(last, _FILE, parent, name)
+        finally:
+            if parent != self._descriptor:
+                os.close(parent)
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            os.close(descriptor)
+            raise self._refusal(name, "is no regular file")
+        return descriptor
+
+    def read_file(self, name: str, *, most: int) -> bytes:
+        """All bytes of a regular file, which must be `most` at the most.
+
+        Raises:
+            FormatError: It is larger, or as for `open_file`.
+            OSError: As for `open_file`, or it cannot be read.
+        """
+        with open(self.open_file(name), "rb") as file:
+            data = file.read(most + 1)
+        if len(data) > most:
+            raise self._refusal(name, f"has more than {most:,} bytes")
+        return data
+
+    def _open(self, part: str, flags: int, parent: int, name: str) -> int:
+        try:
+            return os.open(part, flags, dir_fd=parent)
+        except OSError as error:
+            if error.errno in (errno.ELOOP, errno.EMLINK, errno.ENOTDIR) and _is_link(part, parent):
+                raise self._refusal(
+                    name, "leads out of its folder by a symbolic link; put the file itself there"
+                ) from None
+            if error.errno in (errno.ENXIO, errno.EOPNOTSUPP):  # a socket
+                raise self._refusal(name, "is no regular file") from None
+            error.filename = self.path_of(name)
+            raise
+
+    def _refusal(self, name: str, why: str) -> FormatError:
+        error = FormatError(f"{self.path_of(name)} {why}")
+        error.path = self.path_of(name)
+        return error
+
+
+def _is_link(part: str, parent: int) -> bool:
+    try:
+        return stat.S_ISLNK(os.stat(part, dir_fd=parent, follow_symlinks=False).st_mode)
+    except OSError:
+        return False

@@ -97,7 +97,8 @@ nb::list to_list(TextBatch batch) {
 
 TextFormat to_format(const std::string& delimiter, const std::string& comments, bool quotes,
                      bool header) {
-  if (delimiter.size() > 1) throw std::invalid_argument("the delimiter must be one character");
+  if (delimiter.size() > 1)
+    throw std::invalid_argument("the delimiter must be one character, of ASCII");
   return {delimiter.empty() ? std::nullopt : std::optional(delimiter[0]), comments, quotes, header};
 }
 

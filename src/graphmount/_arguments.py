@@ -178,6 +178,12 @@ def require_function(name: str, value: object) -> None:
         raise TypeError(f"{name} must be a function, not {shown(value)}")
 
 
+def require_text(name: str, value: object) -> None:
+    """Raises unless `value` is None, or text that the core can take."""
+    if value is not None and (not isinstance(value, str) or not is_text(value)):
+        raise TypeError(f"{name}={shown(value)}; pass a str")
+
+
 def require_choice(name: str, value: object, choices: tuple[object, ...]) -> None:
     """Raises unless `value` is one of `choices`, type and all: 1 is not True here."""
     if not any(type(value) is type(choice) and value == choice for choice in choices):

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from graphmount._arguments import as_list
 from graphmount._dataset_description import DESCRIPTION, encode_description, named_files
-from graphmount._dataset_nodes import as_nodes
+from graphmount._dataset_splits import as_nodes
 from graphmount._opened_folder import OpenedFolder
+from graphmount._shown import shown
 from graphmount.feature_compiler import compile_features
 from graphmount.features import FeatureStore
 from graphmount.graph import Graph
 from graphmount.tables import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -23,6 +26,8 @@ if TYPE_CHECKING:
 
 def as_tables(tables: Mapping[str, Any] | None, kind: str) -> dict[str, Table]:
     """Tables by the file they will be in."""
+    if not isinstance(tables, Mapping | None):
+        raise TypeError(f"{kind}={shown(tables)}; pass a dict, such as {{'x': rows}}")
     return {
         _file_of(kind, name): table if isinstance(table, Table) else Table(source=table)
         for name, table in (tables or {}).items()
@@ -35,6 +40,15 @@ def _file_of(kind: str, name: object) -> str:
             f"{kind}: {name!r} cannot be the name of a file; use letters, digits, '_', '-' and '.'"
         )
     return f"{kind}/{name}.gd"
+
+
+def require_words(notes: Sequence[str], splits: Iterable[str]) -> None:
+    """Raises unless notes are sentences, and splits have names of files."""
+    for note in as_list(notes, "notes", "sentences"):
+        if not isinstance(note, str):
+            raise TypeError(f"notes must be a list of sentences, not of {shown(note)}")
+    for name in splits:
+        _file_of("splits", name)
 
 
 def name_of(file: str) -> str:
@@ -54,14 +68,13 @@ def write_splits(
     graph: Graph,
     *,
     new_ids: NDArray[np.int64] | None,
-    has_order: bool,
 ) -> dict[str, str]:
-    """Writes the nodes of each split; returns the files by name."""
+    """Writes the nodes of each split, as `read_splits` gives it; returns the files by name."""
     files = {}
     for name, split in splits.items():
         files[name] = _file_of("splits", name)
         os.makedirs(os.path.join(folder, "splits"), exist_ok=True)
-        nodes = as_nodes(split, name, graph, new_ids=new_ids, has_order=has_order)
+        nodes = as_nodes(split, name, graph, new_ids=new_ids)
         compile_features(nodes, os.path.join(folder, files[name]), progress=False)
     return files
 

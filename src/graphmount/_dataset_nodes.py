@@ -1,19 +1,17 @@
-"""Which nodes a dataset has, in which order, and which of them a split names."""
+"""Which nodes a dataset has, and in which order."""
 
 from __future__ import annotations
 
-import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from graphmount import _core
-from graphmount._arguments import as_count, as_ids, as_plain
+from graphmount._arguments import as_count, as_plain
 from graphmount._node_keys import take_keys
 from graphmount._sizes import format_bytes
-from graphmount.errors import BudgetError, IdError, OrderError, SourceError
+from graphmount.errors import BudgetError, OrderError
 from graphmount.sources.file_stamps import require_unchanged
-from graphmount.sources.opening import open_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -21,7 +19,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from graphmount._edge_intake import EdgeIntake
-    from graphmount.graph import Graph
     from graphmount.sources.batches import Keys, RowSource
 
 
@@ -49,79 +46,6 @@ def read_keys(table: RowSource, *, memory: int) -> Iterator[Keys]:
     require_unchanged(table)
     # The pass that reads the rows leaves the same ones out again.
     table.skipped.clear()
-
-
-def as_nodes(
-    split: Any,  # noqa: ANN401
-    name: str,
-    graph: Graph,
-    *,
-    new_ids: NDArray[np.int64] | None,
-    has_order: bool,
-) -> NDArray[np.int64]:
-    """The nodes of the graph that a split names.
-
-    Args:
-        split: Ids of the source, a mask of its nodes, or a file of ids.
-        name: What messages call it.
-        graph: The graph.
-        new_ids: The node of the graph for each node of the source, if they have new numbers.
-        has_order: Whether nodes of the source have an order, so that a mask means something.
-    """
-    if isinstance(split, str | os.PathLike):
-        split = _read_ids(split)
-    values = split if _is_text(split) else as_plain(split, f"split {name!r}")
-    if isinstance(values, np.ndarray) and values.dtype == np.bool_:
-        return _masked(values, name, graph, new_ids=new_ids, has_order=has_order)
-    if len(values) == 0:
-        return np.empty(0, np.int64)
-    try:
-        if graph.node_id_type is not None:
-            return graph.to_internal(values)
-        nodes = as_ids(values, f"split {name!r}")
-        graph.degree(nodes, direction=graph.directions[0])  # which says what does not exist
-    except IdError as error:
-        raise SourceError(f"split {name!r}: {error}") from None
-    except TypeError as error:
-        raise TypeError(f"split {name!r}: {error}") from None
-    return nodes
-
-
-def _masked(
-    mask: NDArray[np.bool_],
-    name: str,
-    graph: Graph,
-    *,
-    new_ids: NDArray[np.int64] | None,
-    has_order: bool,
-) -> NDArray[np.int64]:
-    if not has_order:
-        raise SourceError(
-            f"split {name!r} is a mask, and with ids='map' nodes are numbered as they appear; pass "
-            "ids, or node_ids= with the ids in the order of the mask"
-        )
-    if mask.shape != (graph.num_nodes,):
-        raise SourceError(
-            f"split {name!r}: a mask has one value for each node of the source, so its shape "
-            f"is ({graph.num_nodes},), not {mask.shape}"
-        )
-    places = np.flatnonzero(mask)
-    return places if new_ids is None else new_ids[places]
-
-
-def _is_text(split: object) -> bool:
-    return isinstance(split, list | tuple) and len(split) > 0 and isinstance(split[0], str)
-
-
-def _read_ids(path: str | os.PathLike[str]) -> NDArray[np.int64]:
-    source = open_rows(path)
-    if source.num_columns != 1:
-        raise SourceError(f"{source.name}: a split is one column of ids, not {source.num_columns}")
-    parts = [batch.rows.reshape(-1) for batch in source.batches(memory=16 << 20)]
-    values = np.concatenate(parts) if parts else np.empty(0, np.int64)
-    if values.dtype.kind not in "iub":
-        raise SourceError(f"{source.name}: a split has integers, not {values.dtype}")
-    return values
 
 
 def count_nodes(

@@ -18,7 +18,7 @@ from graphmount._shown import shown
 from graphmount._sizes import format_bytes
 from graphmount.errors import SourceError
 from graphmount.sources.batches import MOST_EXAMPLES, TextColumn
-from graphmount.sources.file_stamps import require_unchanged
+from graphmount.sources.file_stamps import require_unchanged, size_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -35,6 +35,9 @@ Ids = Literal["dense", "map"]
 _LEAST_MEMORY = 64 << 20
 #: Small enough that the memory of one batch is used again for the next, and stays in the caches.
 _BATCH_BYTES = 16 << 20
+#: As in the core: more nodes are believed only of sources with as many edges, or if one says so.
+_PLAUSIBLE_NODES = 1 << 24
+_NODES_PER_EDGE = 64
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,6 +113,7 @@ class EdgeIntake:
             num_nodes = len(node_ids)
         elif num_nodes is None and ids == "dense":
             num_nodes = source.num_nodes
+        self._num_nodes_are_claimed = options.num_nodes is None and node_ids is None
         self._memory = memory
         self._num_nodes = num_nodes
         self._core = _core.GraphCompiler(
@@ -151,11 +155,26 @@ class EdgeIntake:
             if report is not None and self.source.size:
                 report(min(batch.done, self.source.size), self.source.size)
         require_unchanged(self.source)
+        self._require_plausible()
         if self._core.num_rows == 0 and self._num_nodes is None and not self.num_nodes:
             raise SourceError(
                 f"{self.source.name}: there are no edges in it"
                 + (f" ({self.source.skipped.count} rows were skipped)" if self._skips else "")
                 + "; pass num_nodes= if that is right"
+            )
+
+    def _require_plausible(self) -> None:
+        """Raises if a file says that it has many more nodes than it has room for."""
+        num_nodes, num_bytes = self._num_nodes or 0, size_of(self.source)
+        if (
+            num_nodes > _PLAUSIBLE_NODES
+            and self._num_nodes_are_claimed
+            and 0 < num_bytes < num_nodes  # offsets of lists would take more
+            and num_nodes > _NODES_PER_EDGE * self._core.num_rows
+        ):
+            raise SourceError(
+                f"{self.source.name} says that it has {num_nodes} nodes, and has "
+                f"{self._core.num_rows} edges; pass num_nodes={num_nodes} if that is right"
             )
 
     def appearances(self) -> NDArray[np.uint32]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from graphmount._arguments import as_ids, as_plain, is_text
+from graphmount._arguments import as_ids, as_list, as_plain, is_text
 from graphmount.errors import SourceError
 from graphmount.sources.batches import TextColumn
 from graphmount.sources.text_columns import from_strings
@@ -35,7 +35,7 @@ def as_keys(ids: ArrayLike | Sequence[str], name: str) -> Keys:
     if isinstance(ids, np.ndarray) and ids.dtype.kind not in "OUT":
         return as_ids(ids, name, error=SourceError)
     # Not by way of NumPy's strings, which are all as long as the longest.
-    values: list[Any] = list(cast("Sequence[Any]", ids))
+    values = as_list(ids, name, "ids")
     if not any(isinstance(value, str) for value in values):
         return as_ids(values, name, error=SourceError)
     try:

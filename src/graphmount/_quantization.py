@@ -42,9 +42,10 @@ class ColumnRange:
             row, column = np.argwhere(~np.isfinite(table))[0]
             where = f"row {first_row + int(row)}"
             where += f", column {column}" if rows.ndim == 2 else ""
+            is_nan = bool(np.isnan(table[row, column]))
             raise SourceError(
-                f"{where}: {table[row, column]} cannot be quantized; clean the source, or pass "
-                "nan= with a number for NaN"
+                f"{where}: {table[row, column]} cannot be quantized; clean the source"
+                + (", or pass nan= with a number to put there" if is_nan else "")
             )
         np.maximum(self.largest, np.maximum(np.abs(highest), np.abs(lowest)), out=self.largest)
 
@@ -59,7 +60,8 @@ class ColumnRange:
         if not np.isfinite(scales).all():
             column = int(np.argmax(~np.isfinite(scales)))
             raise SourceError(
-                f"column {column}: {self.largest[column]} is too large to be quantized"
+                f"column {column}: {self.largest[column]} is too large to be quantized; pass "
+                "dtype='float64' and leave quantize= out"
             )
         return scales
 

@@ -13,11 +13,13 @@ from graphmount._dataset_files import (
     as_tables,
     folder_bytes,
     name_of,
+    require_words,
     shown_name,
     write_description,
     write_splits,
 )
 from graphmount._dataset_nodes import choose_order, count_nodes, read_keys, require_keys
+from graphmount._dataset_splits import read_splits
 from graphmount._edge_intake import EdgeIntake, Ids, require_memory, require_space
 from graphmount._edge_placement import RowsOfAllEdges
 from graphmount._folder import atomic_folder
@@ -188,6 +190,8 @@ def compile_dataset(
         require_keys(rows.values())
     else:
         num_nodes = count_nodes(num_nodes, keys, rows.values())
+    read = read_splits(splits, source=source, ids=ids, keys=keys, num_nodes=num_nodes)
+    require_words(notes, read)
     options = graph_options(
         source,
         directed=directed,
@@ -251,10 +255,7 @@ def compile_dataset(
         for file, opened in edge_rows.items():
             all_rows = RowsOfAllEdges(opened, num_rows, source.name)
             store(file, all_rows, edge_tables[file], edges=graph)
-        has_order = ids == "dense" or keys is not None
-        split_files = write_splits(
-            splits or {}, partial, graph, new_ids=new_ids, has_order=has_order
-        )
+        split_files = write_splits(read, partial, graph, new_ids=new_ids)
         write_description(
             partial,
             num_nodes=written.num_nodes,

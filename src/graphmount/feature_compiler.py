@@ -20,6 +20,7 @@ from graphmount.memory_report import physical_bytes
 from graphmount.row_placement import ArrayPlacement, KeyPlacement
 from graphmount.row_writer import write_rows
 from graphmount.sources.batches import Skipped
+from graphmount.sources.claims import MOST_NODES
 from graphmount.sources.table_opening import open_table
 from graphmount.tables import Table
 
@@ -168,7 +169,7 @@ def compile_features(
     """
     graph = order if order is None or isinstance(order, Graph) else Graph(order)
     if num_nodes is not None:
-        num_nodes = as_count(num_nodes, "num_nodes")
+        num_nodes = as_count(num_nodes, "num_nodes", most=MOST_NODES)
         if graph is not None and graph.num_nodes != num_nodes:
             raise OrderError(f"num_nodes={num_nodes}, but {graph.path} has {graph.num_nodes} nodes")
     table = Table(

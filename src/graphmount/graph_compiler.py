@@ -19,6 +19,7 @@ from graphmount._node_keys import as_keys
 from graphmount._progress import ProgressOption, staged
 from graphmount._sizes import parse_bytes
 from graphmount.memory_report import physical_bytes
+from graphmount.sources.claims import MOST_NODES
 from graphmount.sources.table_opening import open_edge_table
 from graphmount.tables import EdgeTable
 
@@ -236,6 +237,8 @@ def graph_options(
     source_rows: bool,
 ) -> GraphOptions:
     """The options of `compile_graph`, checked."""
+    require_choice("directed", directed, (True, False))
+    require_choice("source_rows", source_rows, (True, False))
     require_choice("neighbors", neighbors, ("both", "in", "out"))
     require_choice("self_loops", self_loops, ("keep", "drop"))
     require_choice("dedup", dedup, (False, True, "first", "sum"))
@@ -243,7 +246,7 @@ def graph_options(
     return GraphOptions(
         directed=directed and not source.is_symmetric,
         neighbors=neighbors,
-        num_nodes=None if num_nodes is None else as_count(num_nodes, "num_nodes"),
+        num_nodes=None if num_nodes is None else as_count(num_nodes, "num_nodes", most=MOST_NODES),
         dedup=("first" if dedup else "keep") if isinstance(dedup, bool) else dedup,
         drop_self_loops=self_loops == "drop",
         index_dtype=index_dtype,

@@ -44,6 +44,9 @@ __all__ = ["WrittenRows", "write_rows"]
 _LARGEST_BATCH_BYTES = 16 << 20
 #: Rows of this size are written whatever the budget is: buffers take more.
 _LEAST_ROW_BYTES = 1 << 20
+#: More nodes than this are believed only of sources with as many rows, or if one says so.
+_PLAUSIBLE_ROWS = 1 << 24
+_NODES_PER_ROW = 64
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -229,7 +232,8 @@ class _Job:
         # The next pass leaves the same rows out again.
         self._source.skipped.clear()
         self._largest = column_range.largest
-        return column_range.scales()
+        with self._naming_rows():
+            return column_range.scales()
 
     def _stored(
         self, rows: NDArray[Any], first_row: int, scales: NDArray[np.float32] | None
@@ -273,6 +277,17 @@ class _Job:
             check_rows(num_rows)
             writer.finish(num_rows)
         return WrittenRows(num_rows=num_rows)
+
+    def _require_plausible(self, placement: Placement, num_rows: int) -> None:
+        """Raises if a key that nobody vouches for would make a file of nothing but empty rows."""
+        if placement.num_rows is not None or self._num_rows is None:
+            return
+        if num_rows > max(_PLAUSIBLE_ROWS, _NODES_PER_ROW * self._num_rows):
+            raise SourceError(
+                f"{self._source.name}: the key {num_rows - 1} would make a file of {num_rows} rows "
+                f"out of {self._num_rows}; pass num_nodes={num_rows} if there are so many nodes, "
+                "or order= with the graph whose external ids they are"
+            )
 
     def write_in_place(
         self,
@@ -321,6 +336,7 @@ class _Job:
                     scatter.add(np.ascontiguousarray(nodes), stored)
             if is_in_order:
                 scatter.begin_at(num_written())
+            self._require_plausible(placement, scatter.num_rows)
             check_rows(scatter.num_rows)
             if writer is None or num_written() == 0:
                 # Now that it is known how many rows there are, space for them can be reserved.

@@ -47,7 +47,7 @@ MASK = np.array([True, False, True])
         ({"splits": {"a": [0, 3]}}, SourceError, r"split 'a': .*3"),
         ({"splits": {"a": [0, 3]}, "order": "given"}, SourceError, r"split 'a': node 3 \(at pos"),
         ({"splits": {"a": [-1]}, "order": "given"}, SourceError, "split 'a': node -1"),
-        ({"splits": {"a": [0.5]}}, TypeError, "split 'a': .* must be integers"),
+        ({"splits": {"a": [0.5]}}, TypeError, "split 'a' must be ids or a mask of bools"),
         ({"splits": {"a": ["0"]}}, (TypeError, ValueError), "split 'a'"),
         ({"splits": {"a": MASK[:2]}}, SourceError, r"its shape is \(3,\), not \(2,\)"),
         ({"splits": {"a": MASK}, "ids": "map"}, SourceError, "'a' is a mask, and with ids='map'"),

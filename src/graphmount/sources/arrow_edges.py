@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
+from graphmount._shown import shown
 from graphmount.errors import SourceError
 from graphmount.sources import arrow_columns
 from graphmount.sources.arrow_checks import RowCheck
@@ -52,10 +53,11 @@ class ArrowEdges:
     ) -> None:
         self._table = table
         if columns is None and len(table.schema.names) < 2:
-            raise SourceError(f"{table.name} has one column only; edges have two ends")
+            found = "one column only" if table.schema.names else "no column"
+            raise SourceError(f"{table.name} has {found}; edges have two ends")
         columns = (0, 1) if columns is None else columns
-        if isinstance(columns, str) or len(columns) != 2:
-            raise ValueError(f"columns={columns!r}; name two of them, (sources, destinations)")
+        if not isinstance(columns, list | tuple) or len(columns) != 2:
+            raise ValueError(f"columns={shown(columns)}; name two of them, (sources, destinations)")
         self._places = [find_column(table, column, "columns") for column in columns]
         text = [
             arrow_columns.has_text_ids(self._type(place), keys, self._label(place))

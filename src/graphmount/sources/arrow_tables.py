@@ -157,8 +157,16 @@ class _ObjectTable(ArrowTable):
         self._source: Any = source
         try:
             self._reader: Any = pyarrow().RecordBatchReader.from_stream(source)
-        except pyarrow().ArrowInvalid as error:
-            raise TypeError(f"{self.name} is not a table: {error}") from error
+        except Exception as error:  # each library has its own
+            if type(source).__name__ == "Series" or "non-struct type" in str(error):
+                raise TypeError(
+                    f"{self.name} is not a table, but one column; pass series.to_frame(), or "
+                    "series.to_numpy()"
+                ) from error
+            raise TypeError(
+                f"{self.name} cannot be read as a table: {str(error)[:300]}; each column must be "
+                "of one type, and have a name of its own"
+            ) from error
         self.schema = self._reader.schema
         self.num_rows = _num_rows(source)
         self.size = self.num_rows

@@ -18,7 +18,7 @@ from graphmount.errors import SourceError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["FileStamp", "adopt", "remember", "require_unchanged", "stamps_of"]
+__all__ = ["FileStamp", "adopt", "remember", "require_unchanged", "size_of", "stamps_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +55,11 @@ def adopt(source: object, *others: object) -> None:
     """Notes that a source reads the files of others."""
     for other in others:
         remember(source, _STAMPS.get(other, ()))
+
+
+def size_of(source: object) -> int:
+    """How many bytes the files of a source have; 0 if it has none."""
+    return sum(stamp.size for stamp in _STAMPS.get(source, ()))
 
 
 def require_unchanged(source: object) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from graphmount import _core
-from graphmount._arguments import as_count, as_plain
+from graphmount._arguments import as_count, as_list, as_plain
 from graphmount._conversion import convert
 from graphmount._mapped_reads import read_rows
 from graphmount._node_keys import as_keys
@@ -155,6 +155,14 @@ def _as_matrix(source: object) -> tuple[NDArray[Any], str]:
 
         array, name = to_numpy(source)
     else:
+        if not isinstance(source, list | tuple) and not hasattr(source, "__array__"):
+            if type(source).__name__ == "LazyFrame":
+                raise TypeError("a LazyFrame has no rows before it has run; pass frame.collect()")
+            raise TypeError(
+                f"rows cannot be taken from a {type(source).__name__}; supported are arrays, "
+                "tensors, nested lists, a FeatureStore, tables that speak Arrow (Polars, DuckDB, "
+                "pandas, pyarrow), and paths of files"
+            )
         array = as_plain(source, "features")
         name = array.dtype.name
         if name == "bfloat16":  # of ml_dtypes
@@ -186,7 +194,8 @@ def _chosen_columns(
         return [column for column in range(array.shape[1]) if column != key]
     if array.ndim == 1:
         raise ValueError("columns= chooses among columns, and the source is a vector")
-    return [as_count(column, "columns", most=array.shape[1] - 1) for column in columns]
+    picked = [columns] if isinstance(columns, int | str) else as_list(columns, "columns", "numbers")
+    return [as_count(column, "columns", most=array.shape[1] - 1) for column in picked]
 
 
 def _slice(keys: Keys, begin: int, end: int) -> Keys:

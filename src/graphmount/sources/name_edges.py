@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from graphmount._arguments import is_text
 from graphmount.errors import SourceError
 from graphmount.sources.batches import EdgeBatch, Skipped
 from graphmount.sources.text_columns import from_strings
@@ -72,6 +73,11 @@ class NameEdges:
             if not isinstance(name, str):
                 raise SourceError(
                     f"{self.name}, edge {place}: {name!r} is no string, as the ids before it are"
+                )
+            if not is_text(name):
+                raise SourceError(
+                    f"{self.name}, edge {place}: {name!r} is not valid text; it has half of a "
+                    "character"
                 )
             strings.append(str(name))
         return strings

@@ -53,8 +53,8 @@ def open_npz_edges(
             f"destinations) out of {', '.join(map(repr, archive.names)) or 'none'}"
         )
     names = (columns,) if isinstance(columns, str) else columns or ("edge_index",)
-    if len(names) not in (1, 2):
-        raise ValueError(f"columns={columns!r}; name one member, or (sources, destinations)")
+    if not isinstance(names, list | tuple) or len(names) not in (1, 2):
+        raise ValueError(f"columns={shown(columns)}; name one member, or (sources, destinations)")
     ends: Stream | tuple[Stream, Stream]
     if len(names) == 1:
         ends = as_ends(archive.stream(names[0]))

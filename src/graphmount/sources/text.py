@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from graphmount._arguments import as_native, require_choice
+from graphmount._shown import shown
 from graphmount.errors import SourceError
 from graphmount.sources.batches import EdgeBatch, RowBatch
 from graphmount.sources.text_table import TextTable, as_keys
@@ -85,8 +86,10 @@ class TextEdges:
             on_error=on_error,
         )
         columns = (0, 1) if columns is None else columns
-        if isinstance(columns, str) or len(columns) != 2:
-            raise ValueError(f"columns={columns!r}; give two, where edges begin and where they end")
+        if not isinstance(columns, list | tuple) or len(columns) != 2:
+            raise ValueError(
+                f"columns={shown(columns)}; give two, where edges begin and where they end"
+            )
         ends = [table.find_column(column, "columns") for column in columns]
         weight = None if weights is None else table.find_column(weights, "weights")
         time = None if timestamps is None else table.find_column(timestamps, "timestamps")

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from graphmount import _core
-from graphmount._arguments import as_count, as_native, require_choice
+from graphmount._arguments import as_count, as_native, require_choice, require_text
 from graphmount.errors import SourceError
 from graphmount.sources.batches import Keys, Skipped, TextColumn
 from graphmount.sources.compression import UnpackedStream
@@ -71,6 +71,10 @@ class TextTable:
         require_choice("header", header, (None, True, False))
         require_choice("quotes", quotes, (True, False))
         require_choice("on_error", on_error, ("raise", "skip"))
+        require_text("delimiter", delimiter)
+        require_text("comments", comments)
+        if comments is None:
+            raise TypeError("comments=None; pass '' if no line is a comment")
         self.name = os.fsdecode(path)
         self.size = os.stat(path).st_size
         self.header = header
@@ -156,9 +160,15 @@ class TextTable:
         """What the core should make of columns of node ids."""
         require_choice("keys", keys, ("dense", "int", "text", None))
         if keys is None:
-            is_int = not self.data_rows or all(self.is_all(column, "id") for column in columns)
+            # A column that is not there is of no kind: whoever reads it says what is wrong.
+            is_int = not self.data_rows or all(
+                self.is_all(column, "id") or not self._has_column(column) for column in columns
+            )
             keys = "int" if is_int else "text"
         return {"dense": "node_id", "int": "key", "text": "text"}[keys]
+
+    def _has_column(self, column: int) -> bool:
+        return any(column < len(row) for row in self.data_rows)
 
     @contextmanager
     def reading(

@@ -73,7 +73,10 @@ def _add_table(parser: argparse.ArgumentParser) -> None:
         help="the graph whose edges the rows belong to, compiled with --source-rows",
     )
     group.add_argument(
-        "--num-nodes", type=int, metavar="N", help="how many rows the table has, if no graph says"
+        "--num-nodes",
+        type=shared.count,
+        metavar="N",
+        help="how many rows the table has, if no graph says",
     )
     group.add_argument(
         "--missing",

@@ -79,7 +79,7 @@ def _add_graph(parser: argparse.ArgumentParser) -> None:
         help="with --ids map, what ids of text files are (default: found)",
     )
     group.add_argument(
-        "--num-nodes", type=int, metavar="N", help="(default: the largest id plus one)"
+        "--num-nodes", type=shared.count, metavar="N", help="(default: the largest id plus one)"
     )
     group.add_argument(
         "--dedup",

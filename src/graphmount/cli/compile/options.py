@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from graphmount._shown import shown
 from graphmount._sizes import parse_bytes
 
 if TYPE_CHECKING:
@@ -15,9 +16,24 @@ _DELIMITERS = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ","}
 Group = argparse._ArgumentGroup  # noqa: SLF001  (argparse has no public name for it)
 
 
+#: As many as a text table may have.
+_MOST_COLUMNS = 1 << 20
+#: Of whole numbers; int64 has no more.
+_MOST_DIGITS = 18
+
+
+def count(text: str) -> int:
+    """A whole number; whoever takes it says whether it may be negative."""
+    if not text.removeprefix("-").isdecimal() or len(text) > _MOST_DIGITS:
+        raise argparse.ArgumentTypeError(
+            f"{shown(text)} is not a whole number of at most {_MOST_DIGITS} digits"
+        )
+    return int(text)
+
+
 def column(text: str) -> int | str:
     """A column, by number (from 0 on) or by name."""
-    return int(text) if text.isdecimal() else text
+    return count(text) if text.isdecimal() else text
 
 
 def columns(text: str) -> list[int | str]:
@@ -26,6 +42,10 @@ def columns(text: str) -> list[int | str]:
     for part in text.split(","):
         first, dash, last = part.partition("-")
         if dash and first.isdecimal() and last.isdecimal():
+            if count(last) - count(first) >= _MOST_COLUMNS:
+                raise argparse.ArgumentTypeError(
+                    f"{shown(part)} are more columns than the {_MOST_COLUMNS} that there can be"
+                )
             found += range(int(first), int(last) + 1)
         else:
             found.append(column(part))
@@ -36,8 +56,8 @@ def shape(text: str) -> tuple[int, ...]:
     """A shape, as 1000,128 or 1000x128; -1 for a size that follows from that of the file."""
     parts = [part.strip() for part in text.lower().replace("x", ",").split(",")]
     if not all(part == "-1" or part.isdecimal() for part in parts):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a shape; write 1000,128")
-    return tuple(int(part) for part in parts)
+        raise argparse.ArgumentTypeError(f"{shown(text)} is not a shape; write 1000,128")
+    return tuple(-1 if part == "-1" else count(part) for part in parts)
 
 
 def delimiter(text: str) -> str:
@@ -49,8 +69,8 @@ def size(text: str) -> str:
     """An amount of memory, as the functions take it, checked before any work is done."""
     try:
         parse_bytes(text, "memory")
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a size; write 4GiB or 500MB") from None
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error).removeprefix("memory=")) from None
     return text
 
 
@@ -79,7 +99,7 @@ def number_or(*words: str) -> Callable[[str], float | str]:
             return float(text)
         except ValueError:
             raise argparse.ArgumentTypeError(
-                f"{text!r} is neither a number nor {' nor '.join(words)}"
+                f"{shown(text)} is neither a number nor {' nor '.join(words)}"
             ) from None
 
     return read

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
+
 import hypothesis
 import numpy as np
 import pytest
@@ -53,6 +57,22 @@ def features_path(tmp_path):
     path = tmp_path / "features.gd"
     gm.compile_features(feature_rows(np.arange(100)), path)
     return path
+
+
+@pytest.fixture
+def small_disk(tmp_path, request):
+    """A file system of 1 MiB, or what a parameter says, where the test may mount one."""
+    size = getattr(request, "param", "1m")
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = shutil.which("mount")
+    if mount is None or os.geteuid() != 0:
+        pytest.skip("mounting a small file system needs root")
+    command = [mount, "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)]
+    if subprocess.run(command, capture_output=True, check=False).returncode != 0:
+        pytest.skip("file systems cannot be mounted here")
+    yield folder
+    subprocess.run(["umount", folder], check=True)  # noqa: S607
 
 
 @pytest.fixture

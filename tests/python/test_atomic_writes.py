@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import random
-import shutil
 import signal
 import stat
 import subprocess
@@ -112,21 +111,6 @@ def test_permissions_follow_the_umask(tmp_path):
     finally:
         os.umask(before)
     assert stat.S_IMODE((tmp_path / "x.gd").stat().st_mode) == 0o640
-
-
-@pytest.fixture
-def small_disk(tmp_path):
-    """A file system of 1 MiB, where the test may mount one."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mount = shutil.which("mount")
-    if mount is None or os.geteuid() != 0:
-        pytest.skip("mounting a small file system needs root")
-    command = [mount, "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)]
-    if subprocess.run(command, capture_output=True, check=False).returncode != 0:
-        pytest.skip("file systems cannot be mounted here")
-    yield folder
-    subprocess.run(["umount", folder], check=True)  # noqa: S607
 
 
 class ManyEdges:

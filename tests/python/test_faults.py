@@ -1,5 +1,6 @@
-"""Faults in the middle, as Python sees them: io_uring that is forbidden after a loop has begun, and
-a control group that has no memory left. Calls that fail are in tests/cpp/test_*_faults.cpp.
+"""Faults in the middle, as Python sees them: calls of Python itself that fail, a disk that is full,
+io_uring that is forbidden after a loop has begun, a control group that has no memory left. Faults
+in the calls of the core are in tests/cpp/test_*_faults.cpp.
 """
 
 from __future__ import annotations
@@ -31,6 +32,52 @@ def run(*command, seconds=300):
         timeout=seconds,
         check=False,
     )
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="counts open files in /proc")
+def test_calls_of_python_that_fail(tmp_path, campaign):
+    """The old dataset or the new one is there, whole; the error is the first; nothing stays."""
+    result = run("folder_faults.py", tmp_path, campaign(5, 1), seconds=1200)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def files_in(folder):
+    """Everything in a folder, by name."""
+    return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("small_disk", ["8m"], indirect=True)
+def test_a_disk_that_is_full_at_any_point(small_disk, campaign):
+    """The old dataset is there, whole, or the new one; and nothing else takes any space."""
+    edges = np.random.default_rng(0).integers(0, 50, (2, 400))
+    rows = np.ones((50, 8), np.float32)
+
+    def compile_one(value):
+        options = {"labels": np.arange(50), "splits": {"train": np.arange(9)}, "overwrite": True}
+        path = small_disk / "data"
+        gm.compile_dataset(path, edges=edges, num_nodes=50, features={"x": rows * value}, **options)
+        return files_in(path)
+
+    new, old = compile_one(2), compile_one(1)
+    ballast = small_disk / "ballast"
+    outcomes = []
+    for free in range(0, 2000, campaign(400, 16)):  # KiB
+        space = os.statvfs(small_disk)
+        ballast.write_bytes(bytes(max(0, space.f_bavail * space.f_bsize - (free << 10))))
+        try:
+            compile_one(2)
+        except OSError as error:
+            assert error.errno == errno.ENOSPC, error  # noqa: PT017 (it may also work)
+            assert files_in(small_disk / "data") == old, free
+        else:
+            assert files_in(small_disk / "data") == new, free
+        outcomes.append(files_in(small_disk / "data") == new)
+        assert sorted(os.listdir(small_disk)) == ["ballast", "data"]
+        ballast.unlink()
+        assert compile_one(1) == old
+    assert outcomes == sorted(outcomes)
+    assert not outcomes[0]
+    assert outcomes[-1]
 
 
 FORBIDDEN = """

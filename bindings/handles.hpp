@@ -7,6 +7,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <cerrno>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -16,6 +17,7 @@
 
 #include "arrays.hpp"
 #include "callbacks.hpp"
+#include "graphmount/file_descriptor.hpp"
 #include "graphmount/mount.hpp"
 
 namespace graphmount::bindings {
@@ -69,6 +71,14 @@ void bind_mount(nb::class_<Handle>& cls) {
   using nb::literals::operator""_a;
   cls.def_prop_ro("file_bytes", [](const Handle& handle) { return handle.mount().file().size(); })
       .def_prop_ro("order", [](const Handle& handle) { return handle.mount().header().order; })
+      // The caller closes it. It leads to the mounted file, whatever is at the path by now.
+      .def("open_descriptor",
+           [](const Handle& handle) {
+             const MappedFile& file = handle.mount().file();
+             FileDescriptor again = file.open_again(O_RDONLY);
+             if (!again) throw IoError(file.path(), "cannot open once more", errno);
+             return again.release();
+           })
       .def_prop_ro("checksum",
                    [](const Handle& handle) { return handle.mount().header().checksum; })
       .def_prop_ro("sections",

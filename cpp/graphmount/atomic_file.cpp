@@ -6,10 +6,10 @@
 #include <cerrno>
 #include <mutex>
 #include <random>
-#include <system_error>
 #include <utility>
 
 #include "graphmount/error.hpp"
+#include "graphmount/regular_file.hpp"
 
 namespace graphmount {
 namespace {
@@ -32,12 +32,10 @@ std::filesystem::path folder_of(const std::filesystem::path& path) {
 
 AtomicFile::AtomicFile(const std::filesystem::path& path, std::uint64_t bytes)
     : path_(path), temporary_(folder_of(path) / temporary_name()) {
-  std::error_code ignored;  // whatever it is, opening the temporary file says it better
-  const std::filesystem::file_type type = std::filesystem::status(path_, ignored).type();
-  if (type == std::filesystem::file_type::directory)
-    throw IoError(path_.string(), "cannot write", EISDIR);
-  if (std::filesystem::exists(path_, ignored) && type != std::filesystem::file_type::regular)
-    throw IoError(path_.string(), "cannot replace a special file", EINVAL);
+  struct stat status{};
+  // If there is nothing, fine; whatever else is wrong, opening the temporary file says it better.
+  if (system_call::stat(path_.c_str(), status) == 0)
+    require_regular(status.st_mode, path_, "replace");
   open_temporary();
   try {
     reserve(bytes);
@@ -48,7 +46,7 @@ AtomicFile::AtomicFile(const std::filesystem::path& path, std::uint64_t bytes)
 }
 
 AtomicFile::~AtomicFile() {
-  if (has_name_) system_call::unlink(temporary_.c_str());
+  if (has_name_ && process_.is_here()) system_call::unlink(temporary_.c_str());
 }
 
 void AtomicFile::open_temporary() {
@@ -67,6 +65,7 @@ void AtomicFile::open_temporary() {
 }
 
 void AtomicFile::reserve(std::uint64_t bytes) {
+  process_.require_here(path_);
   reserved_ = std::max(reserved_, bytes);
 #ifdef __linux__
   if (file_.allocate(0, 0, bytes)) return;
@@ -80,6 +79,7 @@ void AtomicFile::reserve(std::uint64_t bytes) {
 void AtomicFile::reserve_ahead([[maybe_unused]] std::uint64_t end) {
 #ifdef FALLOC_FL_KEEP_SIZE
   if (end <= reserved_) return;
+  process_.require_here(path_);
   const std::uint64_t begin = std::exchange(reserved_, end + std::min(end, kMostAhead));
   has_spare_ = true;
   if (file_.allocate(FALLOC_FL_KEEP_SIZE, begin, reserved_ - begin)) return;
@@ -101,6 +101,7 @@ void AtomicFile::give_back() {
 }
 
 void AtomicFile::write_at(std::uint64_t offset, std::span<const std::byte> data) const {
+  process_.require_here(path_);
   const std::shared_lock lock(size_mutex_);
   if (!file_.write_at(offset, data)) throw IoError(path_.string(), "cannot write", errno);
 }
@@ -115,6 +116,7 @@ void AtomicFile::start_write_back([[maybe_unused]] std::uint64_t offset,
 }
 
 void AtomicFile::commit() {
+  process_.require_here(path_);
   // Whatever needs memory comes before the rename: once the file has its name, nothing may fail.
   const std::filesystem::path folder_path = folder_of(path_);
   give_back();

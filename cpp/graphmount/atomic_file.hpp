@@ -2,7 +2,8 @@
 //
 // The bytes go to a temporary file in the same folder (where the system can, one without a name, so
 // that even a killed process leaves nothing behind); `commit` syncs it to disk and renames it over
-// the path. Until then, and after any error, whatever was at the path before is untouched.
+// the path. Until then, and after any error, whatever was at the path before is untouched. A forked
+// child of the process that began can neither write, nor commit, nor remove anything.
 #pragma once
 
 #include <cstddef>
@@ -13,6 +14,7 @@
 #include <string>
 
 #include "graphmount/file_descriptor.hpp"
+#include "graphmount/own_process.hpp"
 
 namespace graphmount {
 
@@ -47,6 +49,7 @@ class AtomicFile {
 
   std::filesystem::path path_;
   std::filesystem::path temporary_;
+  OwnProcess process_;
   FileDescriptor file_;
   std::uint64_t reserved_ = 0;  // up to here; all there is if no more is to be reserved ahead
   bool has_spare_ = false;      // whether space behind the end of the file may be reserved

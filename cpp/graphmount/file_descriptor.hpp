@@ -33,6 +33,8 @@ class FileDescriptor {
   ~FileDescriptor() { close(); }
 
   int number() const { return number_; }
+  /// Hands it over: the caller closes it.
+  int release() { return std::exchange(number_, -1); }
   explicit operator bool() const { return number_ >= 0; }
   /// Whatever the system says: the descriptor is gone then, and what matters has been synced.
   void close() noexcept;

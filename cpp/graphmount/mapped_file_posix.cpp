@@ -10,6 +10,7 @@
 #include "graphmount/file_descriptor.hpp"
 #include "graphmount/mapped_file.hpp"
 #include "graphmount/page_guard.hpp"
+#include "graphmount/regular_file.hpp"
 
 #ifdef __linux__
 #ifndef MADV_POPULATE_READ
@@ -35,9 +36,7 @@ struct MappedFile::OpenFile {
 std::shared_ptr<MappedFile> MappedFile::open(const std::filesystem::path& path) {
   auto file = std::make_shared<OpenFile>();
   file->path = path.string();
-  // O_NONBLOCK: opening a named pipe must fail later, not wait for a writer.
-  file->descriptor = FileDescriptor::open(path, O_RDONLY | O_NONBLOCK);
-  if (!file->descriptor) throw IoError(file->path, "cannot open", errno);
+  file->descriptor = open_regular(path, "map").descriptor;
   return map_opened(std::move(file));
 }
 
@@ -53,8 +52,7 @@ std::shared_ptr<MappedFile> MappedFile::map_opened(std::shared_ptr<OpenFile> fil
   struct stat status{};
   if (system_call::fstat(file->descriptor.number(), status) != 0)
     throw IoError(file->path, "cannot stat", errno);
-  if (S_ISDIR(status.st_mode)) throw IoError(file->path, "cannot map", EISDIR);
-  if (!S_ISREG(status.st_mode)) throw IoError(file->path, "cannot map a special file", EINVAL);
+  require_regular(status.st_mode, file->path, "map");
   file->size = static_cast<std::uint64_t>(status.st_size);
   return std::shared_ptr<MappedFile>(new MappedFile(std::move(file), MapMode::kGuarded));
 }

@@ -3,18 +3,14 @@
 #include <cerrno>
 
 #include "graphmount/error.hpp"
+#include "graphmount/regular_file.hpp"
 
 namespace graphmount {
 
 SourceFile::SourceFile(const std::filesystem::path& path) : path_(path.string()) {
-  // O_NONBLOCK: opening a named pipe must fail below, not wait for a writer.
-  file_ = FileDescriptor::open(path, O_RDONLY | O_NONBLOCK);
-  if (!file_) throw IoError(path_, "cannot open", errno);
-  struct stat status{};
-  if (system_call::fstat(file_.number(), status) != 0) throw IoError(path_, "cannot read", errno);
-  if (S_ISDIR(status.st_mode)) throw IoError(path_, "cannot read", EISDIR);
-  if (!S_ISREG(status.st_mode)) throw IoError(path_, "cannot read a special file", EINVAL);
-  size_ = static_cast<std::uint64_t>(status.st_size);
+  RegularFile opened = open_regular(path, "read");
+  file_ = std::move(opened.descriptor);
+  size_ = opened.size;
 #ifdef POSIX_FADV_SEQUENTIAL
   system_call::advise_file(file_.number(), 0, 0, POSIX_FADV_SEQUENTIAL);
 #endif

@@ -16,6 +16,7 @@ constexpr std::uint64_t kWriteBackBytes = 8 << 20;
 SpillFile::SpillFile(const std::filesystem::path& folder) : folder_(folder) {}
 
 void SpillFile::open_unnamed() {
+  process_ = OwnProcess();
   int code = EOPNOTSUPP;
 #ifdef O_TMPFILE
   // O_EXCL: it can never be given a name.
@@ -40,6 +41,7 @@ std::uint64_t SpillFile::append(std::span<const std::byte> data) {
   const std::uint64_t offset = bytes_;
   if (data.empty()) return offset;
   if (!file_) open_unnamed();
+  process_.require_here(folder_);
   if (!file_.write_at(offset, data)) {
     const int code = errno;
     throw IoError(folder_.string(),
@@ -78,7 +80,7 @@ void SpillFile::will_need([[maybe_unused]] std::uint64_t offset,
 
 void SpillFile::release([[maybe_unused]] std::uint64_t offset,
                         [[maybe_unused]] std::uint64_t bytes) {
-  if (!file_ || bytes == 0) return;
+  if (!file_ || bytes == 0 || !process_.is_here()) return;
 #ifdef FALLOC_FL_PUNCH_HOLE
   // A hole takes the pages with it, also those not written yet.
   if (file_.allocate(FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, bytes)) return;

@@ -3,7 +3,8 @@
 // It never has a name that a crash could leave behind: its space is given back when the object, or
 // the process, is gone. Nothing is created until the first append, so that work which fits into
 // memory needs no disk at all. What is appended starts on its way to the disk soon after, rather
-// than filling the page cache until the system makes the writer wait.
+// than filling the page cache until the system makes the writer wait. A forked child may read what
+// its parent has appended; it neither appends to it nor releases it.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +13,7 @@
 #include <span>
 
 #include "graphmount/file_descriptor.hpp"
+#include "graphmount/own_process.hpp"
 
 namespace graphmount {
 
@@ -44,6 +46,7 @@ class SpillFile {
 
   std::filesystem::path folder_;
   FileDescriptor file_;
+  OwnProcess process_;  // who has opened it
   std::uint64_t bytes_ = 0;
   std::uint64_t on_its_way_ = 0;  // up to here the system has been told to start writing
 };

@@ -40,6 +40,10 @@ ssize_t pwrite(int descriptor, const void* data, std::size_t bytes, std::uint64_
   return ::pwrite(descriptor, data, bytes, static_cast<off_t>(offset));
 }
 
+int stat(const char* path, struct stat& status) {
+  return ::stat(path, &status);
+}
+
 int fstat(int descriptor, struct stat& status) {
   return ::fstat(descriptor, &status);
 }

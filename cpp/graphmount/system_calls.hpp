@@ -31,6 +31,7 @@ int access(const char* path, int mode);
 ssize_t pread(int descriptor, void* out, std::size_t bytes, std::uint64_t offset);
 ssize_t pwrite(int descriptor, const void* data, std::size_t bytes, std::uint64_t offset);
 
+int stat(const char* path, struct stat& status);
 int fstat(int descriptor, struct stat& status);
 int ftruncate(int descriptor, std::uint64_t bytes);
 int fsync(int descriptor);

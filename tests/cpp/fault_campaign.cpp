@@ -40,6 +40,7 @@ const std::vector<FaultKind> kFaultKinds = {
     {Call::kPwrite, EDQUOT, Effect::kError},
     {Call::kPwrite, EAGAIN, Effect::kError, true},
     {Call::kPwrite, kNothing, Effect::kEnd},
+    {Call::kStat, EIO, Effect::kEither},
     {Call::kFstat, EIO, Effect::kEither},
     {Call::kFtruncate, EINTR, Effect::kNone},
     {Call::kFtruncate, EIO, Effect::kError},

@@ -21,13 +21,35 @@ void start() {
 }  // namespace
 
 const char* name_of(Call call) {
-  constexpr const char* kNames[] = {
-      "open",           "close",      "mkostemp",        "access",         "pread",
-      "pwrite",         "fstat",      "ftruncate",       "fsync",          "linkat",
-      "rename",         "unlink",     "posix_fadvise",   "mmap of a file", "mmap of memory",
-      "madvise",        "fallocate",  "sync_file_range", "statx",          "preadv2",
-      "cachestat",      "mremap",     "io_uring_setup",  "io_uring_enter", "io_uring_register",
-      "read by a ring", "completion", "operator new"};
+  constexpr const char* kNames[] = {"open",
+                                    "close",
+                                    "mkostemp",
+                                    "access",
+                                    "pread",
+                                    "pwrite",
+                                    "stat",
+                                    "fstat",
+                                    "ftruncate",
+                                    "fsync",
+                                    "linkat",
+                                    "rename",
+                                    "unlink",
+                                    "posix_fadvise",
+                                    "mmap of a file",
+                                    "mmap of memory",
+                                    "madvise",
+                                    "fallocate",
+                                    "sync_file_range",
+                                    "statx",
+                                    "preadv2",
+                                    "cachestat",
+                                    "mremap",
+                                    "io_uring_setup",
+                                    "io_uring_enter",
+                                    "io_uring_register",
+                                    "read by a ring",
+                                    "completion",
+                                    "operator new"};
   static_assert(std::size(kNames) == kNumCalls);
   return kNames[static_cast<int>(call)];
 }

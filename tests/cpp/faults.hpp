@@ -18,6 +18,7 @@ enum class Call {
   kAccess,
   kPread,
   kPwrite,
+  kStat,
   kFstat,
   kFtruncate,
   kFsync,

@@ -96,6 +96,10 @@ ssize_t pwrite(int descriptor, const void* data, std::size_t bytes, std::uint64_
   });
 }
 
+int stat(const char* path, struct stat& status) {
+  return faulty(Call::kStat, [&] { return ::stat(path, &status); });
+}
+
 int fstat(int descriptor, struct stat& status) {
   return faulty(Call::kFstat, [&] { return ::fstat(descriptor, &status); });
 }

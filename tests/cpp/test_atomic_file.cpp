@@ -260,3 +260,29 @@ TEST(takes_writes_of_several_threads) {
   for (std::size_t i = 0; i < text.size(); ++i)
     CHECK_EQUAL(text[i], static_cast<char>('a' + i / 4096));
 }
+
+TEST(a_forked_child_leaves_it_alone) {
+  const TemporaryFolder folder;
+  AtomicFile file(folder / "new", 10);
+  file.write_at(0, bytes_of("0123456789"));
+  const int status = run_in_child([&] {
+    constexpr const char* kMessage = "a forked child of it cannot go on";
+    CHECK_THROWS_WITH(file.write_at(0, bytes_of("child")), std::runtime_error, kMessage);
+    CHECK_THROWS_WITH(file.reserve(20), std::runtime_error, kMessage);
+    CHECK_THROWS_WITH(file.reserve_ahead(20), std::runtime_error, kMessage);
+    CHECK_THROWS_WITH(file.commit(), std::runtime_error, kMessage);
+    file.~AtomicFile();
+  });
+  CHECK(is_success(status));
+  CHECK_EQUAL(count_files(folder.path()), 0);
+  file.commit();
+  CHECK_EQUAL(text_in(folder / "new"), "0123456789");
+}
+
+TEST(says_what_a_special_file_is) {
+  const TemporaryFolder folder;
+  CHECK_EQUAL(mkfifo((folder / "pipe").c_str(), 0600), 0);
+  CHECK_THROWS_WITH(AtomicFile(folder / "pipe", 1), IoError,
+                    "cannot replace a special file (this is a named pipe, not a regular file)");
+  CHECK_THROWS_WITH(AtomicFile("/dev/null", 1), IoError, "this is a device or terminal");
+}

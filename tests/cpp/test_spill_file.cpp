@@ -145,3 +145,20 @@ TEST(a_full_disk_says_how_much_was_to_be_written_and_where) {
   CHECK(kept == random_bytes(1000, 3));
   CHECK(nothing_left);
 }
+
+TEST(a_forked_child_reads_and_changes_nothing) {
+  const TemporaryFolder folder;
+  SpillFile file(folder.path());
+  const Bytes bytes = random_bytes(100'000, 7);
+  CHECK_EQUAL(file.append(bytes), 0U);
+  const int status = run_in_child([&] {
+    CHECK_THROWS_WITH(file.append(bytes), std::runtime_error, "a forked child of it cannot go on");
+    file.release(0, bytes.size());
+    CHECK(read(file, 0, bytes.size()) == bytes);
+    SpillFile own(folder.path());
+    CHECK_EQUAL(own.append(bytes), 0U);
+  });
+  CHECK(is_success(status));
+  CHECK_EQUAL(file.append(bytes), bytes.size());
+  CHECK(read(file, 0, bytes.size()) == bytes);
+}

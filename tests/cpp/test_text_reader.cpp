@@ -174,7 +174,8 @@ TEST(refuses_what_is_no_file) {
   CHECK_THROWS_WITH(SourceFile(folder / "none"), IoError, "cannot open");
   CHECK_THROWS_WITH(SourceFile(folder.path()), IoError, "cannot read");
   CHECK_EQUAL(mkfifo((folder / "pipe").c_str(), 0600), 0);
-  CHECK_THROWS_WITH(SourceFile(folder / "pipe"), IoError, "cannot read a special file");
+  CHECK_THROWS_WITH(SourceFile(folder / "pipe"), IoError,
+                    "cannot read a special file (this is a named pipe, not a regular file)");
 }
 
 TEST(refuses_endless_lines) {

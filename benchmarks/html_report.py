@@ -12,6 +12,8 @@ from html import escape
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
+from graphmount._text_output import write_text
+
 from .plot import plot_of
 from .report_words import WORDS
 from .svg_chart import to_svg
@@ -33,8 +35,7 @@ _SPREAD_HELP = (
 
 def write_report(results: Mapping[str, Any], path: str) -> None:
     """Writes the page."""
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(to_html(results))
+    write_text(path, to_html(results))
 
 
 def to_html(results: Mapping[str, Any]) -> str:

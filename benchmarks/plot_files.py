@@ -6,6 +6,8 @@ import os
 import re
 from typing import TYPE_CHECKING, Any
 
+from graphmount._text_output import write_text
+
 from .plot import plot_of
 from .svg_chart import to_svg
 
@@ -21,9 +23,7 @@ def write_plots(results: Mapping[str, Any], folder: str) -> int:
         for facts in result["plots"]:
             plot = plot_of(facts)
             name = re.sub(r"[^a-z0-9]+", "-", f"{result['benchmark']} {plot.title}".lower())
-            with open(
-                os.path.join(folder, f"{name.strip('-')}.svg"), "w", encoding="utf-8"
-            ) as file:
-                file.write(to_svg(plot, background="white"))
+            target = os.path.join(folder, f"{name.strip('-')}.svg")
+            write_text(target, to_svg(plot, background="white"))
             count += 1
     return count

@@ -17,6 +17,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from graphmount._text_output import write_text
+
 from .environment import environment
 from .memcap import parse_size
 
@@ -109,22 +111,16 @@ class Report:
         checks = [bool(check["passed"]) for check in self._checks if check["kind"] == "check"]
         self._console.print(f"{sum(checks)} of {len(checks)} checks passed", highlight=False)
         if path is not None:
-            with open(path, "w") as file:
-                json.dump(
-                    {
-                        **self._results,
-                        "tables": self._tables,
-                        "units": self._units,
-                        "plots": self._plots,
-                        "notes": self._notes,
-                        "checks": self._checks,
-                        "skipped": self._skipped,
-                    },
-                    file,
-                    indent=2,
-                    default=_as_json,
-                )
-                file.write("\n")
+            whole = {
+                **self._results,
+                "tables": self._tables,
+                "units": self._units,
+                "plots": self._plots,
+                "notes": self._notes,
+                "checks": self._checks,
+                "skipped": self._skipped,
+            }
+            write_text(path, json.dumps(whole, indent=2, default=_as_json) + "\n")
         return int(not all(checks))
 
 

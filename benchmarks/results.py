@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 from typing import Any
+
+from graphmount._regular_files import open_regular
+from graphmount._text_output import write_text
 
 FORMAT = "graphmount-bench-1"
 
@@ -18,11 +20,8 @@ class ResultsError(ValueError):
 
 def write_results(path: str, facts: dict[str, Any], results: list[Result]) -> None:
     """Writes all results so far; the file is whole at any time."""
-    partial = f"{path}.partial"
-    with open(partial, "w") as file:
-        json.dump({"format": FORMAT, **facts, "benchmarks": results}, file, indent=1)
-        file.write("\n")
-    os.replace(partial, path)
+    whole = {"format": FORMAT, **facts, "benchmarks": results}
+    write_text(path, json.dumps(whole, indent=1) + "\n")
 
 
 def read_results(path: str) -> dict[str, Any]:
@@ -33,7 +32,7 @@ def read_results(path: str) -> dict[str, Any]:
         OSError: It cannot be read.
     """
     try:
-        with open(path) as file:
+        with open_regular(path) as file:
             found = json.load(file)
     except ValueError as error:
         raise ResultsError(

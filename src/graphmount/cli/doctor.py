@@ -9,7 +9,9 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
+from graphmount._regular_files import require_replaceable
 from graphmount._sizes import format_bytes
+from graphmount._text_output import write_text
 from graphmount.doctor import DatasetFacts, MachineReport, ReadFigure, examine
 
 if TYPE_CHECKING:
@@ -67,9 +69,7 @@ def _run(options: argparse.Namespace) -> int:
         progress=False if options.no_progress else None,
     )
     if options.json is not None:
-        with open(options.json, "w", encoding="utf-8") as file:
-            json.dump(dataclasses.asdict(report), file, indent=2)
-            file.write("\n")
+        write_text(options.json, json.dumps(dataclasses.asdict(report), indent=2) + "\n")
     from rich.console import Console
 
     _show(report, Console(highlight=False))
@@ -83,6 +83,7 @@ def _require_writable(path: str) -> None:
         raise FileNotFoundError(errno.ENOENT, "No such folder", folder)
     if os.path.isdir(path):
         raise IsADirectoryError(errno.EISDIR, "--json takes a file, and this is a folder", path)
+    require_replaceable(path)
     if not os.access(place, os.W_OK):
         raise PermissionError(errno.EACCES, "Cannot write here", path)
 

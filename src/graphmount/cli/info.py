@@ -10,6 +10,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import graphmount as gm
+from graphmount._regular_files import open_regular
 from graphmount._sizes import format_bytes
 from graphmount.cli.dataset_files import describe, files_of
 
@@ -68,7 +69,7 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _facts(path: str) -> dict[str, Any]:
-    with open(path, "rb") as file:
+    with open_regular(path) as file:
         is_features = file.read(len(_FEATURES_MAGIC)) == _FEATURES_MAGIC
     return _feature_facts(gm.FeatureStore(path)) if is_features else _graph_facts(gm.Graph(path))
 

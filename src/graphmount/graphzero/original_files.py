@@ -11,6 +11,7 @@ import os
 import warnings
 from typing import TYPE_CHECKING
 
+from graphmount._regular_files import open_regular
 from graphmount.feature_compiler import compile_features
 from graphmount.features import FeatureStore
 from graphmount.graph import Graph
@@ -46,7 +47,7 @@ def _own_file(
 ) -> str:
     """The file to mount: the one that is named, or the copy of one of graphzero."""
     path = os.path.abspath(os.fsdecode(filename))
-    with open(path, "rb") as file:
+    with open_regular(path) as file:
         if file.read(len(magic)) != magic:
             return path
         time = os.fstat(file.fileno()).st_mtime_ns

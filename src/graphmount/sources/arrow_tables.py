@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import importlib
 import itertools
+import os
 from typing import TYPE_CHECKING, Any
 
+from graphmount._regular_files import require_regular
 from graphmount.errors import SourceError
 from graphmount.sources.stored_bytes import file_size
 
@@ -117,6 +119,7 @@ class _IpcTable(ArrowTable):
     def _batches(self, columns: list[int], num_rows: int) -> Iterator[tuple[Any, int]]:
         del num_rows  # record batches are as they were written
         names = self._names(columns)
+        require_regular(os.stat(self.name).st_mode, self.name)  # by now
         with pyarrow().OSFile(self.name) as file:
             reader = self._open(file, columns)
             if self._is_stream:
@@ -235,6 +238,7 @@ def open_table(source: object, kind: str | None = None) -> ArrowTable:
     if not isinstance(source, str):
         return _ObjectTable(source)
     arrow = pyarrow()
+    require_regular(os.stat(source).st_mode, source)  # pyarrow would wait for a pipe
     try:
         if kind == "parquet":
             return _ParquetTable(source)

@@ -12,6 +12,7 @@ import threading
 from collections import deque
 from typing import TYPE_CHECKING
 
+from graphmount._regular_files import open_raw
 from graphmount.errors import SourceError
 from graphmount.sources.decoders import Compression, find_decoder, is_too_large
 
@@ -63,7 +64,7 @@ def unpack(path: str, compression: Compression) -> Iterator[tuple[bytes, int]]:
 def _unpack_by_parts(
     path: str, compression: Compression, make_decoder: Callable[[], Decoder]
 ) -> Iterator[tuple[bytes, int]]:
-    with open(path, "rb", buffering=0) as file:
+    with open_raw(path) as file:
         decoder: Decoder | None = make_decoder()
         done = 0
         while packed := file.read(_PACKED_BYTES):
@@ -93,7 +94,7 @@ def _unpack_by_arrow(path: str, compression: Compression) -> Iterator[tuple[byte
     pa = importlib.import_module("pyarrow")
 
     with (
-        open(path, "rb", buffering=0) as file,
+        open_raw(path) as file,
         pa.CompressedInputStream(pa.PythonFile(file), compression) as stream,
     ):
         while True:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from graphmount._regular_files import open_regular
 from graphmount.errors import SourceError
 from graphmount.sources.array_stream import ArrayStream
 from graphmount.sources.claims import array_bytes
@@ -100,7 +101,7 @@ def open_graphzero_rows(path: str) -> StreamRows:
 
 def _read_header(path: str, fields: str) -> tuple[int, ...]:
     size = struct.calcsize(fields)
-    with open(path, "rb") as file:
+    with open_regular(path) as file:
         header = file.read(size)
     if len(header) < size:
         raise SourceError(f"{path} is cut off within its GraphZero header")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 
+from graphmount._regular_files import open_regular
 from graphmount.errors import SourceError
 from graphmount.sources.layouts import DatasetLayout, SourceArguments
 from graphmount.sources.npy_files import NPY_MAGIC, open_npy
@@ -56,7 +57,7 @@ def igb_layout(folder: str) -> DatasetLayout:
 
 
 def _rows(path: str, row_shape: tuple[int, ...]) -> SourceArguments:
-    with open(path, "rb") as file:
+    with open_regular(path) as file:
         if file.read(len(NPY_MAGIC)) == NPY_MAGIC:
             return SourceArguments(source=path)
     row_bytes = 4 * (row_shape[0] if row_shape else 1)

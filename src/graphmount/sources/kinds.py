@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Literal
 
+from graphmount._regular_files import open_regular
 from graphmount.errors import SourceError
 from graphmount.sources import graphzero, mounted
 from graphmount.sources.compression import find_compression, unpack
@@ -87,7 +88,7 @@ def kind_of(path: str, *, is_headerless: bool = False) -> Kind:
         SourceError: The file is of no kind that is supported; the message lists them.
         OSError: The file cannot be read.
     """
-    with open(path, "rb") as file:
+    with open_regular(path) as file:
         start = file.read(512)
     compression = None if is_headerless else find_compression(start)
     if compression is not None:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from graphmount._regular_files import open_regular
 from graphmount.sources.layouts import DatasetLayout, SourceArguments
 from graphmount.sources.npy_files import open_npy
 
@@ -61,8 +62,8 @@ def _read_splits(path: str) -> tuple[dict[str, SourceArguments], str | None]:
     allowed += [np.ndarray, np.dtype, _codecs.encode]
     allowed += [type(np.dtype(kind)) for kind in ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")]
     try:
-        with torch.serialization.safe_globals(allowed):
-            loaded = torch.load(path, weights_only=True, map_location="cpu")
+        with torch.serialization.safe_globals(allowed), open_regular(path) as file:
+            loaded = torch.load(file, weights_only=True, map_location="cpu")
         splits = {str(name): _as_ids(ids) for name, ids in loaded.items()}
     except Exception as error:  # noqa: BLE001  (whatever torch raises: splits are not essential)
         reason = str(error).partition("\n")[0]

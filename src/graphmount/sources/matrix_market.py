@@ -17,6 +17,7 @@ import numpy as np
 
 from graphmount import _core
 from graphmount._arguments import as_native
+from graphmount._regular_files import open_regular
 from graphmount._shown import shown
 from graphmount.errors import SourceError
 from graphmount.sources.batches import EdgeBatch, Skipped
@@ -57,7 +58,7 @@ class MatrixMarketEdges:
     def __init__(self, path: str, *, weights: bool = False, on_error: OnError = "raise") -> None:
         self.name = path
         self._on_error = on_error
-        with _open(path) as file:
+        with open_regular(path) as raw, _unpacked(raw) as file:
             field, symmetry, self._num_lines = self._read_banner(file)
             shape = self._read_size(file)
             self._body = file.tell()
@@ -172,7 +173,7 @@ class MatrixMarketEdges:
         With each block, how many lines come before it, and how far the file is read with it.
         """
         num_lines = self._num_lines
-        with open(self.name, "rb") as raw, _open(self.name, raw) as file:
+        with open_regular(self.name) as raw, _unpacked(raw) as file:
             try:
                 file.seek(self._body)
                 while block := file.read(num_bytes):
@@ -249,13 +250,11 @@ class MatrixMarketEdges:
         return None
 
 
-def _open(path: str, raw: IO[bytes] | None = None) -> IO[bytes]:
-    """Opens a file that may be compressed; over `raw`, if it is open already."""
-    with open(path, "rb") as file:
-        is_gzip = file.read(2) == b"\x1f\x8b"
-    if is_gzip:
-        return cast("IO[bytes]", gzip.open(raw or path, "rb"))
-    return raw or open(path, "rb")
+def _unpacked(raw: IO[bytes]) -> IO[bytes]:
+    """The content of an open file that may be compressed."""
+    is_gzip = raw.read(2) == b"\x1f\x8b"
+    raw.seek(0)
+    return cast("IO[bytes]", gzip.open(raw, "rb")) if is_gzip else raw
 
 
 def _count_words(block: bytes) -> int:

@@ -1,8 +1,9 @@
 """graphmount's own files as sources: edges of a `.gl` file, rows of a `.gd` file.
 
-They are read where their sections lie, as plain files. Nodes keep their numbers, and external ids
-go along as the `node_ids` of the source. Edges come in the order of the lists, weights and
-timestamps with them; each edge of an undirected graph comes once.
+They are read where their sections lie, as plain files: a handle stands for the file that it has
+open. Nodes keep their numbers, and external ids go along as the `node_ids` of the source. Edges
+come in the order of the lists, weights and timestamps with them; each edge of an undirected graph
+comes once.
 """
 
 from __future__ import annotations
@@ -43,8 +44,8 @@ def open_graph_edges(
         FormatError: The file is damaged.
         SourceError: It has no weights or timestamps.
     """
-    # Mounted anew: the path may have another file by now, and the path is what is read.
-    mounted = Graph(graph.path if isinstance(graph, Graph) else graph)
+    # A handle means the file that it has open, whatever is at its path by now.
+    mounted = graph if isinstance(graph, Graph) else Graph(graph)
     sections = {section.name: section for section in mounted.sections}
     direction: Literal["in", "out"] = "in" if "indices (in)" in sections else "out"
     for name, wanted in (("weights", weights), ("timestamps", timestamps)):
@@ -53,7 +54,7 @@ def open_graph_edges(
 
     def stream(name: str, *, unless: bool = False) -> ArrayStream | None:
         section = sections.get(f"{name} ({direction})")
-        return None if section is None or unless else _stream(mounted.path, section)
+        return None if section is None or unless else _stream(mounted, section)
 
     indptr, indices = stream("indptr"), stream("indices")
     assert indptr is not None  # noqa: S101  (mounting has checked that lists are complete)
@@ -81,18 +82,25 @@ def open_feature_rows(store: FeatureStore | str) -> RowSource:
     Raises:
         FormatError: The file is damaged.
     """
-    mounted = FeatureStore(store.path if isinstance(store, FeatureStore) else store)
+    mounted = store if isinstance(store, FeatureStore) else FeatureStore(store)
     if mounted.scales is not None:
         return MemoryRows(mounted)
     section = next(section for section in mounted.sections if section.name == "matrix")
-    stream = _stream(mounted.path, section, mounted.shape)
+    stream = _stream(mounted, section, mounted.shape)
     return StreamRows(stream, name=mounted.path, dtype=str(mounted.dtype))
 
 
-def _stream(path: str, section: Section, shape: tuple[int, ...] | None = None) -> ArrayStream:
+def _stream(
+    handle: Graph | FeatureStore, section: Section, shape: tuple[int, ...] | None = None
+) -> ArrayStream:
     dtype = np.dtype("uint16" if section.dtype == "bfloat16" else section.dtype)
     stored = FileBytes(
-        path=path, name=f"{path}, {section.name}", offset=section.offset, size=section.num_bytes
+        path=handle.path,
+        name=f"{handle.path}, {section.name}",
+        offset=section.offset,
+        size=section.num_bytes,
+        # The core's, which goes on if the handle is closed.
+        mounted=handle._open(),  # noqa: SLF001  (part of the package)
     )
     return ArrayStream(
         stored=stored, shape=shape or section.shape[:1], dtype=dtype.newbyteorder("<")

@@ -14,6 +14,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from graphmount._arguments import as_count
+from graphmount._regular_files import open_regular
 from graphmount._shown import shown
 from graphmount._sizes import format_bytes
 from graphmount.errors import SourceError
@@ -49,7 +50,7 @@ def open_npy(
         if not isinstance(shape, tuple | list) or not shape:
             raise TypeError(f"shape={shown(shape)}; pass a tuple of sizes, such as (1000, 128)")
         shape = tuple(as_count(length, "shape", least=-1) for length in shape)
-    with open(path, "rb") as file:
+    with open_regular(path) as file:
         if file.read(len(NPY_MAGIC)) == NPY_MAGIC:
             file.seek(0)
             found_shape, found_dtype, is_fortran = read_npy_header(file, path)

@@ -11,6 +11,7 @@ import gzip
 import os
 import zlib
 
+from graphmount._regular_files import open_regular
 from graphmount._shown import shown
 from graphmount.errors import SourceError
 from graphmount.sources.layouts import DatasetLayout, SourceArguments
@@ -132,7 +133,7 @@ def _splits(folder: str) -> tuple[dict[str, SourceArguments], str | None]:
 def _read_numbers(path: str) -> list[int]:
     """The numbers of a small file, one on each line."""
     try:
-        with gzip.open(path, "rb") as file:
+        with open_regular(path) as raw, gzip.open(raw, "rb") as file:
             words = file.read(1 << 20).split()
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise SourceError(f"{path} cannot be unpacked: {error}; get the file anew") from error

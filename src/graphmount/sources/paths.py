@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import os
 
+from graphmount._regular_files import open_regular
 from graphmount.errors import SourceError
 
 
@@ -38,7 +39,7 @@ def expand(source: object) -> list[str]:
         if not matches:
             raise FileNotFoundError(f"no file matches {path!r}")
         return matches
-    with open(path, "rb"):
+    with open_regular(path):
         return [path]  # or the error that Python has for it
 
 

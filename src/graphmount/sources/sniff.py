@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from graphmount import _core
+from graphmount._regular_files import open_raw, open_regular
 from graphmount.errors import SourceError
 from graphmount.sources.compression import find_compression, unpack
 
@@ -89,7 +90,7 @@ def read_sample(path: str) -> Sample:
         SourceError: The file is no text in UTF-8, or its lines do not end.
         OSError: It cannot be read.
     """
-    with open(path, "rb") as file:
+    with open_regular(path) as file:
         compression = find_compression(file.read(10))
     text = bytearray()
     is_whole = True
@@ -121,7 +122,7 @@ def _parts_of(path: str, compression: Compression | None) -> Iterator[bytes]:
         for content, _ in unpack(path, compression):
             yield content
         return
-    with open(path, "rb", buffering=0) as file:
+    with open_raw(path) as file:
         while part := file.read(_SAMPLE_BYTES):
             yield part
 

@@ -7,6 +7,7 @@ not match its checksum, is a `SourceError`.
 
 from __future__ import annotations
 
+import io
 import os
 import zipfile
 import zlib
@@ -14,11 +15,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Protocol
 
+from graphmount._regular_files import open_raw, open_regular
 from graphmount._sizes import format_bytes
 from graphmount.errors import SourceError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from graphmount import _core
 
 _SKIP_BYTES = 1 << 18
 #: What lists the members of an archive is read as a whole. NumPy's have a line for each array.
@@ -59,12 +63,21 @@ class StoredBytes(Protocol):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FileBytes:
-    """A stretch of a file, as it is."""
+    """A stretch of a file, as it is.
+
+    Attributes:
+        path: The file.
+        name: What messages call it.
+        offset: Its first byte.
+        size: How many bytes there are.
+        mounted: The core's handle on the file, if it is mounted: it may be no longer at its path.
+    """
 
     path: str
     name: str
     offset: int
     size: int
+    mounted: _core.Graph | _core.FeatureMatrix | None = None
 
     def open(self, starts: Sequence[int]) -> ByteReader:
         """See `StoredBytes`."""
@@ -75,7 +88,10 @@ class _FileReader:
     def __init__(self, stored: FileBytes, places: list[int]) -> None:
         self._name = stored.name
         self._places = places
-        self._file = open(stored.path, "rb", buffering=0)  # noqa: SIM115  (closed by `close`)
+        if stored.mounted is None:
+            self._file = open_raw(stored.path)
+        else:
+            self._file = io.FileIO(stored.mounted.open_descriptor(), "rb")
 
     def readinto(self, lane: int, buffer: memoryview) -> None:
         self._file.seek(self._places[lane])
@@ -149,15 +165,27 @@ class _MemberReader:
         self._archive.close()
 
 
+class _Archive(zipfile.ZipFile):
+    """A zip archive that owns the file it reads."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._owned = file
+        super().__init__(file)
+
+    def close(self) -> None:
+        super().close()
+        self._owned.close()
+
+
 def open_archive(path: str) -> zipfile.ZipFile:
     """Opens a zip archive; what is none is a `SourceError`."""
-    with open(path, "rb") as file:
+    with open_regular(path) as file:
         file.seek(max(0, file_size(path) - _END_BYTES))
         end = file.read(_END_BYTES)
     place = end.rfind(b"PK\5\6")
     listed = int.from_bytes(end[place + 12 : place + 16], "little") if place >= 0 else 0
     if listed == 2**32 - 1 and end[place - 20 : place - 16] == b"PK\6\7":  # too large for 32 bits
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             file.seek(int.from_bytes(end[place - 12 : place - 4], "little") & (2**62 - 1))
             listed = int.from_bytes(file.read(56)[40:48], "little")
     if listed > _MOST_DIRECTORY_BYTES:
@@ -166,12 +194,15 @@ def open_archive(path: str) -> zipfile.ZipFile:
             f"few members, in {format_bytes(_MOST_DIRECTORY_BYTES)} at most; save it again with "
             "numpy.savez"
         )
+    owned = open_regular(path)
     try:
-        return zipfile.ZipFile(path)
-    except (zipfile.BadZipFile, ValueError, NotImplementedError, RuntimeError) as error:
-        raise SourceError(
-            f"{path} is not a zip archive, or is cut off: {error}; get the file anew"
-        ) from error
+        return _Archive(owned)
+    except BaseException as error:
+        owned.close()
+        if not isinstance(error, zipfile.BadZipFile | ValueError | RuntimeError):
+            raise
+        message = f"{path} is not a zip archive, or is cut off: {error}; get the file anew"
+        raise SourceError(message) from error
 
 
 @contextmanager
@@ -214,7 +245,7 @@ def member_bytes(archive: zipfile.ZipFile, path: str, member: str, offset: int) 
     info = archive.getinfo(member)
     if info.compress_type != zipfile.ZIP_STORED or info.flag_bits & 1:
         return MemberBytes(path=path, member=member, offset=offset, size=info.compress_size)
-    with open(path, "rb") as file:
+    with open_regular(path) as file:
         # The name and the extra field are there again, and may be longer than in the directory.
         file.seek(info.header_offset + 26)
         lengths = file.read(4)

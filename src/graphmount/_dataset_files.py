@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+#: Of a file, in bytes.
+_LONGEST_NAME = 255
+
+
 def as_tables(tables: Mapping[str, Any] | None, kind: str) -> dict[str, Table]:
     """Tables by the file they will be in."""
     if not isinstance(tables, Mapping | None):
@@ -38,6 +42,11 @@ def _file_of(kind: str, name: object) -> str:
     if not isinstance(name, str) or not re.fullmatch(r"[\w][\w .-]*", name):
         raise ValueError(
             f"{kind}: {name!r} cannot be the name of a file; use letters, digits, '_', '-' and '.'"
+        )
+    if len(os.fsencode(f"{name}.gd")) > _LONGEST_NAME:
+        raise ValueError(
+            f"{kind}: {name[:40] + '…'!r} cannot be the name of a file: it is too long; use "
+            f"{_LONGEST_NAME - 3} bytes at the most"
         )
     return f"{kind}/{name}.gd"
 
@@ -82,7 +91,7 @@ def write_splits(
 def write_description(folder: str, **description: object) -> None:
     """Writes what makes the folder a dataset, with a list of its files as they are now."""
     whole = description | {"files": _listed(folder, description)}
-    with open(os.path.join(folder, DESCRIPTION), "wb") as file:
+    with open(os.path.join(folder, DESCRIPTION), "xb") as file:
         file.write(encode_description(whole))
         file.flush()
         os.fsync(file.fileno())

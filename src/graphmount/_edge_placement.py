@@ -8,13 +8,13 @@ undirected. It is compiled within the same budget and read in order, like any ot
 from __future__ import annotations
 
 import os
-import tempfile
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from graphmount import _core
 from graphmount._mapped_reads import has_list_section, read_list_section
+from graphmount._temporary_folders import temporary_folder
 from graphmount.errors import MissingDataError, OrderError
 from graphmount.graph import Graph
 from graphmount.sources.batches import Skipped
@@ -81,7 +81,7 @@ class EdgePlacement:
             some = read(first)
             edge_ids = np.arange(first, first + len(some), dtype=np.int64)
             compiler.add(edge_ids, some, weights=None, timestamps=None)
-        with tempfile.TemporaryDirectory(prefix=".graphmount-rows-", dir=folder) as temporary:
+        with temporary_folder(folder, prefix=".graphmount-rows-") as temporary:
             path = os.path.join(temporary, "rows.gl")
             compiler.finish(
                 os.fsencode(path), node_numbers=None, node_names=None, new_ids=None, progress=None

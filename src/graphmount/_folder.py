@@ -1,20 +1,30 @@
 """A folder that appears under its name complete or not at all.
 
 It is filled under a hidden name beside its place, which the next attempt empties if a killed one
-left it behind. A lock keeps two attempts apart.
+left it behind; a stranger's folder of that name is not touched. A lock keeps two attempts apart. A
+forked child of the process that fills it neither finishes nor removes it.
 """
 
 from __future__ import annotations
 
 import ctypes
-import fcntl
+import errno
+import hashlib
 import os
 import shutil
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, BinaryIO
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING
+
+from graphmount._lock_file import locked
+from graphmount._temporary_folders import made_folder, require_own_process
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+#: In a folder that is being filled, so that whoever finds it later knows whose it was.
+_MARK = ".graphmount-partial"
+_LONGEST_NAME = 255
+_LONGEST_KEPT = 32
 
 
 @contextmanager
@@ -27,57 +37,83 @@ def atomic_folder(path: str, *, overwrite: bool, marker: str) -> Iterator[str]:
         marker: The file by which such a folder is known: no other is ever removed.
 
     Raises:
-        FileExistsError: There is something at `path`, and it may not be replaced.
+        FileExistsError: There is something at `path`, and it may not be replaced; or something that
+            is not ours has a name that is needed.
         BlockingIOError: Another process is filling it.
+        OSError: No folder can be made there.
+        RuntimeError: This is a forked child of the process that began.
     """
     parent, name = os.path.split(path)
-    partial = os.path.join(parent, f".{name}.graphmount-partial")
-    aside = partial + "-old"
-    lock_path = os.path.join(parent, f".{name}.graphmount-lock")
     if not os.path.isdir(parent):
         raise FileNotFoundError(f"there is no folder {parent} to put {name} into")
-    with _locked(lock_path, path) as lock:
+    partial, aside, lock_path = hidden_names(path)
+    process = os.getpid()
+    with ExitStack() as stack:
         try:
-            _recover(aside, path)
+            busy = f"{path} is being compiled by another process"
+            stack.enter_context(locked(lock_path, busy=busy))
+            _recover(aside, path, marker=marker)
             _require_replaceable(path, overwrite=overwrite, marker=marker)
-            shutil.rmtree(partial, ignore_errors=True)
-            os.mkdir(partial)
-            yield partial
-            _sync(partial)  # files in its folders were synced when they got their names
-            _replace(partial, path, aside)
-            _sync(parent)
-        finally:
-            shutil.rmtree(partial, ignore_errors=True)
-            os.unlink(lock.name)
+            _clear(partial, marker=marker)
+            stack.enter_context(made_folder(partial))
+        except OSError as error:
+            raise _naming_folder(error, parent) from None
+        with open(os.path.join(partial, _MARK), "xb"):
+            pass
+        yield partial
+        require_own_process(process, path)
+        os.unlink(os.path.join(partial, _MARK))
+        _sync(partial)  # files in its folders were synced when they got their names
+        _replace(partial, path, aside)
+        _sync(parent)
 
 
-@contextmanager
-def _locked(lock_path: str, path: str) -> Iterator[BinaryIO]:
-    while True:
-        with open(lock_path, "wb") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise BlockingIOError(f"{path} is being compiled by another process") from None
-            # Who had it before may have removed it between opening and locking it.
-            if not _is_at(lock, lock_path):
-                continue
-            yield lock
-            return
+def hidden_names(path: str) -> tuple[str, str, str]:
+    """Where a folder is filled, where an old one may wait, and the lock: beside its place.
+
+    Args:
+        path: Its place.
+    """
+    parent, name = os.path.split(path)
+    ending = ".graphmount-partial-old"
+    if len(os.fsencode(f".{name}{ending}")) > _LONGEST_NAME:
+        digest = hashlib.sha256(os.fsencode(name)).hexdigest()[:16]
+        name = f"{name[:_LONGEST_KEPT]}-{digest}"
+    hidden = os.path.join(parent, f".{name}.graphmount-")
+    return hidden + "partial", hidden + "partial-old", hidden + "lock"
 
 
-def _is_at(file: BinaryIO, path: str) -> bool:
-    try:
-        return os.path.samestat(os.fstat(file.fileno()), os.stat(path))
-    except FileNotFoundError:
-        return False
+def _naming_folder(error: OSError, parent: str) -> OSError:
+    """The same error; if nothing can be made in the folder at all, one that says so."""
+    if error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return error
+    message = f"{error.strerror}: nothing can be written into this folder; choose another one"
+    return OSError(error.errno, message, parent)
 
 
-def _recover(aside: str, path: str) -> None:
+def _recover(aside: str, path: str, *, marker: str) -> None:
     """Ends what an attempt had begun that was killed while it replaced a folder in two steps."""
-    if os.path.isdir(aside) and not os.path.lexists(path):
+    if _is_ours(aside, marker=marker) and not os.path.lexists(path):
         os.rename(aside, path)
-    shutil.rmtree(aside, ignore_errors=True)
+    _clear(aside, marker=marker)
+
+
+def _clear(folder: str, *, marker: str) -> None:
+    """Removes what a killed attempt left, and nothing else."""
+    if not os.path.lexists(folder):
+        return
+    if not _is_ours(folder, marker=marker):
+        message = "This name is needed, and what has it was not made by graphmount; move it away"
+        raise FileExistsError(errno.EEXIST, message, folder)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_ours(folder: str, *, marker: str) -> bool:
+    """Whether a folder with a hidden name is one that an attempt made, or had put aside."""
+    if os.path.islink(folder) or not os.path.isdir(folder):
+        return False
+    names = os.listdir(folder)
+    return not names or _MARK in names or os.path.isfile(os.path.join(folder, marker))
 
 
 def _require_replaceable(path: str, *, overwrite: bool, marker: str) -> None:

@@ -1,0 +1,84 @@
+"""Folders that are gone in the end, whatever happens, and that only their maker removes.
+
+A child that was forked in the middle has copies of everything its parent was doing, and runs the
+same code when it ends: it leaves the folders of its parent alone. Removing works without a free
+descriptor too, and never hides the error for which it is done.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["made_folder", "require_own_process", "temporary_folder"]
+
+#: What removing a folder with folders in it takes: it goes from one to the next by descriptors.
+_SPARE_DESCRIPTORS = 6
+
+
+@contextmanager
+def made_folder(path: str, *, mode: int = 0o777) -> Iterator[None]:
+    """Makes a folder; what has its name when the block ends is removed by the process that made it.
+
+    Args:
+        path: The folder, which must not be there.
+        mode: Its permissions, of which the umask takes some away.
+
+    Raises:
+        OSError: It cannot be made, or there are no descriptors left to remove it with.
+    """
+    process = os.getpid()
+    spare: list[int] = []
+    try:
+        for _ in range(_SPARE_DESCRIPTORS):
+            spare.append(os.open(os.path.dirname(path), os.O_RDONLY | os.O_DIRECTORY))  # noqa: PERF401
+        os.mkdir(path, mode)
+        try:
+            yield
+        finally:
+            while spare:
+                os.close(spare.pop())
+            if os.getpid() == process:
+                shutil.rmtree(path, ignore_errors=True)
+    finally:
+        for descriptor in spare:
+            os.close(descriptor)
+
+
+@contextmanager
+def temporary_folder(parent: str, *, prefix: str) -> Iterator[str]:
+    """Yields a new folder with a name that nobody can guess, and removes it in the end.
+
+    Args:
+        parent: Where.
+        prefix: What its name begins with.
+
+    Raises:
+        OSError: It cannot be made.
+    """
+    folder = os.path.join(parent, prefix + secrets.token_hex(8))
+    with made_folder(folder, mode=0o700):
+        yield folder
+
+
+def require_own_process(process: int, path: str) -> None:
+    """Raises in a forked child of the process that has begun to write something.
+
+    Args:
+        process: The process that began.
+        path: What it was to write.
+
+    Raises:
+        RuntimeError: This is another process.
+    """
+    if os.getpid() != process:
+        raise RuntimeError(
+            f"{path} is being written by process {process}, and this is a forked child of it, "
+            "which cannot go on with that; let it end, or start anew under another name"
+        )

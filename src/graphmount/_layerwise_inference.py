@@ -8,7 +8,6 @@ next one gathers. The next block is read while the layer works on the one before
 from __future__ import annotations
 
 import os
-import tempfile
 import time
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
@@ -20,10 +19,12 @@ from graphmount._arguments import as_list, require_choice, require_function, req
 from graphmount._conversion import dtype_name
 from graphmount._layer_blocks import LayerBlock, layer_blocks
 from graphmount._layer_output import LayerOutput
+from graphmount._output_path import output_path, temporary_place
 from graphmount._progress import ProgressOption, reporting, steps
 from graphmount._read_ahead import read_ahead
 from graphmount._shown import shown
 from graphmount._sizes import parse_bytes
+from graphmount._temporary_folders import temporary_folder
 from graphmount.dataset import Dataset
 from graphmount.direction import Direction, require_direction
 from graphmount.errors import MissingDataError
@@ -124,8 +125,8 @@ def layerwise_inference(
         raise ValueError("layers is empty; give at least one")
     if graph.num_nodes == 0:
         raise ValueError(f"{graph.path} has no nodes, so there is nothing to compute")
-    path = os.path.realpath(os.fspath(out))
-    folder = os.path.dirname(path) if tmp is None else os.path.realpath(os.fspath(tmp))
+    path = output_path(out, graph, store, _files_of(data))
+    folder = temporary_place(tmp, path)
     job = _Job(
         graph=graph,
         direction=direction,
@@ -137,7 +138,7 @@ def layerwise_inference(
     )
     dtype_of_rows = _precision(getattr(torch, str(store.dtype)))
     with ExitStack() as stack:
-        inner = stack.enter_context(tempfile.TemporaryDirectory(prefix=".layerwise-", dir=folder))
+        inner = stack.enter_context(temporary_folder(folder, prefix=".layerwise-"))
         stack.enter_context(_evaluating(layers))
         next_step = stack.enter_context(steps(progress, len(layers)))
         for number, layer in enumerate(layers):
@@ -169,6 +170,16 @@ def _as_device(device: Any) -> torch.device:  # noqa: ANN401
         raise ValueError(
             f"device={shown(device)} is no device of torch; write 'cpu' or 'cuda:0'"
         ) from None
+
+
+def _files_of(data: Any) -> list[str]:  # noqa: ANN401
+    """All files of a dataset, which would not be whole without one of them."""
+    if not isinstance(data, Dataset):
+        return []
+    described = data.description
+    tables = [described[kind].values() for kind in ("features", "edge_features", "splits")]
+    files = [described["graph"], described["labels"], *(file for some in tables for file in some)]
+    return [os.path.join(data.path, file) for file in files if file is not None]
 
 
 def _precision(dtype: torch.dtype) -> torch.dtype:

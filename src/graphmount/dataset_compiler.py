@@ -24,8 +24,11 @@ from graphmount._edge_intake import EdgeIntake, Ids, require_memory, require_spa
 from graphmount._edge_placement import RowsOfAllEdges
 from graphmount._folder import atomic_folder
 from graphmount._node_keys import as_keys
+from graphmount._output_path import folder_output
+from graphmount._own_sources import side_file
 from graphmount._progress import ProgressOption, staged, steps
 from graphmount._sizes import parse_bytes
+from graphmount._temporary_folders import require_own_process
 from graphmount.feature_compiler import CompiledFeatures, compile_table
 from graphmount.graph import Graph
 from graphmount.graph_compiler import graph_options, known_node_ids
@@ -166,8 +169,18 @@ def compile_dataset(
         raise ValueError("edge_features= does not go with on_error='skip': rows would not match")
     budget = min(parse_bytes(memory, "memory"), physical_bytes())
     require_memory(budget, memory)
-    path = os.path.realpath(os.fspath(out))
-    folder = os.path.dirname(path) if tmp is None else os.path.realpath(os.fspath(tmp))
+    path, folder = folder_output(
+        out,
+        tmp,
+        edges,
+        features,
+        labels,
+        edge_features,
+        side_file(node_ids),
+        side_file(order),
+        # Lists are ids, which may look like paths.
+        *(split for split in (splits or {}).values() if not isinstance(split, list | tuple)),
+    )
     tables = as_tables(features, "features")
     if labels is not None:
         tables[_LABELS] = labels if isinstance(labels, Table) else Table(source=labels)
@@ -212,6 +225,7 @@ def compile_dataset(
         memory=budget,
         folder=folder,
     )
+    process = os.getpid()
     with (
         atomic_folder(path, overwrite=overwrite, marker=DESCRIPTION) as partial,
         steps(progress, 1 + len(rows) + len(edge_rows)) as next_step,
@@ -234,6 +248,7 @@ def compile_dataset(
             table: Table,
             **belongs: Any,  # noqa: ANN401
         ) -> CompiledFeatures:
+            require_own_process(process, path)  # for what was stored before this
             target = os.path.join(partial, file)
             os.makedirs(os.path.dirname(target), exist_ok=True)
             return compile_table(
@@ -255,6 +270,7 @@ def compile_dataset(
         for file, opened in edge_rows.items():
             all_rows = RowsOfAllEdges(opened, num_rows, source.name)
             store(file, all_rows, edge_tables[file], edges=graph)
+        require_own_process(process, path)
         split_files = write_splits(read, partial, graph, new_ids=new_ids)
         write_description(
             partial,

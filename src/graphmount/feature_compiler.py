@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from graphmount._arguments import as_count, as_number, require_choice
 from graphmount._conversion import DTypeName, dtype_name
 from graphmount._edge_placement import EdgePlacement
+from graphmount._output_path import output_path, temporary_place
 from graphmount._progress import ProgressOption, reporting
 from graphmount._shown import shown
 from graphmount._sizes import parse_bytes
@@ -188,15 +189,17 @@ def compile_features(
         source_dtype=source_dtype,
         member=member,
     )
+    path = output_path(out, table, order, edges)
+    folder = None if tmp is None else temporary_place(tmp, path)
     return compile_table(
         open_table(table, on_error=on_error),
         table,
-        os.path.realpath(os.fspath(out)),
+        path,
         graph=graph,
         num_nodes=num_nodes,
         edges=edges if edges is None or isinstance(edges, Graph) else Graph(edges),
         on_error=on_error,
-        folder=None if tmp is None else os.path.abspath(os.fspath(tmp)),
+        folder=folder,
         memory=min(parse_bytes(memory, "memory"), physical_bytes()),
         progress=progress,
     )

@@ -16,6 +16,8 @@ from graphmount._edge_intake import (
     require_space,
 )
 from graphmount._node_keys import as_keys
+from graphmount._output_path import output_path, temporary_place
+from graphmount._own_sources import side_file
 from graphmount._progress import ProgressOption, staged
 from graphmount._sizes import parse_bytes
 from graphmount.memory_report import physical_bytes
@@ -169,8 +171,6 @@ def compile_graph(
     start = time.monotonic()
     budget = min(parse_bytes(memory, "memory"), physical_bytes())
     require_memory(budget, memory)
-    path = os.path.realpath(os.fspath(out))
-    folder = os.path.dirname(path) if tmp is None else os.path.realpath(os.fspath(tmp))
     table = EdgeTable(
         source=source,
         columns=columns,
@@ -182,6 +182,8 @@ def compile_graph(
         shape=shape,
         dtype=dtype,
     )
+    path = output_path(out, table, side_file(node_ids))
+    folder = temporary_place(tmp, path)
     edges = open_edge_table(table, ids=ids, key_type=key_type, on_error=on_error)
     options = graph_options(
         edges,

@@ -125,7 +125,7 @@ def test_compile_ogb_refuses(tmp_path, capsys):
     assert "Did you mean" in capsys.readouterr().err
     source = str(tmp_path / "home" / "arxiv")
     assert main(["compile", "ogb", source, str(tmp_path / "home"), "--overwrite"]) == 2
-    assert "has no dataset.json, so it is not replaced" in capsys.readouterr().err
+    assert "would replace one of its own sources" in capsys.readouterr().err
     assert (tmp_path / "home" / "letters").exists()
 
 

@@ -62,7 +62,6 @@ ALLOWED = {
     "doctor/probe_file.py": {"TemporaryFile"},  # which has no name
     "_layerwise_inference.py": {"unlink"},  # in a temporary folder of its own
     "sources/stored_bytes.py": {"open"},  # members of an archive that is open
-    "sources/npz_files.py": {"open"},  # the same
     "sources/matrix_market.py": {"open"},  # gzip over a file that is open
     "sources/ogb_layouts.py": {"open"},  # the same
     "sources/mag240m_layout.py": {"load"},  # torch, from a file that is open

@@ -11,18 +11,21 @@ import ctypes
 import errno
 import hashlib
 import os
-import shutil
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from graphmount._lock_file import locked
-from graphmount._temporary_folders import made_folder, require_own_process
+from graphmount._temporary_folders import (
+    MARK,
+    made_folder,
+    mark,
+    remove_folder,
+    require_own_process,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-#: In a folder that is being filled, so that whoever finds it later knows whose it was.
-_MARK = ".graphmount-partial"
 _LONGEST_NAME = 255
 _LONGEST_KEPT = 32
 
@@ -58,11 +61,10 @@ def atomic_folder(path: str, *, overwrite: bool, marker: str) -> Iterator[str]:
             stack.enter_context(made_folder(partial))
         except OSError as error:
             raise _naming_folder(error, parent) from None
-        with open(os.path.join(partial, _MARK), "xb"):
-            pass
+        mark(partial)
         yield partial
         require_own_process(process, path)
-        os.unlink(os.path.join(partial, _MARK))
+        os.unlink(os.path.join(partial, MARK))
         _sync(partial)  # files in its folders were synced when they got their names
         _replace(partial, path, aside)
         _sync(parent)
@@ -105,7 +107,14 @@ def _clear(folder: str, *, marker: str) -> None:
     if not _is_ours(folder, marker=marker):
         message = "This name is needed, and what has it was not made by graphmount; move it away"
         raise FileExistsError(errno.EEXIST, message, folder)
-    shutil.rmtree(folder, ignore_errors=True)
+    _remove(folder)
+
+
+def _remove(folder: str) -> None:
+    """Removes a folder that was a dataset, or was to become one."""
+    with suppress(OSError):
+        mark(folder)  # without its description nobody would know
+    remove_folder(folder)
 
 
 def _is_ours(folder: str, *, marker: str) -> bool:
@@ -113,7 +122,7 @@ def _is_ours(folder: str, *, marker: str) -> bool:
     if os.path.islink(folder) or not os.path.isdir(folder):
         return False
     names = os.listdir(folder)
-    return not names or _MARK in names or os.path.isfile(os.path.join(folder, marker))
+    return not names or MARK in names or os.path.isfile(os.path.join(folder, marker))
 
 
 def _require_replaceable(path: str, *, overwrite: bool, marker: str) -> None:
@@ -133,14 +142,16 @@ def _replace(partial: str, path: str, aside: str) -> None:
     """Renames, which by itself works only where there is nothing or an empty folder."""
     if not os.path.lexists(path) or _is_empty_folder(path):
         os.rename(partial, path)
-    elif not _exchange(partial, path):
+    elif _exchange(partial, path):
+        _remove(partial)
+    else:
         os.rename(path, aside)
         try:
             os.rename(partial, path)
         except OSError:
             os.rename(aside, path)
             raise
-        shutil.rmtree(aside, ignore_errors=True)
+        _remove(aside)
 
 
 def _exchange(first: str, second: str) -> bool:

@@ -10,13 +10,23 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["made_folder", "require_own_process", "temporary_folder"]
+__all__ = [
+    "MARK",
+    "made_folder",
+    "mark",
+    "remove_folder",
+    "require_own_process",
+    "temporary_folder",
+]
+
+#: In a folder that is being filled or removed, so that whoever finds it later knows whose it was.
+MARK = ".graphmount-partial"
 
 #: What removing a folder with folders in it takes: it goes from one to the next by descriptors.
 _SPARE_DESCRIPTORS = 6
@@ -45,10 +55,40 @@ def made_folder(path: str, *, mode: int = 0o777) -> Iterator[None]:
             while spare:
                 os.close(spare.pop())
             if os.getpid() == process:
-                shutil.rmtree(path, ignore_errors=True)
+                remove_folder(path)
     finally:
         for descriptor in spare:
             os.close(descriptor)
+
+
+def mark(folder: str) -> None:
+    """Puts a file into a folder that says whose it is, until it is removed.
+
+    Args:
+        folder: The folder.
+
+    Raises:
+        OSError: It cannot be made, other than because it is there.
+    """
+    with suppress(FileExistsError), open(os.path.join(folder, MARK), "xb"):
+        pass
+
+
+def remove_folder(path: str) -> None:
+    """Removes a folder as far as that is possible; a mark goes last, as whoever does it may die.
+
+    Args:
+        path: The folder.
+    """
+    with suppress(OSError):
+        for name in os.listdir(path):
+            inner = os.path.join(path, name)
+            if name != MARK and os.path.isdir(inner) and not os.path.islink(inner):
+                shutil.rmtree(inner, ignore_errors=True)
+            elif name != MARK:
+                with suppress(OSError):
+                    os.unlink(inner)
+    shutil.rmtree(path, ignore_errors=True)
 
 
 @contextmanager

@@ -22,7 +22,7 @@ from graphmount.tables import EdgeTable, Table
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["refuse_own_sources", "refuse_sources_inside", "side_file"]
+__all__ = ["refuse_own_sources", "refuse_sources_inside", "side_file", "side_splits"]
 
 #: What tells a file from all others: its device and its number there.
 _Identity: TypeAlias = tuple[int, int]
@@ -90,6 +90,16 @@ def side_file(value: object) -> object:
     if isinstance(value, str):
         return value if value.endswith(".npy") else None
     return value if isinstance(value, os.PathLike) or _address(value) is not None else None
+
+
+def side_splits(splits: object) -> list[object]:
+    """The splits that may have a file: lists are ids, which may look like paths.
+
+    Args:
+        splits: What was given as splits, whether it makes sense or not.
+    """
+    given = splits.values() if isinstance(splits, Mapping) else ()
+    return [split for split in given if not isinstance(split, list | tuple)]
 
 
 def _files_of(source: Any) -> Iterator[tuple[str, _Identity]]:  # noqa: ANN401

@@ -25,7 +25,7 @@ from graphmount._edge_placement import RowsOfAllEdges
 from graphmount._folder import atomic_folder
 from graphmount._node_keys import as_keys
 from graphmount._output_path import folder_output
-from graphmount._own_sources import side_file
+from graphmount._own_sources import side_file, side_splits
 from graphmount._progress import ProgressOption, staged, steps
 from graphmount._sizes import parse_bytes
 from graphmount._temporary_folders import require_own_process
@@ -178,8 +178,7 @@ def compile_dataset(
         edge_features,
         side_file(node_ids),
         side_file(order),
-        # Lists are ids, which may look like paths.
-        *(split for split in (splits or {}).values() if not isinstance(split, list | tuple)),
+        *side_splits(splits),
     )
     tables = as_tables(features, "features")
     if labels is not None:

@@ -10,10 +10,20 @@ from __future__ import annotations
 import ctypes
 import errno
 import hashlib
+import itertools
 import os
+import warnings
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING
 
+from graphmount._dataset_description import DESCRIPTION
+from graphmount._dataset_replacement import (
+    is_complete,
+    is_empty_folder,
+    remove_dataset,
+    require_dataset,
+    require_replaceable,
+)
 from graphmount._lock_file import locked
 from graphmount._temporary_folders import (
     MARK,
@@ -31,13 +41,12 @@ _LONGEST_KEPT = 32
 
 
 @contextmanager
-def atomic_folder(path: str, *, overwrite: bool, marker: str) -> Iterator[str]:
+def atomic_folder(path: str, *, overwrite: bool) -> Iterator[str]:
     """Yields the folder to fill; it takes its place at the end, or is removed after an error.
 
     Args:
         path: Its place.
-        overwrite: Whether it may replace a folder of its kind.
-        marker: The file by which such a folder is known: no other is ever removed.
+        overwrite: Whether it may replace a dataset.
 
     Raises:
         FileExistsError: There is something at `path`, and it may not be replaced; or something that
@@ -55,9 +64,9 @@ def atomic_folder(path: str, *, overwrite: bool, marker: str) -> Iterator[str]:
         try:
             busy = f"{path} is being compiled by another process"
             stack.enter_context(locked(lock_path, busy=busy))
-            _recover(aside, path, marker=marker)
-            _require_replaceable(path, overwrite=overwrite, marker=marker)
-            _clear(partial, marker=marker)
+            _recover(aside, path)
+            require_replaceable(path, overwrite=overwrite)
+            _clear(partial)
             stack.enter_context(made_folder(partial))
         except OSError as error:
             raise _naming_folder(error, parent) from None
@@ -66,7 +75,7 @@ def atomic_folder(path: str, *, overwrite: bool, marker: str) -> Iterator[str]:
         require_own_process(process, path)
         os.unlink(os.path.join(partial, MARK))
         _sync(partial)  # files in its folders were synced when they got their names
-        _replace(partial, path, aside)
+        _replace(partial, path, aside, overwrite=overwrite)
         _sync(parent)
 
 
@@ -93,65 +102,107 @@ def _naming_folder(error: OSError, parent: str) -> OSError:
     return OSError(error.errno, message, parent)
 
 
-def _recover(aside: str, path: str, *, marker: str) -> None:
+def _recover(aside: str, path: str) -> None:
     """Ends what an attempt had begun that was killed while it replaced a folder in two steps."""
-    if _is_ours(aside, marker=marker) and not os.path.lexists(path):
+    if not os.path.lexists(aside):
+        return
+    _require_ours(aside)
+    if is_complete(aside) and not os.path.lexists(path):
         os.rename(aside, path)
-    _clear(aside, marker=marker)
+    _remove_old(aside, path)
 
 
-def _clear(folder: str, *, marker: str) -> None:
+def _clear(folder: str) -> None:
     """Removes what a killed attempt left, and nothing else."""
     if not os.path.lexists(folder):
         return
-    if not _is_ours(folder, marker=marker):
-        message = "This name is needed, and what has it was not made by graphmount; move it away"
-        raise FileExistsError(errno.EEXIST, message, folder)
-    _remove(folder)
-
-
-def _remove(folder: str) -> None:
-    """Removes a folder that was a dataset, or was to become one."""
+    _require_ours(folder)
     with suppress(OSError):
         mark(folder)  # without its description nobody would know
     remove_folder(folder)
 
 
-def _is_ours(folder: str, *, marker: str) -> bool:
-    """Whether a folder with a hidden name is one that an attempt made, or had put aside."""
-    if os.path.islink(folder) or not os.path.isdir(folder):
-        return False
-    names = os.listdir(folder)
-    return not names or MARK in names or os.path.isfile(os.path.join(folder, marker))
+def _require_ours(folder: str) -> None:
+    """Raises unless a folder with a hidden name is one that an attempt made, or had put aside."""
+    if os.path.isdir(folder) and not os.path.islink(folder):
+        names = os.listdir(folder)
+        if not names or MARK in names or os.path.isfile(os.path.join(folder, DESCRIPTION)):
+            return
+    message = "This name is needed, and what has it was not made by graphmount; move it away"
+    raise FileExistsError(errno.EEXIST, message, folder)
 
 
-def _require_replaceable(path: str, *, overwrite: bool, marker: str) -> None:
-    if not os.path.lexists(path) or _is_empty_folder(path):
-        return
-    if not overwrite:
-        raise FileExistsError(f"{path} exists; pass overwrite=True to replace it")
-    if not os.path.isfile(os.path.join(path, marker)):
-        raise FileExistsError(f"{path} has no {marker}, so it is not replaced; remove it first")
+def _replace(partial: str, path: str, aside: str, *, overwrite: bool) -> None:
+    """Puts the new folder into its place; the old one, if there is one, goes.
+
+    If something is in the way by now, neither it nor the new folder is lost.
+    """
+    try:
+        require_replaceable(path, overwrite=overwrite)
+        if os.path.lexists(path) and not is_empty_folder(path):
+            _swap(partial, path, aside)
+        else:
+            _rename_to(partial, path)
+    except FileExistsError as error:
+        kept = _free_name(path + ".new")
+        os.rename(partial, kept)
+        raise FileExistsError(f"{error}; the new one is at {kept}") from None
+    _remove_old(aside, path)
 
 
-def _is_empty_folder(path: str) -> bool:
-    return os.path.isdir(path) and not os.listdir(path)
-
-
-def _replace(partial: str, path: str, aside: str) -> None:
-    """Renames, which by itself works only where there is nothing or an empty folder."""
-    if not os.path.lexists(path) or _is_empty_folder(path):
+def _rename_to(partial: str, path: str) -> None:
+    """Renames, which works only where there is nothing or an empty folder."""
+    try:
         os.rename(partial, path)
-    elif _exchange(partial, path):
-        _remove(partial)
-    else:
-        os.rename(path, aside)
-        try:
-            os.rename(partial, path)
-        except OSError:
-            os.rename(aside, path)
+    except OSError:
+        if not os.path.lexists(path):
             raise
-        _remove(aside)
+        raise FileExistsError(f"{path} exists by now") from None
+
+
+def _swap(partial: str, path: str, aside: str) -> None:
+    """Puts the new folder at `path`, and the old one aside, where it is looked at once more."""
+    # Under the name of `partial`, who cleans up would remove what is there, and that is not ours.
+    os.rename(partial, aside)
+    if _exchange(aside, path):
+        try:
+            require_dataset(aside, shown=path)
+        except FileExistsError:
+            _exchange(aside, path)
+            os.rename(aside, partial)
+            raise
+        return
+    os.rename(aside, partial)
+    os.rename(path, aside)
+    try:
+        require_dataset(aside, shown=path)
+        os.rename(partial, path)
+    except OSError:
+        os.rename(aside, path)
+        raise
+
+
+def _remove_old(aside: str, path: str) -> None:
+    """Removes what was replaced, but for what somebody may have put there meanwhile."""
+    if not os.path.lexists(aside) or remove_dataset(aside):
+        return
+    # NFS keeps files that somebody has open under such names, and removes them later.
+    if all(name.startswith(".nfs") or name == DESCRIPTION for name in os.listdir(aside)):
+        os.rename(aside, _free_name(aside))
+        return
+    kept = _free_name(path + ".old")
+    os.rename(aside, kept)
+    warnings.warn(
+        f"{path} was replaced, and what is not of a dataset in the old folder is kept at {kept}",
+        RuntimeWarning,
+        stacklevel=2,
+    )
+
+
+def _free_name(path: str) -> str:
+    """The path, or if there is something, one with a number behind it."""
+    names = itertools.chain([path], (f"{path}-{number}" for number in itertools.count(2)))
+    return next(name for name in names if not os.path.lexists(name))
 
 
 def _exchange(first: str, second: str) -> bool:

@@ -10,11 +10,13 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Self
 
 from graphmount.errors import FormatError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import TracebackType
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
@@ -72,21 +74,43 @@ class OpenedFolder:
             FormatError: It, or a folder on the way to it, is a link; or it is no regular file.
             FileNotFoundError, PermissionError, OSError: It cannot be opened.
         """
-        *folders, last = name.split("/")
-        parent = self._descriptor
-        try:
-            for depth, folder in enumerate(folders, 1):
-                above, parent = parent, self._open(folder, _FOLDER | os.O_NOFOLLOW, parent, name)
-                if depth > 1:
-                    os.close(above)
+        with self._parent_of(name) as (parent, last):
             descriptor = self._open(last, _FILE, parent, name)
-        finally:
-            if parent != self._descriptor:
-                os.close(parent)
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             os.close(descriptor)
             raise self._refusal(name, "is no regular file")
         return descriptor
+
+    def remove(self, name: str, *, is_folder: bool = False) -> bool:
+        """Removes a file, or an empty folder; no link is followed.
+
+        Args:
+            name: Its path from the folder on.
+            is_folder: Whether it is a folder.
+
+        Returns:
+            Whether it could be removed.
+        """
+        try:
+            with self._parent_of(name) as (parent, last):
+                if is_folder:
+                    os.rmdir(last, dir_fd=parent)
+                else:
+                    os.unlink(last, dir_fd=parent)
+        except (OSError, FormatError):
+            return False
+        return True
+
+    @contextmanager
+    def _parent_of(self, name: str) -> Iterator[tuple[int, str]]:
+        """Yields the descriptor of the folder that a file is in, and the last part of its name."""
+        *folders, last = name.split("/")
+        with ExitStack() as opened:
+            parent = self._descriptor
+            for folder in folders:
+                parent = self._open(folder, _FOLDER | os.O_NOFOLLOW, parent, name)
+                opened.callback(os.close, parent)
+            yield parent, last
 
     def read_file(self, name: str, *, most: int) -> bytes:
         """All bytes of a regular file, which must be `most` at the most.

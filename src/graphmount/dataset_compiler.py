@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from graphmount._arguments import require_choice
-from graphmount._dataset_description import DESCRIPTION
 from graphmount._dataset_files import (
     as_tables,
     folder_bytes,
@@ -132,7 +131,8 @@ def compile_dataset(
         self_loops: Whether to keep or drop edges from a node to itself.
         index_dtype: The dtype of neighbors; see `compile_graph`.
         on_error: "skip" leaves out rows that cannot be used, and counts them.
-        overwrite: Replace the dataset at `out`. Anything else is never removed.
+        overwrite: Replace the dataset at `out`. Anything else is never removed: a folder that is no
+            dataset, or holds other files too, is refused.
         notes: Sentences to keep in `dataset.json`.
         memory: How much memory the process may use for this, besides sources that are in memory.
         tmp: The folder for temporary files; that of `out` if None.
@@ -226,7 +226,7 @@ def compile_dataset(
     )
     process = os.getpid()
     with (
-        atomic_folder(path, overwrite=overwrite, marker=DESCRIPTION) as partial,
+        atomic_folder(path, overwrite=overwrite) as partial,
         steps(progress, 1 + len(rows) + len(edge_rows)) as next_step,
     ):
         graph_path = os.path.join(partial, "graph.gl")

@@ -17,7 +17,7 @@ import numpy as np
 
 from graphmount import _core
 from graphmount._arguments import as_count, as_native, require_choice
-from graphmount._loader_inputs import as_rank, share_of, share_size
+from graphmount._loader_inputs import as_rank, places_to_try, share_of, share_size
 from graphmount._loader_state import OrderFacts, Place
 from graphmount._row_feeds import RowFeeds, as_dtypes, make_feeds
 from graphmount._seeds import Seed, as_key
@@ -142,7 +142,8 @@ class BatchLoader(ABC):
         )
 
     def _make_feeds(self) -> RowFeeds:
-        seeds = functools.cache(lambda: self._make_seeds(self._epoch_order(0)))
+        places = places_to_try(self._num_inputs, self._batch_size, self._key)
+        seeds = functools.cache(lambda: self._make_seeds(places))
         return make_feeds(
             self._data,
             lambda number: self._try_sampling(seeds(), number),

@@ -8,7 +8,8 @@ import numpy as np
 
 from graphmount._arguments import as_ids, as_plain
 from graphmount._mapped_reads import read_list_section
-from graphmount.errors import IdError
+from graphmount._sizes import format_bytes
+from graphmount.errors import BudgetError, IdError
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -17,15 +18,23 @@ if TYPE_CHECKING:
     from graphmount.graph import Graph
 
 
+_LINK_BYTES = 16
+#: Links that take less are no matter of `memory`.
+_SMALL_BYTES = 64 << 20
+
+
 def as_links(
     links: Any,  # noqa: ANN401
     data: LoaderData,
+    *,
+    memory: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Sources and destinations, as users give them: all edges, a pair of columns, or (2, links).
 
     PyG's (type of edges, links) is taken too, if the type is None: there is one.
 
     Raises:
+        BudgetError: All edges take more than `memory`.
         IdError: A node does not exist.
         TypeError: They are no integers.
         ValueError: They have another shape.
@@ -33,6 +42,7 @@ def as_links(
     if isinstance(links, tuple) and len(links) == 2 and links[0] is None:
         links = links[1]
     if links is None:
+        _require_room(data.graph, memory)
         return _all_edges(data.graph)
     pair: Any = links
     if not (isinstance(links, tuple | list) and len(links) == 2):
@@ -58,6 +68,17 @@ def as_links(
             f"edge_label_index has {len(ends[0])} sources for {len(ends[1])} destinations"
         )
     return ends[0], ends[1]
+
+
+def _require_room(graph: Graph, memory: int) -> None:
+    needed = _LINK_BYTES * graph.num_edges
+    if needed <= max(memory, _SMALL_BYTES):
+        return
+    raise BudgetError(
+        f"{graph.path}: all {graph.num_edges:,} edges as links take {format_bytes(needed)}, and "
+        f"memory={format_bytes(memory)}; pass edge_label_index= with the links that you want, or "
+        f"memory='{-(-needed // 2**20)}MiB' or more"
+    )
 
 
 def _all_edges(graph: Graph) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphmount._arguments import as_count, as_ids, as_list, as_plain
+from graphmount._hot_rows import TRIAL_BATCHES
 from graphmount._shown import shown
 from graphmount.dataset import Dataset
 from graphmount.errors import IdError
@@ -188,6 +189,14 @@ def as_rank(rank: int | None, world_size: int | None) -> tuple[int, int]:
     if distributed is not None and distributed.is_available() and distributed.is_initialized():
         return int(distributed.get_rank()), int(distributed.get_world_size())
     return 0, 1
+
+
+def places_to_try(num_inputs: int, batch_size: int, key: int) -> NDArray[np.int64]:
+    """Inputs for trials of sampling: of a few batches, and not as many as an epoch has."""
+    count = min(num_inputs, TRIAL_BATCHES * batch_size)
+    if count == num_inputs:
+        return np.arange(num_inputs)
+    return np.random.default_rng([key]).integers(num_inputs, size=count)
 
 
 def share_size(count: int, world_size: int, *, drop_last: bool) -> int:

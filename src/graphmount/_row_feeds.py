@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 #: How much of the memory is for rows that come and go: see docs/benchmarks.md.
 SLOT_SHARE = 0.3
+#: What the name of a hot row takes, here and in the core.
+_NAME_BYTES = 16
 
 
 @dataclass(frozen=True)
@@ -89,9 +91,12 @@ def make_feeds(
 
     def make(name: str, store: FeatureStore, *, of_edges: bool) -> _core.TableFeed:
         share = memory * store.file_bytes // total
-        most = share // max(1, store.file_bytes // max(1, len(store)))
+        row_bytes = max(1, store.file_bytes // max(1, len(store)))
+        # What names the hot rows is in memory beside them, until they are read.
+        most = share // (row_bytes + _NAME_BYTES)
         hottest: Any = np.empty(0, np.int64)
-        if not of_edges and not data.is_hot_first and 0 < most < len(store):
+        has_hottest = not of_edges and not data.is_hot_first and share // row_bytes < len(store)
+        if has_hottest and most > 0:
             hottest = hottest_nodes(
                 data.graph, direction, most, lambda number: sample(number).nodes
             )

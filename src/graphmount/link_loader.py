@@ -17,6 +17,7 @@ from graphmount._link_inputs import as_edge_label, as_edge_label_time, as_links
 from graphmount._loader_inputs import open_data
 from graphmount._loader_state import checksum_of
 from graphmount._sampling_rule import SamplingRule
+from graphmount._sizes import parse_bytes
 from graphmount.errors import MissingDataError
 from graphmount.link_batch import LinkBatch
 from graphmount.link_negatives import LinkNegatives, as_negatives, negative_facts, to_core
@@ -47,7 +48,8 @@ class LinkNeighborLoader(BatchLoader):
         data: A `Dataset`; or a `Graph` alone, or with a `FeatureStore` or a dict of them.
         num_neighbors: How many neighbors to draw in each hop; -1 for all.
         edge_label_index: The links: sources and destinations, (2, links). They need not be edges of
-            the graph. All edges if None, in the order of edge ids; these take 16 bytes each.
+            the graph. All edges if None, in the order of edge ids; these take 16 bytes each, for
+            which there must be room in `memory`.
         edge_label: A label for each link. With binary negatives, labels that begin with 0 go up by
             one: 0 is for negatives.
         edge_label_time: The time of each link. Both of its ends, and those of its negatives, then
@@ -76,6 +78,7 @@ class LinkNeighborLoader(BatchLoader):
         world_size: See there.
 
     Raises:
+        BudgetError: All edges are the links, and they take more than `memory`, and 64 MiB.
         IdError: A node does not exist.
         MissingDataError: Strict triplets, and negatives by degree, need directions that the file
             was compiled without: see `Graph.sample_negatives`.
@@ -124,7 +127,9 @@ class LinkNeighborLoader(BatchLoader):
         world_size: int | None = None,
     ) -> None:
         opened = open_data(data, features, edge_features)
-        sources, destinations = as_links(edge_label_index, opened)
+        sources, destinations = as_links(
+            edge_label_index, opened, memory=parse_bytes(memory, "memory")
+        )
         self._times = as_edge_label_time(edge_label_time, len(sources))
         self._negatives = as_negatives(neg_sampling, neg_sampling_ratio)
         self._core_negatives = to_core(self._negatives)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import functools
+import re
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import graphmount as gm
+from graphmount import _hot_rows, _link_inputs
 from graphmount._hot_rows import hottest_nodes
 
 
@@ -141,3 +146,59 @@ def test_a_file_with_one_direction_has_hot_rows_too(tmp_path):
         assert (batch.features["x"] == batch.nodes[:, None]).all()
     stats = loader.stats().tables["x"]
     assert stats.hot_rows > 0.3 * stats.rows
+
+
+def peak_of(call):
+    """What NumPy and Python take at most while a call runs."""
+    tracemalloc.start()
+    try:
+        return call(), tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_naming_hot_nodes_takes_what_the_names_take(tmp_path, monkeypatch):
+    num_nodes = 300_000
+    edges = np.random.default_rng(0).integers(0, num_nodes, (2, num_nodes))
+    gm.compile_graph(edges, tmp_path / "g.gl", num_nodes=num_nodes)
+    graph = gm.Graph(tmp_path / "g.gl")
+    few = functools.partial(_hot_rows.read_degrees, at_once=10_000)
+    monkeypatch.setattr(_hot_rows, "read_degrees", few)
+    hottest, peak = peak_of(lambda: hottest_nodes(graph, "in", num_nodes, None))
+    assert len(hottest) == np.count_nonzero(graph.degree(direction="out"))
+    assert peak < hottest.nbytes + (4 << 20)
+
+
+def test_trials_keep_no_more_than_is_named():
+    def sample(number):
+        return np.arange(number * 100_000, (number + 1) * 100_000)
+
+    hottest, peak = peak_of(lambda: _hot_rows._hottest_by_trial(sample, 10))
+    assert len(hottest) == 10
+    assert peak < 16 * 100_000 * 8  # less than all batches have, or even one array of them
+
+
+def test_trials_need_no_epoch(tmp_path):
+    edges = np.random.default_rng(0).integers(0, 50, (2, 500))
+    gm.compile_graph(edges, tmp_path / "g.gl", num_nodes=50)
+    gm.compile_features(np.ones((50, 4)), tmp_path / "x.gd")
+    data = gm.Graph(tmp_path / "g.gl"), gm.FeatureStore(tmp_path / "x.gd")
+    inputs = np.zeros(1_000_000, np.int64)
+    for shuffle in (False, True):
+        loader = gm.NeighborLoader(
+            data, [2], input_nodes=inputs, batch_size=4, shuffle=shuffle, memory=400
+        )
+        _, peak = peak_of(loader._make_feeds)
+        assert peak < 2 << 20
+
+
+def test_all_edges_as_links_are_within_the_budget(tmp_path, monkeypatch):
+    gm.compile_graph(np.zeros((2, 500), np.int64), tmp_path / "g.gl")
+    graph = gm.Graph(tmp_path / "g.gl")
+    gm.LinkNeighborLoader(graph, [1], memory=0)  # too few to matter
+    monkeypatch.setattr(_link_inputs, "_SMALL_BYTES", 0)
+    with pytest.raises(gm.errors.BudgetError, match=r"all 500 edges .* 7.8 KiB") as caught:
+        gm.LinkNeighborLoader(graph, [1], memory="7KiB")
+    advised = re.search(r"memory='(\d+MiB)' or more", str(caught.value))[1]
+    gm.LinkNeighborLoader(graph, [1], memory=advised)
+    gm.LinkNeighborLoader(graph, [1], edge_label_index=[[0], [0]], memory=0)

@@ -1,7 +1,5 @@
 #include "graphmount/batch_pipeline.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <stdexcept>
 #include <utility>
@@ -50,23 +48,42 @@ BatchPipeline::BatchPipeline(std::shared_ptr<const Graph> graph, std::vector<Pip
       options_(std::move(options)),
       num_batches_(seeds_->num_batches()),
       num_sampled_(options_.first_batch),
-      num_taken_(options_.first_batch),
-      process_(getpid()) {
+      num_taken_(options_.first_batch) {
   if (options_.window < 1 || options_.window > RowWindow::kMostBatches)
     throw std::invalid_argument("the window must be of 1 to " +
                                 std::to_string(RowWindow::kMostBatches) + " batches, not " +
                                 std::to_string(options_.window));
   if (options_.prefetch == 0) throw std::invalid_argument("prefetch must be at least 1");
   for (const PipelineTable& table : tables_) {
-    table.feed->abandon();
     // The rows that a sweep has ready take the place of buffers that wait for the next batch.
     pools_.emplace_back(table.feed->is_swept() ? 1 : options_.prefetch + 3, options_.pin_memory);
     is_swept_ |= table.feed->is_swept();
     next_to_announce_.push_back(options_.first_batch);
-    stats_.feeds.push_back(table.feed->stats());
   }
-  sampler_ = std::thread([this] { guarded([this] { run_sampler(); }); });
-  feeder_ = std::thread([this] { guarded([this] { run_feeder(); }); });
+  take_feeds();
+  try {
+    for (const PipelineTable& table : tables_) {
+      table.feed->abandon();
+      stats_.feeds.push_back(table.feed->stats());
+    }
+    sampler_ = Thread([this] { guarded([this] { run_sampler(); }); });
+    feeder_ = Thread([this] { guarded([this] { run_feeder(); }); });
+  } catch (...) {
+    stop();
+    throw;
+  }
+}
+
+void BatchPipeline::take_feeds() {
+  for (std::size_t i = 0; i < tables_.size(); ++i) {
+    if (tables_[i].feed->take()) continue;
+    while (i > 0) tables_[--i].feed->give_back();
+    throw std::logic_error("another loop has the caches of this table; end it first");
+  }
+}
+
+void BatchPipeline::free_feeds() noexcept {
+  for (const PipelineTable& table : tables_) table.feed->give_back();
 }
 
 BatchPipeline::~BatchPipeline() {
@@ -74,24 +91,26 @@ BatchPipeline::~BatchPipeline() {
 }
 
 void BatchPipeline::stop() {
-  if (getpid() != process_) {
-    // The threads are the parent's: there is nothing to wait for here.
-    if (sampler_.joinable()) sampler_.detach();
-    if (feeder_.joinable()) feeder_.detach();
-    return;
-  }
   {
     const std::lock_guard lock(mutex_);
     is_stopping_ = true;
   }
   changed_.notify_all();
-  if (feeder_.joinable())
+  // One caller ends the threads; others return when that is done. The feeds may have another owner
+  // by then.
+  const std::lock_guard ending(end_mutex_);
+  if (has_ended_) return;
+  if (feeder_.is_joinable())
     for (const PipelineTable& table : tables_) table.feed->cancel();
-  if (sampler_.joinable()) sampler_.join();
-  if (feeder_.joinable()) feeder_.join();
+  sampler_.join();
+  feeder_.join();
+  has_ended_ = true;
+  free_feeds();
+  std::deque<LoadedBatch> ready;  // let go of after the lock: to free pinned memory takes time
+  std::deque<Sampled> sampled;
   const std::lock_guard lock(mutex_);
-  ready_.clear();
-  sampled_.clear();
+  ready.swap(ready_);
+  sampled.swap(sampled_);
 }
 
 /// Runs the body of a thread, and keeps the first exception for the one who takes batches.
@@ -155,7 +174,13 @@ void BatchPipeline::run_feeder() {
     } catch (...) {  // one failure is enough
     }
   }
-  for (const PipelineTable& table : tables_) table.feed->abandon();
+  for (const PipelineTable& table : tables_) {
+    try {
+      table.feed->abandon();
+    } catch (...) {  // each has to wait for its reads, whatever happens to the others
+      if (!failure) failure = std::current_exception();
+    }
+  }
   if (failure) std::rethrow_exception(failure);
 }
 
@@ -269,19 +294,24 @@ void BatchPipeline::finish(std::optional<Loading>& loading) {
 }
 
 BatchPipeline::Next BatchPipeline::next(LoadedBatch& batch, std::chrono::milliseconds patience) {
-  if (getpid() != process_)
-    throw std::logic_error(
-        "this process was forked from the one that iterates; begin a loop of its own here");
   const auto start = Clock::now();
   std::unique_lock lock(mutex_);
-  if (is_stopping_)
-    throw std::logic_error(
-        "this loop was ended by another one over the same loader, or by its close(); begin a new "
-        "one");
-  if (num_taken_ >= num_batches_) return Next::kEnd;
-  const bool is_there =
-      changed_.wait_for(lock, patience, [&] { return !ready_.empty() || failure_ != nullptr; });
+  const auto require_running = [&] {
+    if (is_stopping_)
+      throw std::logic_error(
+          "this loop was ended by another one over the same loader, by its close() or its "
+          "load_state_dict(); begin a new one");
+  };
+  require_running();
+  // With several takers, the last batch may be gone when this one has its turn.
+  const auto is_over = [&] { return num_taken_ >= num_batches_; };
+  if (is_over()) return Next::kEnd;
+  const bool is_there = changed_.wait_for(lock, patience, [&] {
+    return is_stopping_ || is_over() || !ready_.empty() || failure_ != nullptr;
+  });
   stats_.taker_wait_seconds += seconds_since(start);
+  require_running();
+  if (is_over()) return Next::kEnd;
   if (!is_there) return Next::kNotYet;
   if (ready_.empty()) std::rethrow_exception(failure_);
   batch = std::move(ready_.front());

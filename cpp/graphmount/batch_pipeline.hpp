@@ -3,7 +3,8 @@
 //
 // Batches come in order, and each is a pure function of its number and its key. An error in either
 // thread is thrown by `next`, after the batches that were finished before. The pipeline may be
-// destroyed at any point, and its threads are gone when that returns.
+// destroyed at any point, and its threads are gone when that returns. All calls may overlap. The
+// threads belong to their process: see process_bound.hpp.
 #pragma once
 
 #include <chrono>
@@ -14,7 +15,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <thread>
 #include <vector>
 
 #include "graphmount/buffer_pool.hpp"
@@ -22,6 +22,7 @@
 #include "graphmount/neighbor_sampler.hpp"
 #include "graphmount/seed_source.hpp"
 #include "graphmount/table_feed.hpp"
+#include "graphmount/thread.hpp"
 
 namespace graphmount {
 
@@ -63,19 +64,22 @@ struct PipelineStats {
 
 class BatchPipeline {
  public:
+  /// Throws std::logic_error if another pipeline has one of the feeds, std::invalid_argument, and
+  /// ThreadError; the feeds are free again then.
   BatchPipeline(std::shared_ptr<const Graph> graph, std::vector<PipelineTable> tables,
                 std::shared_ptr<const SeedSource> seeds, PipelineOptions options);
   ~BatchPipeline();
   BatchPipeline(const BatchPipeline&) = delete;
   BatchPipeline& operator=(const BatchPipeline&) = delete;
 
-  /// Ends the threads and waits for them; there are no batches afterwards.
+  /// Ends the threads and waits for them; there are no batches afterwards, `next` throws where it
+  /// waits, and the feeds are free for another pipeline.
   void stop();
 
   enum class Next { kBatch, kEnd, kNotYet };
 
   /// Gives the next batch, or says that there is none, or none after so much waiting. Throws
-  /// std::logic_error after `stop`, and in a child of fork, which has not the threads.
+  /// std::logic_error after `stop`, also if that comes while it waits.
   Next next(LoadedBatch& batch, std::chrono::milliseconds patience);
 
   PipelineStats stats() const;
@@ -88,6 +92,8 @@ class BatchPipeline {
     std::vector<ColdRows> cold;  // of each table
   };
 
+  void take_feeds();
+  void free_feeds() noexcept;
   void run_sampler();
   void run_feeder();
   Sampled sample_batch(std::uint64_t number) const;
@@ -124,10 +130,11 @@ class BatchPipeline {
   std::deque<LoadedBatch> ready_;
   std::uint64_t num_sampled_ = 0, num_taken_ = 0;
   bool is_stopping_ = false;
-  int process_;
   std::exception_ptr failure_;
   PipelineStats stats_;
-  std::thread sampler_, feeder_;  // the last: they use the others
+  std::mutex end_mutex_;  // held by who ends the threads; never taken inside the other
+  bool has_ended_ = false;
+  Thread sampler_, feeder_;  // the last: they use the others
 };
 
 }  // namespace graphmount

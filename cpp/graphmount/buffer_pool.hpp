@@ -1,6 +1,6 @@
 // Large buffers that come back when nobody looks at them any more, so that batches after the first
 // few need no new memory. Who keeps a buffer keeps it: the pool then makes a fresh one. The pool
-// may be gone when the last buffer comes back.
+// may be gone when the last buffer comes back. Safe with threads and after fork.
 #pragma once
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "graphmount/fork_safe_mutex.hpp"
 #include "graphmount/host_pinning.hpp"
 
 namespace graphmount {
@@ -18,7 +19,6 @@ namespace graphmount {
 template <PageSize kPages>
 class BasicBufferPool {
   struct Shared {
-    mutable std::mutex mutex;
     std::vector<PinnableBuffer<kPages>> free;
     std::size_t most_free = 0;
     std::size_t num_taken = 0, taken_bytes = 0;
@@ -44,7 +44,7 @@ class BasicBufferPool {
     }
     ~Handle() {
       if (shared_ == nullptr) return;
-      const std::lock_guard lock(shared_->mutex);
+      const std::lock_guard lock(fork_safe_mutex<BasicBufferPool>());
       --shared_->num_taken;
       shared_->taken_bytes -= taken_bytes_;
       if (shared_->free.size() < shared_->most_free) shared_->free.push_back(std::move(buffer_));
@@ -70,7 +70,7 @@ class BasicBufferPool {
     Handle handle;
     handle.buffer_ = PinnableBuffer<kPages>(pins_);
     {
-      const std::lock_guard lock(shared_->mutex);
+      const std::lock_guard lock(fork_safe_mutex<BasicBufferPool>());
       if (!shared_->free.empty()) {
         std::swap(handle.buffer_, shared_->free.back());
         shared_->free.pop_back();
@@ -79,7 +79,7 @@ class BasicBufferPool {
     // With some room, so that the next batch, a little larger, does not need a new one.
     if (handle.buffer_.bytes() < bytes) handle.buffer_.resize(bytes + bytes / 8);
     handle.buffer_.resize(bytes);
-    const std::lock_guard lock(shared_->mutex);
+    const std::lock_guard lock(fork_safe_mutex<BasicBufferPool>());
     handle.shared_ = shared_;
     ++shared_->num_taken;
     shared_->taken_bytes += bytes;
@@ -89,7 +89,7 @@ class BasicBufferPool {
 
   /// Buffers that are in use, and their bytes.
   std::pair<std::size_t, std::size_t> taken() const {
-    const std::lock_guard lock(shared_->mutex);
+    const std::lock_guard lock(fork_safe_mutex<BasicBufferPool>());
     return {shared_->num_taken, shared_->taken_bytes};
   }
 

@@ -16,4 +16,10 @@ OutOfMemory::OutOfMemory(std::size_t bytes) noexcept {
                 bytes);
 }
 
+ThreadError::ThreadError(int code)
+    : std::runtime_error("cannot start a thread (" + std::generic_category().message(code) +
+                         "): raise the limit on threads (ulimit -u, the pids limit of a "
+                         "container) or on memory (ulimit -v), or end other loops and programs"),
+      code_(code) {}
+
 }  // namespace graphmount

@@ -49,6 +49,16 @@ class IoError : public FileError {
   int code_;
 };
 
+/// The system gives no more threads. `code` is an errno value.
+class ThreadError : public std::runtime_error {
+ public:
+  explicit ThreadError(int code);
+  int code() const { return code_; }
+
+ private:
+  int code_;
+};
+
 /// A node id, row or key that does not exist.
 class IdError : public std::out_of_range {
  public:

@@ -1,8 +1,9 @@
 // A mutex that a child of fork finds unlocked, whatever the parent's other threads were doing.
 //
 // A plain mutex that another thread holds at the moment of the fork stays locked in the child for
-// ever. This one is taken by whoever forks, so nobody else can hold it then. There is one for each
-// Tag, for bookkeeping that takes no time.
+// ever. This one is taken by whoever forks, so nobody else can hold it then, and what it guards is
+// whole in the child. There is one for each Tag, for bookkeeping that takes no time; nobody may
+// want a second one while holding it.
 #pragma once
 
 #include <mutex>
@@ -13,14 +14,27 @@
 
 namespace graphmount {
 
+namespace detail {
+
 template <class Tag>
-std::mutex& fork_safe_mutex() {
-  static std::mutex mutex;
+struct ForkSafeMutex {
+  static inline constinit std::mutex mutex;
 #ifndef _WIN32
-  [[maybe_unused]] static const int registered =
+  // When the library is loaded, not when a thread first asks: a child that was forked in the
+  // middle of that would wait for its end for ever.
+  static inline const int registered =
       pthread_atfork([] { mutex.lock(); }, [] { mutex.unlock(); }, [] { mutex.unlock(); });
 #endif
-  return mutex;
+};
+
+}  // namespace detail
+
+template <class Tag>
+std::mutex& fork_safe_mutex() {
+#ifndef _WIN32
+  static_cast<void>(&detail::ForkSafeMutex<Tag>::registered);  // or it would not be there
+#endif
+  return detail::ForkSafeMutex<Tag>::mutex;
 }
 
 }  // namespace graphmount

@@ -9,9 +9,9 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <stdexcept>
 #include <string>
-#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -22,6 +22,9 @@
 #ifdef __linux__
 #include <sched.h>
 #endif
+
+#include "graphmount/error.hpp"
+#include "graphmount/thread.hpp"
 
 namespace graphmount {
 namespace {
@@ -104,8 +107,13 @@ class Pool {
     {
       const std::lock_guard lock(mutex_);
       start_threads(helpers_wanted);
-      for (int i = 0; i < helpers_wanted; ++i) queue_.push_back(job);
-      has_work_ = true;
+      try {
+        const int num_threads = static_cast<int>(threads_.size());
+        for (int i = 0; i < std::min(helpers_wanted, num_threads); ++i) queue_.push_back(job);
+      } catch (const std::bad_alloc&) {
+        // Those who were asked, or the caller alone, get the work done too.
+      }
+      has_work_ = !queue_.empty();
     }
     wake_.notify_all();
     t_inside = true;
@@ -125,9 +133,18 @@ class Pool {
  private:
   void start_threads(int wanted) {
     try {
-      while (static_cast<int>(threads_.size()) < wanted) threads_.emplace_back([this] { serve(); });
-    } catch (const std::system_error&) {
-      // The system has no more threads for us. The caller alone gets the work done too.
+      while (static_cast<int>(threads_.size()) < wanted) {
+        threads_.emplace_back();  // first, so that a thread that runs has a place
+        try {
+          threads_.back() = Thread([this] { serve(); });
+        } catch (...) {
+          threads_.pop_back();
+          throw;
+        }
+      }
+    } catch (const ThreadError&) {
+      // The system has no more threads for us. Fewer, or the caller alone, get the work done too.
+    } catch (const std::bad_alloc&) {
     }
     // With more threads than processors, who looks out would be in the way of who works.
     may_look_out_ = static_cast<int>(threads_.size()) <= most_lookouts_;
@@ -169,7 +186,7 @@ class Pool {
   std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<std::shared_ptr<Job>> queue_;
-  std::vector<std::thread> threads_;
+  std::vector<Thread> threads_;
   alignas(64) std::atomic<bool> has_work_ = false;  // the queue; changes under the mutex
 };
 

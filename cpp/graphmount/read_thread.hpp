@@ -1,4 +1,5 @@
-// A thread that reads rows while its owner does something else: one read under way at a time.
+// A thread that reads rows while its owner does something else: one read under way at a time. It
+// belongs to its process: see process_bound.hpp.
 #pragma once
 
 #include <condition_variable>
@@ -6,14 +7,15 @@
 #include <memory>
 #include <mutex>
 #include <span>
-#include <thread>
 
 #include "graphmount/row_reader.hpp"
+#include "graphmount/thread.hpp"
 
 namespace graphmount {
 
 class ReadThread {
  public:
+  /// Throws ThreadError.
   explicit ReadThread(std::unique_ptr<RowReader> reader);
   /// Waits for a read that is under way.
   ~ReadThread();
@@ -37,7 +39,7 @@ class ReadThread {
   std::span<const RowRead> reads_;
   std::exception_ptr failure_;
   bool is_busy_ = false, is_ending_ = false;
-  std::thread thread_;  // the last: it uses the others
+  Thread thread_;  // the last: it uses the others
 };
 
 }  // namespace graphmount

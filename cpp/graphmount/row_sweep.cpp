@@ -1,7 +1,5 @@
 #include "graphmount/row_sweep.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -16,8 +14,7 @@ RowSweep::RowSweep(std::vector<std::unique_ptr<RowReader>> readers, std::uint64_
       row_bytes_(row_bytes),
       chunk_rows_(chunk_rows),
       segment_rows_(std::max<std::size_t>(1, segment_bytes / std::max<std::size_t>(1, row_bytes))),
-      num_chunks_(chunk_rows == 0 ? 0 : (num_rows + chunk_rows - 1) / chunk_rows),
-      process_(getpid()) {
+      num_chunks_(chunk_rows == 0 ? 0 : (num_rows + chunk_rows - 1) / chunk_rows) {
   if (chunk_rows == 0 || readers.empty())
     throw std::invalid_argument("a sweep needs readers, and chunks with rows");
   for (auto& reader : readers) {
@@ -28,17 +25,21 @@ RowSweep::RowSweep(std::vector<std::unique_ptr<RowReader>> readers, std::uint64_
     worker->bytes = worker->reader->bytes();
     workers_.push_back(std::move(worker));
   }
-  for (const auto& worker : workers_)
-    worker->thread = std::thread([this, &own = *worker] { serve(own); });
+  try {
+    for (const auto& worker : workers_)
+      worker->thread = Thread([this, &own = *worker] { serve(own); });
+  } catch (...) {
+    end_threads();
+    throw;
+  }
 }
 
 RowSweep::~RowSweep() {
-  if (getpid() != process_) {
-    // The threads are the parent's: there is nothing to wait for here.
-    for (const auto& worker : workers_) worker->thread.detach();
-    return;
-  }
   clear();
+  end_threads();
+}
+
+void RowSweep::end_threads() noexcept {
   {
     const std::lock_guard lock(mutex_);
     is_ending_ = true;

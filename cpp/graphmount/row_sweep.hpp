@@ -11,10 +11,8 @@
 // less of it, and nearly twice as many batches share a read as would fit complete. The sweep rests
 // while nothing is left to read for the oldest batch, and there is no room. The memory is used
 // again and again: what the system gives has to be cleared, which takes longer than reading into
-// it.
+// it. The threads belong to their process: see process_bound.hpp.
 #pragma once
-
-#include <sys/types.h>
 
 #include <condition_variable>
 #include <cstddef>
@@ -24,11 +22,11 @@
 #include <memory>
 #include <mutex>
 #include <span>
-#include <thread>
 #include <vector>
 
 #include "graphmount/buffer.hpp"
 #include "graphmount/row_reader.hpp"
+#include "graphmount/thread.hpp"
 
 namespace graphmount {
 
@@ -50,7 +48,7 @@ class RowSweep {
   static constexpr std::size_t kSegmentBytes = 1 << 20;
 
   /// A thread for each reader. For rows [0, num_rows), so many in a chunk; batches get memory in
-  /// segments.
+  /// segments. Throws ThreadError.
   RowSweep(std::vector<std::unique_ptr<RowReader>> readers, std::uint64_t num_rows,
            std::size_t row_bytes, std::size_t chunk_rows,
            std::size_t segment_bytes = kSegmentBytes);
@@ -117,9 +115,10 @@ class RowSweep {
     std::vector<Part> parts;
     ReadStats stats;        // when it was done last,
     std::size_t bytes = 0;  // and what it held then
-    std::thread thread;
+    Thread thread;
   };
 
+  void end_threads() noexcept;
   void serve(Worker& worker);
   bool has_work() const;
   void claim(Worker& worker);
@@ -138,7 +137,6 @@ class RowSweep {
   std::uint64_t num_rows_;
   std::size_t row_bytes_, chunk_rows_, segment_rows_;
   std::uint64_t num_chunks_;
-  pid_t process_;
 
   mutable std::mutex mutex_;  // guards all that follows
   std::condition_variable changed_;

@@ -239,7 +239,7 @@ void TableFeed::count(Fill& fill) {
   stats_.bytes = bytes();
 }
 
-void TableFeed::abandon() noexcept {
+void TableFeed::abandon() {
   for (Fill& fill : fills_) {
     try {
       if (fill.reader) fill.reader->wait();
@@ -249,8 +249,8 @@ void TableFeed::abandon() noexcept {
   if (sweep_ != nullptr) sweep_->clear();
   if (num_started_ == num_finished_ && window_.num_announced() == 0) return;
   // Slots that were to be filled have not been.
-  num_finished_ = num_started_;
   window_ = make_window();
+  num_finished_ = num_started_;
 }
 
 std::size_t TableFeed::bytes() const {

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -61,8 +62,8 @@ struct FeedOptions {
 class TableFeed {
  public:
   /// Reads the hot rows. The matrix must outlive the feed. Throws IoError, FileChangedError,
-  /// IdError for a row that does not exist, and std::invalid_argument if there is no such
-  /// conversion.
+  /// IdError for a row that does not exist, std::invalid_argument if there is no such conversion,
+  /// and ThreadError.
   TableFeed(const FeatureMatrix& matrix, const FeedOptions& options);
 
   const FeatureMatrix& matrix() const { return *matrix_; }
@@ -104,8 +105,14 @@ class TableFeed {
     if (sweep_ != nullptr) sweep_->cancel();
   }
   /// Gives up what is under way, and forgets what was announced: after an exception of the others,
-  /// or a loop that was left early.
-  void abandon() noexcept;
+  /// or a loop that was left early. Without memory for that it throws std::bad_alloc, and has to
+  /// be called again.
+  void abandon();
+
+  /// Makes the caller the one who uses the feed, until `give_back`; false if somebody else does.
+  /// For any thread.
+  bool take() noexcept { return !is_taken_.test_and_set(); }
+  void give_back() noexcept { is_taken_.clear(); }
 
   /// As of the last batch that was finished.
   const FeedStats& stats() const { return stats_; }
@@ -155,6 +162,7 @@ class TableFeed {
   SweptRows swept_;            // of the batch whose turn it is
   std::unique_ptr<RowSweep> sweep_;
   std::uint64_t num_started_ = 0, num_finished_ = 0;
+  std::atomic_flag is_taken_;
 };
 
 }  // namespace graphmount

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "gil.hpp"
 #include "graphmount/format.hpp"
 #include "graphmount/mapped_file.hpp"
 

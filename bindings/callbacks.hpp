@@ -5,6 +5,7 @@
 
 #include <optional>
 
+#include "gil.hpp"
 #include "graphmount/progress.hpp"
 
 namespace graphmount::bindings {
@@ -12,7 +13,7 @@ namespace graphmount::bindings {
 /// Calls `callback` with the GIL held, and lets Ctrl-C through even where there is none.
 inline Progress to_progress(const std::optional<nanobind::callable>& callback) {
   return [&callback](std::uint64_t done, std::uint64_t total) {
-    const nanobind::gil_scoped_acquire acquire;
+    const GilAcquire acquire;
     if (PyErr_CheckSignals() != 0) throw nanobind::python_error();
     if (callback) (*callback)(done, total);
   };

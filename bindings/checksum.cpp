@@ -12,7 +12,7 @@ void bind_checksum(nb::module_& module) {
   module.def(
       "checksum",
       [](const Column<std::uint8_t>& bytes) {
-        const nb::gil_scoped_release release;
+        const GilRelease release;
         return xxh64(std::as_bytes(to_span(bytes)));
       },
       "bytes"_a);

@@ -38,7 +38,7 @@ void bind_disk_probe(nb::module_& module) {
           [](const DiskProbe& self, const std::string& way, unsigned depth,
              std::uint64_t read_bytes, bool in_order, double seconds) {
             const ProbeOptions options{to_way(way), depth, read_bytes, in_order, seconds};
-            const nb::gil_scoped_release release;
+            const GilRelease release;
             const ProbeResult result = self.run(options);
             return std::tuple(result.reads, result.seconds);
           },
@@ -49,7 +49,7 @@ void bind_disk_probe(nb::module_& module) {
       [](nb::ndarray<std::uint64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> out,
          std::uint64_t offset, std::uint64_t key) {
         const std::span<std::uint64_t> words(out.data(), out.size());
-        const nb::gil_scoped_release release;
+        const GilRelease release;
         fill_probe_pattern(words, offset, key);
       },
       "out"_a, "offset"_a, "key"_a);

@@ -10,7 +10,7 @@ auto find_edges_of(const Graph& graph, const Column<std::int64_t>& sources,
                    const Column<std::int64_t>& destinations) {
   std::vector<std::uint8_t> out(sources.size());
   {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     find_edges(graph, to_span(sources), to_span(destinations), out);
   }
   return to_numpy(std::move(out));

@@ -43,6 +43,11 @@ constexpr const char* kOutOfMemory =
     "out of memory: the system gives this process no more of it; use smaller batches or a lower "
     "memory=, or raise its limit (ulimit -v, the container's)";
 
+void raise_thread_error(const ThreadError& error) {
+  const nb::object instance = nb::borrow(PyExc_OSError)(error.code(), error.what());
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(instance.ptr())), instance.ptr());
+}
+
 void translate(const std::exception_ptr& pointer, void*) {
   try {
     std::rethrow_exception(pointer);
@@ -54,6 +59,8 @@ void translate(const std::exception_ptr& pointer, void*) {
     raise("MissingDataError", error, to_str(error.path()));
   } catch (const IoError& error) {
     raise_os_error(error);
+  } catch (const ThreadError& error) {
+    raise_thread_error(error);
   } catch (const IdError& error) {
     raise("IdError", error);
   } catch (const BudgetError& error) {

@@ -16,7 +16,7 @@ void gather(const MountedFeatures& features, const Column<std::int64_t>& ids,
   const DType wanted = to_dtype(dtype);
   const ReaderKind kind = to_reader_kind(reader);
   const auto bytes = std::as_writable_bytes(std::span(out.data(), out.size()));
-  const nb::gil_scoped_release release;
+  const GilRelease release;
   features.gather.gather(to_span(ids), wanted, bytes, kind);
 }
 
@@ -62,7 +62,7 @@ void bind_features(nb::module_& module) {
           "__init__",
           [](MountedFeatures* self, const nb::bytes& path, const std::optional<int>& descriptor) {
             const std::filesystem::path target = to_path(path);
-            const nb::gil_scoped_release release;
+            const GilRelease release;
             new (self) MountedFeatures(open_file(target, descriptor));
           },
           "path"_a, "descriptor"_a = nb::none())
@@ -85,7 +85,7 @@ void bind_features(nb::module_& module) {
           "prefetch",
           [](const MountedFeatures& self, const Column<std::int64_t>& rows) {
             const auto copied = to_vector(rows);
-            const nb::gil_scoped_release release;
+            const GilRelease release;
             return self.prefetch(copied);
           },
           "rows"_a)
@@ -93,7 +93,7 @@ void bind_features(nb::module_& module) {
           "read_rows",
           [](const MountedFeatures& self, std::uint64_t first, const OutBytes& out) {
             const auto bytes = std::as_writable_bytes(std::span(out.data(), out.size()));
-            const nb::gil_scoped_release release;
+            const GilRelease release;
             self.read_rows(first, bytes);
           },
           "first"_a, "out"_a.noconvert())
@@ -103,12 +103,12 @@ void bind_features(nb::module_& module) {
           [](const MountedFeatures& self, const std::string& reader) {
             return why_no_reader(self, to_reader_kind(reader));
           },
-          "reader"_a, nb::call_guard<nb::gil_scoped_release>());
+          "reader"_a, nb::call_guard<GilRelease>());
   bind_mount(features);
   module.def(
       "prefetch_memory",
       [](const Column<std::uint8_t>& bytes) {
-        const nb::gil_scoped_release release;
+        const GilRelease release;
         prefetch_memory(std::as_bytes(to_span(bytes)));
       },
       "bytes"_a);

@@ -21,7 +21,7 @@ using SharedGraph = std::shared_ptr<const Graph>;
 
 std::shared_ptr<Graph> open_graph(const nb::bytes& path, const std::optional<int>& descriptor) {
   const std::filesystem::path target = to_path(path);
-  const nb::gil_scoped_release release;
+  const GilRelease release;
   return std::make_shared<Graph>(open_file(target, descriptor));
 }
 
@@ -73,7 +73,7 @@ nb::object read_list(const Graph& graph, const std::string& name, const std::str
   std::vector<float> weights;
   std::vector<std::int64_t> integers;
   {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     if (kind == SectionKind::kWeights)
       weights = read_list_weights(graph, parsed, first, count);
     else
@@ -93,7 +93,7 @@ nb::object gather_list(const Graph& graph, const std::string& name, const std::s
   std::vector<float> weights;
   std::vector<std::int64_t> timestamps;
   {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     if (kind == SectionKind::kWeights)
       weights = gather_list_weights(graph, parsed, to_span(positions));
     else
@@ -111,7 +111,7 @@ auto degrees(const Graph& graph, const IdColumn& nodes, const std::string& direc
   const Direction parsed = to_direction(direction);
   std::vector<std::int64_t> out(nodes.size());
   {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     graph.degrees(to_span(nodes), parsed, out);
   }
   return to_numpy(std::move(out));
@@ -121,7 +121,7 @@ auto all_degrees(const Graph& graph, const std::string& direction) {
   const Direction parsed = to_direction(direction);
   std::vector<std::int64_t> out(static_cast<std::size_t>(graph.num_nodes()));
   {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     graph.all_degrees(parsed, out);
   }
   return to_numpy(std::move(out));
@@ -130,7 +130,7 @@ auto all_degrees(const Graph& graph, const std::string& direction) {
 std::tuple<EdgeId, EdgeId> neighbor_range(const Graph& graph, NodeId node,
                                           const std::string& direction) {
   const Direction parsed = to_direction(direction);
-  const nb::gil_scoped_release release;
+  const GilRelease release;
   const ListRange range = graph.neighbor_range(node, parsed);
   return {range.begin, range.end};
 }
@@ -138,13 +138,13 @@ std::tuple<EdgeId, EdgeId> neighbor_range(const Graph& graph, NodeId node,
 std::uint64_t prefetch(const Graph& graph, const IdColumn& nodes, const std::string& direction) {
   const Direction parsed = to_direction(direction);
   const auto copied = to_vector(nodes);
-  const nb::gil_scoped_release release;
+  const GilRelease release;
   return graph.prefetch(copied, parsed);
 }
 
 DegreeSummary degree_summary(const Graph& graph, const std::string& direction) {
   const Direction parsed = to_direction(direction);
-  const nb::gil_scoped_release release;
+  const GilRelease release;
   return summarize_degrees(graph, parsed);
 }
 

@@ -49,14 +49,14 @@ void add(GraphCompiler& self, const IdColumn& src, const IdColumn& dst,
   EdgeColumns edges{to_span(src), to_span(dst), std::nullopt, std::nullopt};
   if (weights) edges.weights = to_span(*weights);
   if (timestamps) edges.times = to_span(*timestamps);
-  const nb::gil_scoped_release release;
+  const GilRelease release;
   self.add(edges);
 }
 
 auto count_appearances(const GraphCompiler& self) {
   std::vector<std::uint32_t> counts(self.num_nodes());
   {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     self.count_appearances(counts);
   }
   return to_numpy(std::move(counts));
@@ -65,7 +65,7 @@ auto count_appearances(const GraphCompiler& self) {
 auto hot_order_of(const Column<std::uint32_t>& counts) {
   std::vector<NodeId> order(counts.size());
   {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     hot_order(to_span(counts), order);
   }
   return to_numpy(std::move(order));
@@ -90,7 +90,7 @@ std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t> finish(
   const std::span<const NodeId> renumbering =
       new_ids ? to_span(*new_ids) : std::span<const NodeId>();
   const Progress report = to_progress(progress);
-  const nb::gil_scoped_release release;
+  const GilRelease release;
   const GraphSummary summary = self.finish(target, node_ids, renumbering, report);
   return {summary.num_nodes, summary.num_edges, summary.file_bytes, summary.spilled_bytes};
 }

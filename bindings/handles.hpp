@@ -89,13 +89,13 @@ void bind_mount(nb::class_<Handle>& cls) {
              const std::optional<nb::callable>& progress) {
             const Advice parsed = to_advice(advice);
             const Progress report = to_progress(progress);
-            const nb::gil_scoped_release release;
+            const GilRelease release;
             handle.mount().advise(parsed, report);
           },
           "advice"_a, "progress"_a.none())
       .def(
           "resident_bytes", [](const Handle& handle) { return handle.mount().resident_bytes(); },
-          nb::call_guard<nb::gil_scoped_release>());
+          nb::call_guard<GilRelease>());
 }
 
 }  // namespace graphmount::bindings

@@ -31,7 +31,7 @@ void bind_id_maps(nb::module_& module) {
           [](NumberMap& self, const Numbers& first, const Numbers& second) {
             std::vector<NodeId> first_ids(first.size()), second_ids(second.size());
             {
-              const nb::gil_scoped_release release;
+              const GilRelease release;
               self.add(to_span(first), to_span(second), first_ids, second_ids);
             }
             return std::pair(to_numpy(std::move(first_ids)), to_numpy(std::move(second_ids)));
@@ -42,7 +42,7 @@ void bind_id_maps(nb::module_& module) {
           [](const NumberMap& self, const Numbers& keys) {
             std::vector<NodeId> ids(keys.size());
             {
-              const nb::gil_scoped_release release;
+              const GilRelease release;
               self.find(to_span(keys), ids);
             }
             return to_numpy(std::move(ids));
@@ -61,7 +61,7 @@ void bind_id_maps(nb::module_& module) {
             const CallerNames seconds = to_names(second.first, second.second);
             std::vector<NodeId> first_ids(firsts.size()), second_ids(seconds.size());
             {
-              const nb::gil_scoped_release release;
+              const GilRelease release;
               self.add(firsts.column(), seconds.column(), first_ids, second_ids);
             }
             return std::pair(to_numpy(std::move(first_ids)), to_numpy(std::move(second_ids)));
@@ -73,7 +73,7 @@ void bind_id_maps(nb::module_& module) {
             const CallerNames names = to_names(offsets, bytes);
             std::vector<NodeId> ids(names.size());
             {
-              const nb::gil_scoped_release release;
+              const GilRelease release;
               self.find(names.column(), ids);
             }
             return to_numpy(std::move(ids));

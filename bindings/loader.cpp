@@ -11,6 +11,7 @@
 
 #include "arrays.hpp"
 #include "graphmount/batch_pipeline.hpp"
+#include "graphmount/process_bound.hpp"
 #include "mounted_features.hpp"
 
 namespace graphmount::bindings {
@@ -20,7 +21,14 @@ using nb::literals::operator""_a;
 using IdColumn = Column<std::int64_t>;
 using namespace std::chrono_literals;
 
-void make_feed(TableFeed* self, const MountedFeatures& matrix, std::uint64_t memory,
+/// What Python calls TableFeed: harmless in a child of fork, where it cannot be used.
+struct PythonFeed {
+  ProcessBound<TableFeed> feed;
+  // What does not change, so that it can be told anywhere.
+  std::uint64_t num_hot, num_slots;
+};
+
+void make_feed(PythonFeed* self, const MountedFeatures& matrix, std::uint64_t memory,
                double slot_share, std::uint64_t window, const IdColumn& trial,
                const IdColumn& hottest, const std::string& dtype, const std::string& reader) {
   const FeedOptions options{.memory = memory,
@@ -30,43 +38,75 @@ void make_feed(TableFeed* self, const MountedFeatures& matrix, std::uint64_t mem
                             .hottest = to_vector(hottest),
                             .dtype = to_dtype(dtype),
                             .reader = to_reader_kind(reader)};
-  const nb::gil_scoped_release release;
-  new (self) TableFeed(matrix, options);
+  const GilRelease release;
+  auto feed = ProcessBound<TableFeed>::make(matrix, options);
+  const std::uint64_t num_hot = feed->hot().size(), num_slots = feed->num_slots();
+  new (self) PythonFeed{std::move(feed), num_hot, num_slots};
 }
 
-/// A pipeline whose end does not keep Python from running: its threads may have to.
-struct PythonPipeline : BatchPipeline {
-  using BatchPipeline::BatchPipeline;
-  ~PythonPipeline() {
-    const nb::gil_scoped_release release;
-    stop();
+/// What Python calls BatchPipeline. Its end does not keep Python from running, since its threads
+/// may have to; in a child of fork, which has not the threads, it is harmless.
+class PythonPipeline {
+ public:
+  explicit PythonPipeline(ProcessBound<BatchPipeline> pipeline) : pipeline_(std::move(pipeline)) {}
+  PythonPipeline(const PythonPipeline&) = delete;
+  PythonPipeline& operator=(const PythonPipeline&) = delete;
+  ~PythonPipeline() { stop(); }
+
+  void stop() {
+    if (!pipeline_.is_here()) return;
+    const GilRelease release;
+    pipeline_->stop();
   }
+
+  BatchPipeline& here() const {
+    if (!pipeline_.is_here())
+      throw std::logic_error(
+          "this process was forked from the one that iterates; begin a loop of its own here");
+    return *pipeline_;
+  }
+
+ private:
+  ProcessBound<BatchPipeline> pipeline_;
 };
 
 void make_pipeline(PythonPipeline* self, std::shared_ptr<const Graph> graph,
-                   const std::vector<std::shared_ptr<TableFeed>>& node_feeds,
-                   const std::vector<std::shared_ptr<TableFeed>>& edge_feeds,
+                   const std::vector<const PythonFeed*>& node_feeds,
+                   const std::vector<const PythonFeed*>& edge_feeds,
                    std::shared_ptr<const SeedSource> seeds, const SampleOptions& sample,
                    std::uint64_t first_batch, std::uint64_t window, std::uint64_t prefetch,
                    bool pin_memory) {
   std::vector<PipelineTable> tables;
-  for (const auto& feed : node_feeds) tables.push_back({feed, false});
-  for (const auto& feed : edge_feeds) tables.push_back({feed, true});
-  new (self) PythonPipeline(std::move(graph), std::move(tables), std::move(seeds),
-                            {.sample = sample,
-                             .first_batch = first_batch,
-                             .window = window,
-                             .prefetch = prefetch,
-                             .pin_memory = pin_memory});
+  const auto add = [&](const PythonFeed& feed, bool of_edges) {
+    if (!feed.feed.is_here())
+      throw std::logic_error("the caches are those of the process that this one was forked from");
+    tables.push_back({feed.feed.shared(), of_edges});
+  };
+  for (const PythonFeed* feed : node_feeds) add(*feed, false);
+  for (const PythonFeed* feed : edge_feeds) add(*feed, true);
+  const PipelineOptions options{.sample = sample,
+                                .first_batch = first_batch,
+                                .window = window,
+                                .prefetch = prefetch,
+                                .pin_memory = pin_memory};
+  // With the GIL released, since reads of the last loop may have to be waited for.
+  ProcessBound<BatchPipeline> pipeline;
+  {
+    const GilRelease release;
+    pipeline = ProcessBound<BatchPipeline>::make(std::move(graph), std::move(tables),
+                                                 std::move(seeds), options);
+  }
+  new (self) PythonPipeline(std::move(pipeline));
 }
 
 /// The next batch, or None at the end. Ctrl-C is noticed while waiting.
-std::optional<LoadedBatch> next_batch(PythonPipeline& pipeline) {
+std::optional<LoadedBatch> next_batch(const PythonPipeline& self) {
+  BatchPipeline& pipeline = self.here();
   for (;;) {
     LoadedBatch batch;
     BatchPipeline::Next state;
     {
-      const nb::gil_scoped_release release;
+      const GilRelease release;
       state = pipeline.next(batch, 100ms);
     }
     if (state == BatchPipeline::Next::kEnd) return std::nullopt;
@@ -84,7 +124,8 @@ void set_host_pinning(std::uintptr_t pin, std::uintptr_t unpin) {
 }
 
 /// The rows of a table as an array, which owns them from then on.
-nb::ndarray<nb::numpy> take_rows(LoadedBatch& batch, std::size_t table, const TableFeed& feed) {
+nb::ndarray<nb::numpy> take_rows(LoadedBatch& batch, std::size_t table, const PythonFeed& of) {
+  const TableFeed& feed = *of.feed;
   auto* owned = new BufferPool::Handle(std::move(batch.rows.at(table)));
   nb::capsule owner(
       owned, [](void* pointer) noexcept { delete static_cast<BufferPool::Handle*>(pointer); });
@@ -127,11 +168,11 @@ void bind_loader(nb::module_& module) {
       .def_ro("held_bytes", &PipelineStats::held_bytes)
       .def_ro("feeds", &PipelineStats::feeds);
 
-  nb::class_<TableFeed>(module, "TableFeed")
+  nb::class_<PythonFeed>(module, "TableFeed")
       .def("__init__", &make_feed, "matrix"_a, nb::kw_only(), "memory"_a, "slot_share"_a,
            "window"_a, "trial"_a, "hottest"_a, "dtype"_a, "reader"_a, nb::keep_alive<1, 2>())
-      .def_prop_ro("num_hot", [](const TableFeed& self) { return self.hot().size(); })
-      .def_prop_ro("num_slots", &TableFeed::num_slots);
+      .def_ro("num_hot", &PythonFeed::num_hot)
+      .def_ro("num_slots", &PythonFeed::num_slots);
 
   nb::class_<LoadedBatch>(module, "LoadedBatch")
       .def_ro("number", &LoadedBatch::number)
@@ -144,8 +185,8 @@ void bind_loader(nb::module_& module) {
       .def("__init__", &make_pipeline, nb::kw_only(), "graph"_a, "node_feeds"_a, "edge_feeds"_a,
            "seeds"_a, "sample"_a, "first_batch"_a, "window"_a, "prefetch"_a, "pin_memory"_a)
       .def("next", &next_batch)
-      .def("stop", &PythonPipeline::stop, nb::call_guard<nb::gil_scoped_release>())
-      .def("stats", &PythonPipeline::stats);
+      .def("stop", &PythonPipeline::stop)
+      .def("stats", [](const PythonPipeline& self) { return self.here().stats(); });
 }
 
 }  // namespace graphmount::bindings

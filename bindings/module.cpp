@@ -3,6 +3,7 @@
 #include <nanobind/nanobind.h>
 
 #include "arrays.hpp"
+#include "gil.hpp"
 #include "graphmount/parallel.hpp"
 
 namespace graphmount::bindings {
@@ -59,6 +60,7 @@ NB_MODULE(_core, module) {
   bindings::bind_seeds(module);
   bindings::bind_loader(module);
   bindings::bind_disk_probe(module);
+  module.def("close_gate", &bindings::close_gate);
   module.def("num_threads", &num_threads);
   module.def("start_threads", &start_threads);
   module.def("set_num_threads", &set_num_threads, "count"_a);

@@ -25,7 +25,7 @@ template <class Fill>
 ResultArray<2> make_matrix(std::size_t rows, std::size_t columns, const Fill& fill) {
   ResultBuffer result;
   {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     result = allocate_result(rows, columns, "rows of " + std::to_string(columns) + " negatives");
     fill(result->span());
   }

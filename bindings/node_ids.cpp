@@ -20,7 +20,7 @@ template <class Fill>
 auto make_numbers(std::size_t size, const Fill& fill) {
   std::vector<std::int64_t> out(size);
   {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     fill(std::span(out));
   }
   return to_numpy(std::move(out));
@@ -29,7 +29,7 @@ auto make_numbers(std::size_t size, const Fill& fill) {
 auto to_external_names(const NodeIds& ids, const Numbers& nodes) {
   OwnedNames names;
   {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     names = ids.to_external_names(to_span(nodes));
   }
   return std::pair(to_numpy(std::move(names.offsets)), to_numpy(std::move(names.bytes)));

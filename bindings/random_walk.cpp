@@ -38,7 +38,7 @@ ResultArray<2> walk(const Graph& graph, const IdColumn& starts, std::uint64_t le
   const Walkers walkers{copied, length, RandomKey(key)};
   ResultBuffer out;
   {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     require_walkable(graph, walkers, options);
     out = allocate_walks(starts.size(), length);
     random_walk(graph, walkers, options, out->span());
@@ -57,7 +57,7 @@ std::tuple<ResultArray<1>, ResultArray<1>, ResultArray<2>> skip_gram_pairs(
   std::uint64_t num_pairs = 0;
   const auto copied = to_vector(starts);
   {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     const Walkers walkers{copied, length, RandomKey(key)};
     const SkipGramWalks walks(graph, walkers, options, window);
     num_pairs = walks.num_pairs();
@@ -81,7 +81,7 @@ auto visit_counts(const Graph& graph, const IdColumn& starts, std::uint64_t num_
   VisitCounts counts;
   const auto copied = to_vector(starts);
   {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     const Walkers walkers{copied, length, RandomKey(key), num_walks};
     counts = count_visits(graph, walkers, options, top);
   }

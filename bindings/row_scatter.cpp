@@ -39,7 +39,7 @@ void make_scatter(RowScatter* self, std::uint64_t row_bytes, std::optional<std::
   }
   if (name_of) {
     options.name_of = [function = *name_of](std::int64_t node) {
-      const nb::gil_scoped_acquire acquire;
+      const GilAcquire acquire;
       return nb::cast<std::string>(function(node));
     };
   }
@@ -58,7 +58,7 @@ void bind_row_scatter(nb::module_& module) {
           [](RowScatter& self, const Column<std::int64_t>& destinations,
              const Column<std::uint8_t>& bytes) {
             const auto copied = to_vector(destinations);
-            const nb::gil_scoped_release release;
+            const GilRelease release;
             self.add(copied, std::as_bytes(to_span(bytes)));
           },
           "destinations"_a, "bytes"_a)
@@ -67,7 +67,7 @@ void bind_row_scatter(nb::module_& module) {
           "write_to",
           [](RowScatter& self, FeatureWriter& writer, const std::optional<nb::callable>& progress) {
             const Progress report = to_progress(progress);
-            const nb::gil_scoped_release release;
+            const GilRelease release;
             const ScatterSummary summary = self.write_to(writer, report);
             return std::tuple(summary.missing, summary.repeated);
           },

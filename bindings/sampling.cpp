@@ -24,7 +24,7 @@ ResultArray<2> fanout(const Graph& graph, const IdColumn& nodes, std::uint64_t k
                               .key = RandomKey(key)};
   ResultBuffer out;
   {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     out = random_fanout(graph, to_span(nodes), options);
   }
   return to_array<2>(std::move(out), {nodes.size(), static_cast<std::size_t>(k)});
@@ -48,7 +48,7 @@ void make_options(SampleOptions* self, const std::vector<std::int64_t>& fanouts,
 
 NeighborSample sample(const Graph& graph, const IdColumn& seeds, const IdColumn& times,
                       const SampleOptions& options) {
-  const nb::gil_scoped_release release;
+  const GilRelease release;
   return sample_neighbors(graph, to_span(seeds), to_span(times), options);
 }
 

@@ -60,7 +60,7 @@ void make_link_seeds(LinkSeeds* self, std::shared_ptr<const Graph> graph,
                      std::shared_ptr<const Links> links, const IdColumn& order,
                      std::uint64_t batch_size, bool disjoint, const LinkNegatives& negatives) {
   auto places = to_vector(order);
-  const nb::gil_scoped_release release;
+  const GilRelease release;
   new (self) LinkSeeds(std::move(graph), std::move(links), std::move(places), batch_size, disjoint,
                        negatives);
 }
@@ -68,7 +68,7 @@ void make_link_seeds(LinkSeeds* self, std::shared_ptr<const Graph> graph,
 auto seeds_of(const SeedSource& source, std::uint64_t batch, std::uint64_t key) {
   BatchSeeds seeds;
   {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     seeds = source.seeds_of(batch, RandomKey(key));
   }
   return std::tuple(to_numpy(std::move(seeds.nodes)), to_numpy(std::move(seeds.times)),
@@ -86,7 +86,7 @@ void bind_seeds(nb::module_& module) {
   nb::class_<Links>(module, "Links")
       .def("__init__", &make_links, nb::kw_only(), "sources"_a, "destinations"_a, "times"_a)
       .def("arrays", &links_arrays)
-      .def("checksum", &Links::checksum, nb::call_guard<nb::gil_scoped_release>());
+      .def("checksum", &Links::checksum, nb::call_guard<GilRelease>());
   nb::class_<LinkNegatives>(module, "LinkNegatives")
       .def("__init__", &make_negatives, nb::kw_only(), "mode"_a, "amount"_a, "weighting"_a,
            "strict"_a, "self_loops"_a, "source_weights"_a, "destination_weights"_a);

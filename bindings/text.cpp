@@ -21,14 +21,14 @@ class PythonStream : public ByteStream {
  public:
   explicit PythonStream(nb::object stream) : readinto_(stream.attr("readinto")) {}
   ~PythonStream() override {
-    const nb::gil_scoped_acquire acquire;
+    const GilAcquire acquire;
     readinto_.reset();
   }
   PythonStream(const PythonStream&) = delete;
   PythonStream& operator=(const PythonStream&) = delete;
 
   std::size_t read(std::span<char> out) override {
-    const nb::gil_scoped_acquire acquire;
+    const GilAcquire acquire;
     const nb::object view = nb::steal(
         PyMemoryView_FromMemory(out.data(), static_cast<Py_ssize_t>(out.size()), PyBUF_WRITE));
     const auto count = nb::cast<std::size_t>(readinto_(view));
@@ -160,7 +160,7 @@ void bind_text(nb::module_& module) {
           [](TextReader& self, std::size_t num_bytes) -> std::optional<nb::list> {
             std::optional<TextBatch> batch;
             {
-              const nb::gil_scoped_release release;
+              const GilRelease release;
               batch = self.read(num_bytes);
             }
             if (!batch) return std::nullopt;
@@ -170,7 +170,7 @@ void bind_text(nb::module_& module) {
       .def(
           "write_to",
           [](TextReader& self, FeatureWriter& writer, std::size_t num_bytes, std::size_t memory) {
-            const nb::gil_scoped_release release;
+            const GilRelease release;
             TextRowSink sink(writer, self.layout());
             return self.write_to(sink, num_bytes, memory);
           },

@@ -41,7 +41,7 @@ void bind_verify(nb::module_& module) {
          const std::optional<int>& descriptor) {
         const Progress report = to_progress(progress);
         const std::filesystem::path target = to_path(path);
-        const nb::gil_scoped_release release;
+        const GilRelease release;
         return verify_file(open_file(target, descriptor), report);
       },
       "path"_a, "progress"_a.none(), "descriptor"_a = nb::none());

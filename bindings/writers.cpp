@@ -21,7 +21,7 @@ void make_feature_writer(FeatureWriter* self, const nb::bytes& path, const std::
   FeatureLayout layout{traits->dtype, rows, columns, one_dimensional, order, {}};
   if (scales) layout.scales.assign(to_span(*scales).begin(), to_span(*scales).end());
   const std::filesystem::path target = to_path(path);
-  const nb::gil_scoped_release release;
+  const GilRelease release;
   new (self) FeatureWriter(target, layout);
 }
 
@@ -34,13 +34,13 @@ void bind_writers(nb::module_& module) {
       .def(
           "append",
           [](FeatureWriter& self, const Column<std::uint8_t>& bytes) {
-            const nb::gil_scoped_release release;
+            const GilRelease release;
             self.append(std::as_bytes(to_span(bytes)));
           },
           "bytes"_a)
       .def("finish", &FeatureWriter::finish, "rows"_a.none() = nb::none(),
-           nb::call_guard<nb::gil_scoped_release>())
-      .def("close", &FeatureWriter::close, nb::call_guard<nb::gil_scoped_release>());
+           nb::call_guard<GilRelease>())
+      .def("close", &FeatureWriter::close, nb::call_guard<GilRelease>());
 }
 
 }  // namespace graphmount::bindings

@@ -1,0 +1,80 @@
+#include "gil.hpp"
+
+#include <pthread.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+namespace graphmount::bindings {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kLongestWait = 10s;
+
+std::atomic<bool> g_is_closed = false;
+// Threads that have passed the gate, and wait for the GIL or run Python on behalf of the core.
+std::atomic<int> g_num_passed = 0;
+thread_local int t_num_passed = 0;  // of them, in this thread: they can be nested
+thread_local bool t_closed_it = false;
+
+/// Sleeps until the process is gone.
+[[noreturn]] void sleep_for_good() {
+  g_num_passed -= t_num_passed;
+  for (;;) std::this_thread::sleep_for(1h);
+}
+
+bool is_shut() {
+  return g_is_closed && !t_closed_it;
+}
+
+// Who passes is counted before it looks, and looked for after the gate was closed: one of both is
+// seen.
+void pass() {
+  ++t_num_passed;
+  ++g_num_passed;
+  if (is_shut()) sleep_for_good();
+}
+
+void leave() {
+  --t_num_passed;
+  --g_num_passed;
+}
+
+// A child of fork has one thread.
+[[maybe_unused]] const int g_registered =
+    pthread_atfork(nullptr, nullptr, [] { g_num_passed = t_num_passed; });
+
+}  // namespace
+
+GilRelease::GilRelease() : state_(PyEval_SaveThread()) {
+  if (is_shut()) sleep_for_good();
+}
+
+GilRelease::~GilRelease() {
+  pass();
+  PyEval_RestoreThread(state_);
+  leave();
+}
+
+GilAcquire::GilAcquire() : has_passed_(PyGILState_Check() == 0) {
+  if (has_passed_) pass();
+  state_ = PyGILState_Ensure();
+}
+
+GilAcquire::~GilAcquire() {
+  PyGILState_Release(state_);
+  if (has_passed_) leave();
+}
+
+void close_gate() {
+  t_closed_it = true;
+  g_is_closed = true;
+  const GilRelease release;
+  const auto end = std::chrono::steady_clock::now() + kLongestWait;
+  while (g_num_passed > 0 && std::chrono::steady_clock::now() < end)
+    std::this_thread::sleep_for(1ms);
+}
+
+}  // namespace graphmount::bindings

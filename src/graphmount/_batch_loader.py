@@ -1,12 +1,16 @@
 """What all loaders have in common: the pipeline of an epoch, caches, resuming, ranks and figures.
 
 A loader of some kind says what its inputs are, and which seeds they have: `_make_seeds`.
+
+All calls may overlap. A loader has one loop at a time: `iter`, `close` and `load_state_dict` end
+the one that runs, whichever thread has it, and wait for each other. One thread at a time takes
+batches.
 """
 
 from __future__ import annotations
 
-import atexit
 import functools
+import os
 import time as clock
 import warnings
 import weakref
@@ -17,8 +21,11 @@ import numpy as np
 
 from graphmount import _core
 from graphmount._arguments import as_count, as_native, require_choice
+from graphmount._interpreter_exit import running
 from graphmount._loader_inputs import as_rank, places_to_try, share_of, share_size
 from graphmount._loader_state import OrderFacts, Place
+from graphmount._one_taker import OneTaker
+from graphmount._process_lock import ProcessLock
 from graphmount._row_feeds import RowFeeds, as_dtypes, make_feeds
 from graphmount._seeds import Seed, as_key
 from graphmount._sizes import format_bytes, parse_bytes
@@ -27,7 +34,7 @@ from graphmount.loader_stats import LoaderStats, loader_stats
 from graphmount.memory_report import memory as memory_report
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Generator, Iterator, Mapping
 
     from numpy.typing import DTypeLike, NDArray
 
@@ -42,14 +49,18 @@ _MOST_WAITING = 1 << 16
 _MANY_BATCHES = 8
 _MANY_BYTES = 256 << 20
 
-# Threads of the core must not run when the interpreter is gone.
-_running: weakref.WeakSet[_core.BatchPipeline] = weakref.WeakSet()
+# A child of fork has none of the threads: it forgets loops and caches, and makes its own.
+_NO_LOOP: dict[str, Any] = {"_feeds": None, "_pipeline": None, "_last": None}
+_loaders: weakref.WeakSet[BatchLoader] = weakref.WeakSet()
 
 
-@atexit.register
-def _stop_all() -> None:
-    for pipeline in list(_running):
-        pipeline.stop()
+def _forget_those_of_the_parent() -> None:
+    for loader in list(_loaders):
+        vars(loader).update(_NO_LOOP)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_those_of_the_parent)
 
 
 class BatchLoader(ABC):
@@ -100,10 +111,17 @@ class BatchLoader(ABC):
         self._end: int | None = None
         self._facts: OrderFacts | None = None
         self._begun = clock.monotonic()
+        self._lock = ProcessLock()
+        _loaders.add(self)
 
     def __getstate__(self) -> dict[str, Any]:
         # A copy, in this process or another, has the options and the place, but no loop or caches.
-        return {**vars(self), "_feeds": None, "_pipeline": None, "_last": None}
+        return {name: value for name, value in vars(self).items() if name != "_lock"} | _NO_LOOP
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._lock = ProcessLock()
+        _loaders.add(self)
 
     @abstractmethod
     def _make_seeds(self, order: NDArray[np.int64]) -> _core.SeedSource:
@@ -171,42 +189,66 @@ class BatchLoader(ABC):
         return share[: len(self) * self._batch_size]
 
     def __iter__(self) -> Iterator[Batch]:
+        with self._lock:
+            return self._begin_loop()
+
+    def _begin_loop(self) -> Iterator[Batch]:
+        """A loop in place of the one that runs. If it cannot begin, the place stays as it was."""
         self._stop()
         if self._feeds is None:
             self._feeds = self._make_feeds()
-        if self._was_left:
-            self._epoch += 1
+        epoch = self._epoch + (1 if self._was_left else 0)
         first = self._handed_out if self._resumes else 0
-        self._resumes, self._was_left = False, True
-        self._handed_out = first
-        order = self._epoch_order(self._epoch)
+        order = self._epoch_order(epoch)
         pipeline = _core.BatchPipeline(
             graph=self._data.graph._open(),  # noqa: SLF001
             node_feeds=list(self._feeds.nodes.values()),
             edge_feeds=list(self._feeds.edges.values()),
             seeds=self._make_seeds(order),
-            sample=self._rule.to_core(_core.random_key([self._key, self._epoch])),
+            sample=self._rule.to_core(_core.random_key([self._key, epoch])),
             first_batch=first,
             window=self._window,
             prefetch=self._prefetch,
             pin_memory=self._pins_memory,
         )
-        _running.add(pipeline)
-        self._pipeline = pipeline
-        self._last = pipeline, self._feeds
-        self._begun = clock.monotonic()
-        return self._batches(pipeline, self._feeds, order, self._epoch)
+        running.add(pipeline)
+        self._set(
+            _epoch=epoch,
+            _handed_out=first,
+            _resumes=False,
+            _was_left=True,
+            _pipeline=pipeline,
+            _last=(pipeline, self._feeds),
+            _begun=clock.monotonic(),
+        )
+        return OneTaker(self._batches(pipeline, self._feeds, order, epoch))
 
     def _batches(
         self, pipeline: _core.BatchPipeline, feeds: RowFeeds, order: NDArray[np.int64], epoch: int
-    ) -> Iterator[Batch]:
+    ) -> Generator[Batch]:
         try:
             while (loaded := self._next(pipeline)) is not None:
-                self._handed_out = loaded.number + 1
+                with self._lock:
+                    self._require_current(pipeline)
+                    self._handed_out = loaded.number + 1
                 yield self._make_batch(loaded, feeds, order, epoch)
-            self._epoch, self._handed_out, self._was_left = epoch + 1, 0, False
+            with self._lock:
+                self._require_current(pipeline)
+                self._set(_epoch=epoch + 1, _handed_out=0, _was_left=False)
         finally:
             pipeline.stop()
+
+    def _set(self, **values: Any) -> None:  # noqa: ANN401
+        """All at once: a child of fork has all of them or none."""
+        vars(self).update(values)
+
+    def _require_current(self, pipeline: _core.BatchPipeline) -> None:
+        """Only the loop that began last says where the loader is."""
+        if self._pipeline is not pipeline:
+            raise RuntimeError(
+                "this loop was ended by another one over the same loader, by its close() or its "
+                "load_state_dict(); begin a new one"
+            )
 
     def _next(self, pipeline: _core.BatchPipeline) -> _core.LoadedBatch | None:
         """Waits for the next batch. Apart, so that a subclass can put it on a profile."""
@@ -225,7 +267,7 @@ class BatchLoader(ABC):
             f"{format_bytes(stats.held_bytes)}; its caches have memory={format_bytes(self._memory)}"
             ". Copy what you need of batches, or let them go",
             UserWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
 
     def _make_batch(
@@ -274,8 +316,9 @@ class BatchLoader(ABC):
             >>> len(list(loader))
             2
         """
-        self._stop()
-        self._feeds = self._last = None
+        with self._lock:
+            self._stop()
+            self._feeds = self._last = None
 
     def state_dict(self) -> dict[str, Any]:
         """Where the loader is: the epoch, and how many of its batches have been handed out.
@@ -293,7 +336,8 @@ class BatchLoader(ABC):
             >>> loader.state_dict()["batch"]
             1
         """
-        place = Place(self._key, self._epoch, self._handed_out)
+        with self._lock:
+            place = Place(self._key, self._epoch, self._handed_out)
         return self._order_facts().state_at(place)
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -323,9 +367,15 @@ class BatchLoader(ABC):
 
     def _go_to(self, place: Place) -> None:
         """The next loop begins there."""
-        self._stop()
-        self._key, self._epoch, self._handed_out = place.key, place.epoch, place.batch
-        self._resumes, self._was_left = True, False
+        with self._lock:
+            self._stop()
+            self._set(
+                _key=place.key,
+                _epoch=place.epoch,
+                _handed_out=place.batch,
+                _resumes=True,
+                _was_left=False,
+            )
 
     def stats(self) -> LoaderStats:
         """What the loader did in its current or last epoch: see `LoaderStats`.
@@ -340,8 +390,9 @@ class BatchLoader(ABC):
             2
         """
         report = memory_report(self._data.graph, *self._data.features.values())
-        if self._last is None:
+        last, begun = self._last, self._begun
+        if last is None:
             return LoaderStats(memory=report)
-        pipeline, feeds = self._last
-        seconds = clock.monotonic() - self._begun
+        pipeline, feeds = last
+        seconds = clock.monotonic() - begun
         return loader_stats(pipeline.stats(), feeds.by_name, seconds=seconds, memory=report)

@@ -7,9 +7,10 @@ Whatever ends the consumer, an error or Ctrl-C, ends the thread too before the c
 
 from __future__ import annotations
 
-import threading
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Generic, TypeVar
+
+from graphmount._own_thread import OwnThread
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -20,7 +21,7 @@ T = TypeVar("T")
 _MOST_AHEAD = 2
 
 
-class _Reader(threading.Thread, Generic[T]):
+class _Reader(Generic[T]):
     """Moves items to a queue, then None and, if it came to that, the error in `failure`.
 
     It reads an item for each permit; `SimpleQueue` has no limit, but hands over faster than one
@@ -28,7 +29,7 @@ class _Reader(threading.Thread, Generic[T]):
     """
 
     def __init__(self, items: Iterator[T]) -> None:
-        super().__init__(name="graphmount-reader", daemon=True)
+        self._thread = OwnThread(self._run, name="graphmount-reader")
         self.failure: BaseException | None = None
         self._items = items
         self._ready: SimpleQueue[T | None] = SimpleQueue()
@@ -37,7 +38,11 @@ class _Reader(threading.Thread, Generic[T]):
         for _ in range(_MOST_AHEAD):
             self._permits.put(None)
 
-    def run(self) -> None:
+    def start(self) -> None:
+        """Begins to read."""
+        self._thread.start()
+
+    def _run(self) -> None:
         try:
             try:
                 while self._may_go_on() and (item := next(self._items, None)) is not None:
@@ -56,6 +61,7 @@ class _Reader(threading.Thread, Generic[T]):
 
     def take(self) -> T | None:
         """The next item; None if there is none."""
+        self._thread.require_here()
         item = self._ready.get()
         self._permits.put(None)
         return item
@@ -63,8 +69,10 @@ class _Reader(threading.Thread, Generic[T]):
     def stop(self) -> None:
         """Returns when the thread has ended; nothing is read after what it is at."""
         self._is_wanted = False
+        if not self._thread.has_started:  # nothing was begun, or it is the parent's
+            return
         self._permits.put(None)
-        self.join()
+        self._thread.join()
         self._ready = SimpleQueue()
 
 

@@ -70,8 +70,9 @@ class BatchDataset(IterableDataset[TensorBatch]):
             loader._memory //= worker.num_workers  # noqa: SLF001
         epoch = self._epoch.begin_loop()
         try:
-            loader._go_to(Place(loader._key, epoch, first))  # noqa: SLF001
-            return iter(loader)
+            with loader._lock:  # noqa: SLF001  (no other loop may begin in between)
+                loader._go_to(Place(loader._key, epoch, first))  # noqa: SLF001
+                return iter(loader)
         except BaseException:
             if worker is None:  # else others may have begun this epoch
                 self._epoch.set_next(epoch)

@@ -15,12 +15,13 @@ from torch.utils.data import IterableDataset, get_worker_info
 
 from graphmount._arguments import as_count, require_choice
 from graphmount._loader_inputs import LoaderData, as_input_nodes
+from graphmount._one_taker import OneTaker
 from graphmount._seeds import Seed, as_key
 from graphmount._torch_epoch import SharedEpoch
 from graphmount.graph import Graph
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
     from numpy.typing import ArrayLike
 
@@ -124,9 +125,9 @@ class SkipGramDataset(IterableDataset[SkipGramBatch]):
     def __iter__(self) -> Iterator[SkipGramBatch]:
         worker = get_worker_info()
         first, step = (0, 1) if worker is None else (worker.id, worker.num_workers)
-        return self._batches(self._epoch.begin_loop(), first, step)
+        return OneTaker(self._batches(self._epoch.begin_loop(), first, step))
 
-    def _batches(self, epoch: int, first: int, step: int) -> Iterator[SkipGramBatch]:
+    def _batches(self, epoch: int, first: int, step: int) -> Generator[SkipGramBatch]:
         order = np.arange(len(self._starts) * self._walks)
         if self._shuffle:
             order = np.random.default_rng([self._key, epoch]).permutation(len(order))

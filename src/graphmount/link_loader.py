@@ -172,7 +172,7 @@ class LinkNeighborLoader(BatchLoader):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         sources, destinations, times = state["_links"]
-        vars(self).update(state)
+        super().__setstate__(state)
         self._links = _core.Links(sources=sources, destinations=destinations, times=times)
         self._core_negatives = to_core(self._negatives)
 

@@ -10,8 +10,10 @@ import importlib
 import importlib.util
 import threading
 from collections import deque
+from functools import partial
 from typing import TYPE_CHECKING
 
+from graphmount._own_thread import OwnThread
 from graphmount._regular_files import open_raw
 from graphmount.errors import SourceError
 from graphmount.sources.decoders import Compression, find_decoder, is_too_large
@@ -135,9 +137,7 @@ class UnpackedStream:
         self._is_closed = False
         self._problem: BaseException | None = None
         self._changed = threading.Condition()
-        self._thread = threading.Thread(
-            target=self._run, args=(path, compression), name="graphmount-unpack", daemon=True
-        )
+        self._thread = OwnThread(partial(self._run, path, compression), name="graphmount-unpack")
         self._thread.start()
 
     def _run(self, path: str, compression: Compression) -> None:
@@ -168,6 +168,7 @@ class UnpackedStream:
         Raises:
             SourceError: The file is damaged; what came before has been read.
         """
+        self._thread.require_here()
         count = 0
         while count < len(buffer):
             with self._changed:
@@ -197,6 +198,8 @@ class UnpackedStream:
 
     def close(self) -> None:
         """Stops unpacking, and waits until it has."""
+        if not self._thread.has_started:  # it is the parent's, and so may be the lock
+            return
         with self._changed:
             self._is_closed = True
             self._changed.notify_all()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeVar, get_args
 from graphmount import _core
 from graphmount._arguments import require_choice
 from graphmount._opened_folder import OpenedFolder
+from graphmount._process_lock import ProcessLock
 from graphmount._progress import ProgressOption, reporting
 from graphmount.errors import ClosedError, DatasetChangedError
 from graphmount.memory_report import MemoryReport, memory, usable_bytes
@@ -65,6 +66,7 @@ class Handle(Generic[CoreT]):
         self._advice: Advice = "normal"
         self._core = core
         self._inside: tuple[str, str] | None = None
+        self._lock = ProcessLock()
         self.advise(advice)
 
     @classmethod
@@ -203,10 +205,13 @@ class Handle(Generic[CoreT]):
         with reporting(
             progress, f"reading {os.path.basename(self._path)}", in_bytes=True
         ) as report:
-            if advice != self._advice:
+            if advice in ("willneed", "populate"):
                 core.advise(advice, report if advice == "populate" else None)
-        if advice not in ("willneed", "populate"):
-            self._requested, self._advice = requested, advice
+                return
+            with self._lock:  # what this says is what the core was told last
+                if advice != self._advice:
+                    core.advise(advice, None)
+                self._requested, self._advice = requested, advice
 
     def resident_bytes(self) -> int | None:
         """How much of the file the page cache holds, whoever read it.

@@ -30,5 +30,13 @@ def _end() -> None:
     global _has_begun  # noqa: PLW0603
     _has_begun = True
     _core.close_gate()
-    for pipeline in list(running):
+    for pipeline in _all_running():
         pipeline.stop()
+
+
+def _all_running() -> list[_core.BatchPipeline]:
+    while True:
+        try:
+            return list(running)
+        except RuntimeError:  # a thread that was not stopped has added one meanwhile
+            continue

@@ -26,10 +26,12 @@ class OwnThread:
 
     Examples:
         >>> from graphmount._own_thread import OwnThread
-        >>> thread = OwnThread(lambda: print("done"), name="printer")
+        >>> found = []
+        >>> thread = OwnThread(lambda: found.append(7), name="finder")
         >>> thread.start()
         >>> thread.join()
-        done
+        >>> found
+        [7]
     """
 
     def __init__(self, work: Callable[[], None], *, name: str) -> None:

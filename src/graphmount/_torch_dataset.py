@@ -30,7 +30,7 @@ class BatchDataset(IterableDataset[TensorBatch]):
     With workers, each takes a run of batches that follow each other, and an equal part of the
     loader's `memory=`. The epoch has the same batches for any number of workers; torch takes from
     one worker after the other, so they come in another order. Each loop is the next epoch, whoever
-    runs it.
+    runs it; in one process it ends the one before, as with the loader.
 
     Args:
         loader: What makes the batches, of nodes or links. It should have no loop of its own

@@ -61,7 +61,7 @@ class SkipGramDataset(IterableDataset[SkipGramBatch]):
 
     Use it as it is, or in `torch.utils.data.DataLoader(..., batch_size=None)`: with any number of
     workers the batches are the same, and in the same order. Each loop is the next epoch, with new
-    walks.
+    walks. Loops may run at the same time, in several threads; one thread at a time takes from each.
 
     Args:
         graph: The mounted graph.

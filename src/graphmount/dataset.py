@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ import numpy as np
 from graphmount._arguments import as_ids, as_native
 from graphmount._dataset_opening import changed, check_split_ids, open_files
 from graphmount._mapped_reads import read_rows
+from graphmount._shared_property import shared_property
 from graphmount.errors import FormatError, IdError
 
 if TYPE_CHECKING:
@@ -36,7 +36,8 @@ class Dataset:
 
     All files are mounted when the dataset is opened, as one version of it: who replaces the folder
     later does not change what is open. A dataset pickles as its path, and as what tells its files
-    from others, so that a worker that it is sent to has the same version, or an error.
+    from others, so that a worker that it is sent to has the same version, or an error. It may be
+    used by many threads at once, which get the same handles, and in a child of `fork`.
 
     Args:
         path: The folder.
@@ -92,17 +93,17 @@ class Dataset:
         """The graph."""
         return self._files.graph
 
-    @cached_property
+    @shared_property
     def features(self) -> Mapping[str, FeatureStore]:
         """The tables of the nodes, by name: row i belongs to node i."""
         return self._tables("features")
 
-    @cached_property
+    @shared_property
     def edge_features(self) -> Mapping[str, FeatureStore]:
         """The tables of the edges, by name: row i belongs to edge id i."""
         return self._tables("edge_features")
 
-    @cached_property
+    @shared_property
     def labels(self) -> NDArray[Any] | None:
         """The labels of the nodes, as a read-only view of their file; None if there are none.
 
@@ -118,7 +119,7 @@ class Dataset:
         file = self.description["labels"]
         return None if file is None else self._table(file)
 
-    @cached_property
+    @shared_property
     def splits(self) -> Mapping[str, NDArray[np.int64]]:
         """Ids of nodes by the name of the split, as read-only views of their files.
 

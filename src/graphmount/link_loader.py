@@ -41,8 +41,9 @@ __all__ = ["LinkNeighborLoader"]
 class LinkNeighborLoader(BatchLoader):
     """Batches of links with sampled neighbors of their ends, and the rows of all nodes.
 
-    It works as `NeighborLoader` does, with links for seeds. Argument names are PyG's where it has
-    them, and so is what they mean, but for negatives: these are no edges of the graph.
+    It works as `NeighborLoader` does, also with threads and processes, but with links for seeds.
+    Argument names are PyG's where it has them, and so is what they mean, but for negatives: these
+    are no edges of the graph.
 
     Args:
         data: A `Dataset`; or a `Graph` alone, or with a `FeatureStore` or a dict of them.

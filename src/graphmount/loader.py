@@ -34,6 +34,10 @@ class NeighborLoader(BatchLoader):
     Threads of the core sample ahead, fetch rows ahead, and hand batches over without a copy. They
     work while a loop runs, and end with it. Argument names are PyG's where it has them.
 
+    Calls of several threads may overlap. There is one loop at a time: `iter`, `close` and
+    `load_state_dict` end the one that runs, whichever thread has it, and one thread at a time takes
+    batches. A child of `fork` begins a loop of its own: see docs/threads.md.
+
     Args:
         data: A `Dataset`; or a `Graph` alone, or with a `FeatureStore` or a dict of them.
         num_neighbors: How many neighbors to draw in each hop; -1 for all.

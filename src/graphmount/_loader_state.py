@@ -35,6 +35,7 @@ _WORDS = {
     "num_nodes": "the number of nodes of the graph",
     "num_edges": "the number of edges of the graph",
     "node_order": "the order of the nodes of the graph",
+    "graph": "the checksum of the graph",
     "shuffling": "the way in which NumPy shuffles",
     "src_weight": "the checksum of src_weight",
     "dst_weight": "the checksum of dst_weight",
@@ -99,6 +100,7 @@ class OrderFacts:
             "num_nodes": graph.num_nodes,
             "num_edges": graph.num_edges,
             "node_order": f"{graph.order:016x}",
+            "graph": f"{graph._content[1]:016x}",  # noqa: SLF001  (a friend)
         }
         return cls(batch_size=batch_size, world_size=world_size, parts=parts)
 

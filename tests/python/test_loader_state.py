@@ -139,6 +139,16 @@ def test_a_state_of_another_graph_is_refused(graph, tmp_path):
     other = gm.NeighborLoader(gm.Graph(tmp_path / "other.gl"), [3], **OPTIONS)
     with pytest.raises(ValueError, match="number of edges of the graph is 2000 in the state and"):
         other.load_state_dict(make(graph).state_dict())
+    # One with as many edges, but others, would give other samples.
+    for seed, name in ((1, "one.gl"), (2, "two.gl"), (1, "again.gl")):
+        gm.compile_graph(links_of(50, seed), tmp_path / name, num_nodes=300)
+    one, two, again = (
+        gm.NeighborLoader(gm.Graph(tmp_path / name), [3], **OPTIONS)
+        for name in ("one.gl", "two.gl", "again.gl")
+    )
+    again.load_state_dict(one.state_dict())
+    with pytest.raises(ValueError, match=r"loader with another order.*: the checksum of the graph"):
+        two.load_state_dict(one.state_dict())
 
 
 def test_what_is_no_state_is_refused(graph):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -89,17 +89,32 @@ def choose_order(
     if isinstance(order, str):
         new_to_old = _core.hot_order(intake.appearances())
     else:
-        scores = as_plain(order, "order")
-        if scores.shape != (num_nodes,) or scores.dtype.kind not in "fiu":
-            raise ValueError(
-                f"order= takes one number for each of the {num_nodes} nodes, not an array of shape "
-                f"{scores.shape} and dtype {scores.dtype}"
-            )
-        if np.isnan(scores).any():
-            raise ValueError(f"order= has NaN for node {int(np.argmax(np.isnan(scores)))}")
+        scores = as_scores(order, num_nodes)
         # Backwards and forwards again: the highest first, and of equal ones the first. As they are:
         # large integers that become floats may be equal all of a sudden.
         new_to_old = num_nodes - 1 - np.argsort(scores[::-1], kind="stable")[::-1]
     new_ids = np.empty(num_nodes, dtype=np.int64)
     new_ids[new_to_old] = np.arange(num_nodes)
     return new_ids, new_to_old if keys is None else take_keys(keys, new_to_old)
+
+
+def as_scores(order: ArrayLike, num_nodes: int | None) -> NDArray[Any]:
+    """The scores that nodes are ordered by.
+
+    Args:
+        order: As they are given.
+        num_nodes: How many nodes there are, if that is known.
+
+    Raises:
+        ValueError: They are not one number for each node.
+    """
+    scores = as_plain(order, "order")
+    if scores.ndim != 1 or scores.dtype.kind not in "fiu" or num_nodes not in (None, len(scores)):
+        nodes = "node" if num_nodes is None else f"of the {num_nodes} nodes"
+        raise ValueError(
+            f"order= takes one number for each {nodes}, not an array of shape {scores.shape} and "
+            f"dtype {scores.dtype}"
+        )
+    if np.isnan(scores).any():
+        raise ValueError(f"order= has NaN for node {int(np.argmax(np.isnan(scores)))}")
+    return scores

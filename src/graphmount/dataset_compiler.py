@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from graphmount._arguments import require_choice
+from graphmount._dataset_checks import check_options, check_parts, known_nodes
 from graphmount._dataset_files import (
     as_tables,
     folder_bytes,
@@ -163,10 +163,9 @@ def compile_dataset(
         array([2, 0, 1])
     """
     start = time.monotonic()
-    if isinstance(order, str):
-        require_choice("order", order, ("hot", "given"))
-    if edge_features and on_error == "skip":
-        raise ValueError("edge_features= does not go with on_error='skip': rows would not match")
+    check_options(
+        order, overwrite=overwrite, has_edge_tables=bool(edge_features), on_error=on_error
+    )
     budget = min(parse_bytes(memory, "memory"), physical_bytes())
     require_memory(budget, memory)
     path, folder = folder_output(
@@ -204,6 +203,15 @@ def compile_dataset(
         num_nodes = count_nodes(num_nodes, keys, rows.values())
     read = read_splits(splits, source=source, ids=ids, keys=keys, num_nodes=num_nodes)
     require_words(notes, read)
+    check_parts(
+        known_nodes(source, ids, keys, num_nodes),
+        source,
+        node_tables={file: (tables[file], opened) for file, opened in rows.items()},
+        edge_tables={file: (edge_tables[file], opened) for file, opened in edge_rows.items()},
+        splits=read,
+        order=order,
+        notes=notes,
+    )
     options = graph_options(
         source,
         directed=directed,

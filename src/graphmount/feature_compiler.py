@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from graphmount._arguments import as_count, as_number, require_choice
 from graphmount._conversion import DTypeName, dtype_name
 from graphmount._edge_placement import EdgePlacement
+from graphmount._nan import require_nan_policy
 from graphmount._output_path import output_path, temporary_place
 from graphmount._progress import ProgressOption, reporting
 from graphmount._shown import shown
@@ -19,7 +20,7 @@ from graphmount.errors import OrderError
 from graphmount.graph import Graph
 from graphmount.memory_report import physical_bytes
 from graphmount.row_placement import ArrayPlacement, KeyPlacement
-from graphmount.row_writer import write_rows
+from graphmount.row_writer import require_storable, write_rows
 from graphmount.sources.batches import Skipped
 from graphmount.sources.claims import MOST_NODES
 from graphmount.sources.table_opening import open_table
@@ -224,11 +225,9 @@ def compile_table(
     With `new_ids`, row i of a table without keys belongs to node `new_ids[i]` of the graph.
     """
     start = time.monotonic()
-    require_choice("repeated", table.repeated, ("error", "first", "last"))
-    require_choice("quantize", table.quantize, (None, "column"))
     require_choice("on_error", on_error, ("raise", "skip"))
     is_quantized = table.quantize is not None
-    target = _target_dtype(rows, table)
+    target = check_table(rows, table)
     folder = os.path.dirname(path) if folder is None else folder
     placement: Placement | None = None
     if edges is not None:
@@ -281,6 +280,27 @@ def compile_table(
         skipped=skipped.count,
         skipped_examples=tuple(skipped.examples),
     )
+
+
+def check_table(rows: RowSource, table: Table) -> DTypeName:
+    """The dtype that rows will be stored as.
+
+    Args:
+        rows: The source of the table.
+        table: The table.
+
+    Raises:
+        ValueError: An option is wrong, or options do not go together.
+    """
+    require_choice("repeated", table.repeated, ("error", "first", "last"))
+    require_choice("quantize", table.quantize, (None, "column"))
+    require_nan_policy(table.nan, rows.dtype)
+    is_quantized = table.quantize is not None
+    target = _target_dtype(rows, table)
+    fill = _fill_value(table.missing, is_quantized=is_quantized)
+    if fill is not None and rows.has_keys and not is_quantized:
+        require_storable(fill, target)
+    return target
 
 
 def _target_dtype(rows: RowSource, table: Table) -> DTypeName:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from graphmount.row_placement import Placement
     from graphmount.sources.batches import RowBatch, RowSource
 
-__all__ = ["WrittenRows", "write_rows"]
+__all__ = ["WrittenRows", "require_storable", "write_rows"]
 
 #: More than this at once makes nothing faster, and memory of this size is used again and again.
 _LARGEST_BATCH_BYTES = 16 << 20
@@ -353,6 +353,19 @@ def _are_next(nodes: NDArray[np.int64], first: int) -> bool:
     if not len(nodes) or nodes[0] != first or nodes[-1] != first + len(nodes) - 1:
         return False
     return bool((np.diff(nodes) == 1).all())
+
+
+def require_storable(missing: float, dtype: DTypeName) -> None:
+    """Raises unless the value for rows that are missing can be stored.
+
+    Args:
+        missing: The value.
+        dtype: What it is stored as.
+
+    Raises:
+        ValueError: It cannot.
+    """
+    _fill_row(missing, 1, dtype, None)
 
 
 def _fill_row(

@@ -29,7 +29,8 @@ Dedup to_dedup(const std::string& name) {
 void make_compiler(GraphCompiler* self, std::optional<std::uint64_t> num_nodes, bool in_lists,
                    bool out_lists, bool undirected, bool weights, bool timestamps,
                    const std::string& dedup, bool drop_self_loops, bool wide_indices,
-                   bool keep_source_rows, std::uint64_t memory, const nb::bytes& folder) {
+                   bool keep_source_rows, std::uint64_t memory, const nb::bytes& folder,
+                   std::uint64_t memory_parts) {
   new (self) GraphCompiler({.num_nodes = num_nodes,
                             .in_lists = in_lists,
                             .out_lists = out_lists,
@@ -41,6 +42,7 @@ void make_compiler(GraphCompiler* self, std::optional<std::uint64_t> num_nodes, 
                             .wide_indices = wide_indices,
                             .keep_source_rows = keep_source_rows,
                             .memory = memory,
+                            .memory_parts = memory_parts,
                             .folder = to_path(folder)});
 }
 
@@ -102,7 +104,8 @@ void bind_graph_compiler(nb::module_& module) {
   nb::class_<GraphCompiler>(module, "GraphCompiler")
       .def("__init__", &make_compiler, nb::kw_only(), "num_nodes"_a.none(), "in_lists"_a,
            "out_lists"_a, "undirected"_a, "weights"_a, "timestamps"_a, "dedup"_a,
-           "drop_self_loops"_a, "wide_indices"_a, "keep_source_rows"_a, "memory"_a, "folder"_a)
+           "drop_self_loops"_a, "wide_indices"_a, "keep_source_rows"_a, "memory"_a, "folder"_a,
+           "memory_parts"_a = 1)
       .def("add", &add, "src"_a, "dst"_a, nb::kw_only(), "weights"_a.none(), "timestamps"_a.none())
       .def_prop_ro("num_rows", &GraphCompiler::num_rows)
       .def_prop_ro("num_nodes", &GraphCompiler::num_nodes)

@@ -24,6 +24,16 @@ std::uint64_t bucket_share(std::uint64_t memory) {
   return memory / 8;
 }
 
+// How many times as large as a bucket a single list may be: it gets what is left of the budget.
+constexpr std::uint64_t kListShare = 3;
+
+// While a bucket is sorted, what was loaded of it is in memory as well.
+std::uint64_t sorted_bytes_per_entry(const ListOptions& options) {
+  const EntryParts& parts = options.parts;
+  return list_bytes_per_entry(options) + sizeof(WidePair) +
+         8 * (parts.rows + parts.weights + parts.times);
+}
+
 // More nodes than this are believed only of sources with as many edges, or if one says so.
 constexpr std::uint64_t kPlausibleNodes = 1 << 24;
 constexpr std::uint64_t kNodesPerEdge = 64;
@@ -141,16 +151,21 @@ void GraphCompiler::advance(std::uint64_t entries) {
   if (*progress_) (*progress_)(std::min(done_, total_), total_);
 }
 
+// For both directions: who has made the first fit would else be told more for the second.
+std::string GraphCompiler::advise_memory(const ListOptions& options, std::uint64_t entries) const {
+  std::uint64_t bytes = sorted_bytes_per_entry(options);
+  if (has_second()) bytes = std::max(bytes, sorted_bytes_per_entry(list_options(second_parts())));
+  const std::uint64_t needed = 8 * bytes * (entries / kListShare + 1) * options_.memory_parts;
+  return "pass memory='" + std::to_string((needed >> 20) + 1) + "MiB' or more";
+}
+
 // Calls use(lists) for the lists of all nodes of the spool, in order.
 template <class Use>
 void GraphCompiler::for_each_lists(EdgeSpool& spool, const ListOptions& options,
                                    std::uint64_t end_node, const Use& use) {
   const std::uint64_t share = bucket_share(options_.memory);
-  // While a bucket is sorted, what was loaded of it is in memory as well.
-  const std::uint64_t loaded =
-      sizeof(WidePair) + 8 * (options.parts.rows + options.parts.weights + options.parts.times);
   const std::uint64_t most_entries =
-      std::max<std::uint64_t>(share / (list_bytes_per_entry(options) + loaded), 1);
+      std::max<std::uint64_t>(share / sorted_bytes_per_entry(options), 1);
   const std::uint64_t most_nodes = std::max<std::uint64_t>(share / kListBytesPerNode, 1);
   const auto builder = make_list_builder(options);
   const auto buckets = spool.make_buckets(end_node, most_entries, most_nodes);
@@ -166,12 +181,11 @@ void GraphCompiler::for_each_lists(EdgeSpool& spool, const ListOptions& options,
       spilled_bytes_ += part.spilled_bytes();
     } else {
       // A single list may take what is left of the budget, but no more.
-      if (bucket.entries / 3 > most_entries)
-        throw BudgetError(
-            "node " + std::to_string(bucket.first_node) + " has " + std::to_string(bucket.entries) +
-            " neighbors, which must be sorted in memory; pass memory='" +
-            std::to_string((options_.memory / most_entries * bucket.entries / 3 >> 20) + 1) +
-            "MiB' or more");
+      if (bucket.entries / kListShare > most_entries)
+        throw BudgetError("node " + std::to_string(bucket.first_node) + " has " +
+                          std::to_string(bucket.entries) +
+                          " neighbors, which must be sorted in memory; " +
+                          advise_memory(options, bucket.entries));
       spool.load(bucket, loaded_bucket);
       if (i + 1 < buckets.size() && buckets[i + 1].entries <= most_entries)
         spool.prefetch(buckets[i + 1]);
@@ -268,16 +282,15 @@ GraphSummary GraphCompiler::finish(const std::filesystem::path& path, const Exte
   GraphFile file(path, layout, node_ids);
   ListOptions first = list_options(parts_);
   first.dedup = options_.dedup;
-  const EntryParts second_parts{true, options_.has_weights, options_.has_times};
   // The budget, without what the first spool has and sorting a bucket takes.
   const std::uint64_t taken = spool_->memory_bytes() + 2 * bucket_share(options_.memory);
-  EdgeSpool second(second_parts, options_.memory - std::min(taken, options_.memory * 7 / 8),
+  EdgeSpool second(second_parts(), options_.memory - std::min(taken, options_.memory * 7 / 8),
                    options_.folder);
   write_lists(*spool_, first, file, has_second() ? &second : nullptr);
   spool_.reset();
   if (has_second()) {
     file.next_direction();
-    write_lists(second, list_options(second_parts), file, nullptr);
+    write_lists(second, list_options(second_parts()), file, nullptr);
   }
   advance(total_);  // what it throws must come before the file appears
   return {num_nodes_, num_edges, file.finish(), spilled_bytes_};

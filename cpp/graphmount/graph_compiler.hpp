@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 
 #include "graphmount/edge_columns.hpp"
 #include "graphmount/edge_spool.hpp"
@@ -33,6 +34,7 @@ struct GraphOptions {
   bool wide_indices = false;  // int64 even where int32 would do
   bool keep_source_rows = false;
   std::uint64_t memory = std::uint64_t{2} << 30;  // about what may be used
+  std::uint64_t memory_parts = 1;                 // of so many that the user gave, for messages
   std::filesystem::path folder = ".";             // for temporary files
 };
 
@@ -79,6 +81,8 @@ class GraphCompiler {
   void require_space(const std::filesystem::path& path) const;
   void renumber(std::span<const NodeId> new_ids);
   ListOptions list_options(EntryParts parts) const;
+  EntryParts second_parts() const { return {true, options_.has_weights, options_.has_times}; }
+  std::string advise_memory(const ListOptions& options, std::uint64_t entries) const;
   std::uint64_t count_edges();
   void write_lists(EdgeSpool& spool, const ListOptions& options, GraphFile& file,
                    EdgeSpool* second);

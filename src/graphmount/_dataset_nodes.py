@@ -83,7 +83,7 @@ def choose_order(
     if needed > budget // 2:
         raise BudgetError(
             f"ordering {num_nodes:,} nodes takes {format_bytes(needed)}, more than half of "
-            f"memory={format_bytes(budget)}; pass memory={format_bytes(2 * needed)!r} or more, or "
+            f"memory={format_bytes(budget)}; pass memory={2 * needed} or more, or "
             "order='given'"
         )
     if isinstance(order, str):

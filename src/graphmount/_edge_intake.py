@@ -129,6 +129,7 @@ class EdgeIntake:
             keep_source_rows=options.source_rows,
             # A map of keys may take half of the budget.
             memory=memory // 2 if self._map is not None else memory,
+            memory_parts=2 if self._map is not None else 1,
             folder=os.fsencode(folder),
         )
 

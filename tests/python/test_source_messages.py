@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import gzip
+import pathlib
 import re
 
 import numpy as np
@@ -25,6 +27,8 @@ def _files(tmp_path, monkeypatch):
     (tmp_path / "mixed.csv").write_text("1\n" * 2000 + "2.5\n")
     np.save("floats.npy", np.array([0.5, 1.0]))
     np.array([[0, 1], [1, 0]]).tofile("e.bin")
+    (tmp_path / "twice.csv").write_text("a,b,w,w\n0,1,1,2\n1,0,1,2\n")
+    np.savez("members.npz", a=np.arange(2), b=np.arange(2))
     np.savez("two.npz", a=np.eye(2), b=np.arange(2))
     gm.compile_graph(EDGES, "plain.gl")
     gm.compile_graph((["ann"], ["bob"]), "named.gl", ids="map")
@@ -44,6 +48,18 @@ def dataset(**options):
 
 def frame(**columns):
     return pytest.importorskip("pandas").DataFrame(columns)
+
+
+def networkx():
+    return pytest.importorskip("networkx")
+
+
+def scipy():
+    return pytest.importorskip("scipy.sparse")
+
+
+def torch():
+    return pytest.importorskip("torch")
 
 
 #: Calls that are refused: what the message says, and the call as it advises.
@@ -212,6 +228,58 @@ ADVICE = {
         lambda: dataset(ids="map", features={"x": ROWS}),
         lambda: dataset(ids="map", features={"x": gm.Table(source=ROWS, key=[0, 1])}),
     ),
+    "pass ids='map' with key_type='str'": (
+        lambda: graph(frame(a=[0, 1], b=["1", "0"]), ids="map"),
+        lambda: graph(frame(a=[0, 1], b=["1", "0"]), ids="map", key_type="str"),
+    ),
+    "or 'int'": (
+        lambda: graph(frame(a=[0, 1], b=["1", "0"]), ids="map"),
+        lambda: graph(frame(a=[0, 1], b=["1", "0"]), ids="map", key_type="int"),
+    ),
+    "its nodes are strings; pass ids='map'": (
+        lambda: graph(pytest.importorskip("networkx").Graph([("a", "b")])),
+        lambda: graph(pytest.importorskip("networkx").Graph([("a", "b")]), ids="map"),
+    ),
+    "use networkx.convert_node_labels_to_integers": (
+        lambda: graph(networkx().grid_2d_graph(2, 2)),
+        lambda: graph(networkx().convert_node_labels_to_integers(networkx().grid_2d_graph(2, 2))),
+    ),
+    "pass True for the values it has": (
+        lambda: graph(scipy().eye_array(3, format="csr"), weights="weight"),
+        lambda: graph(scipy().eye_array(3, format="csr"), weights=True),
+    ),
+    "pass the name that .* has for it": (
+        lambda: graph("members.npz", timestamps=5),
+        lambda: graph("members.npz", columns=("a", "b"), timestamps="b"),
+    ),
+    r"pass columns=\(sources, destinations\) out of 'a', 'b'": (
+        lambda: graph("members.npz"),
+        lambda: graph("members.npz", columns=("a", "b")),
+    ),
+    r"pass its indices, tensor.to_sparse_coo\(\)": (
+        lambda: graph(torch().eye(2).to_sparse()),
+        lambda: graph(torch().eye(2).to_sparse().to_sparse_coo().coalesce().indices()),
+    ),
+    "choose it alone with columns=": (
+        lambda: rows(frame(a=[[1.0, 2.0]], b=[1.0])),
+        lambda: rows(frame(a=[[1.0, 2.0]], b=[1.0]), columns="a"),
+    ),
+    "give the number of the one you mean": (
+        lambda: graph("twice.csv", columns=("a", "b"), weights="w"),
+        lambda: graph("twice.csv", columns=("a", "b"), weights=3),
+    ),
+    "is a column, but the source is a vector; pass an array": (
+        lambda: rows([1.0, 2.0], key=0),
+        lambda: rows([1.0, 2.0], key=[1, 0]),
+    ),
+    "pass one such as 'float32'": (
+        lambda: graph("e.bin", shape=(2, 2), dtype="integers"),
+        lambda: graph("e.bin", shape=(2, 2), dtype="int64"),
+    ),
+    "pass a pattern, such as": (
+        lambda: graph(["e.csv", "two.npz"]),
+        lambda: graph("e.c*"),
+    ),
     "write '4GiB' or": (
         lambda: graph(memory="much"),
         lambda: graph(memory="4GiB"),
@@ -314,6 +382,78 @@ def test_splits_are_looked_at_first(split):
             dataset(num_nodes=2, splits={"train": split})
         with pytest.raises(AssertionError, match=r"the edges were read"):
             dataset(num_nodes=2, splits={"train": [0]})
+
+
+def test_budgets_that_messages_name():
+    """To the byte: a rounded number would be too small half of the time."""
+    hub = np.zeros((2, 2_000_000), np.int64)
+    with pytest.raises(gm.errors.BudgetError, match=r"pass memory='(\d+MiB)'") as e:
+        graph(hub, memory="64MiB")
+    graph(hub, memory=re.search(r"memory='(\d+MiB)'", str(e.value))[1])
+    with pytest.raises(gm.errors.BudgetError, match=r"pass memory='(\d+MiB)'") as e:
+        graph(hub, memory="64MiB", ids="map")
+    graph(hub, memory=re.search(r"memory='(\d+MiB)'", str(e.value))[1], ids="map")
+    num_nodes = 2_013_265  # whose order takes a little more than half of 64 MiB + 0.8 MiB
+    with pytest.raises(gm.errors.BudgetError, match=r"pass memory=\d+ or more") as e:
+        dataset(num_nodes=num_nodes, memory="64MiB")
+    dataset(num_nodes=num_nodes, memory=int(re.search(r"memory=(\d+) or", str(e.value))[1]))
+    dataset(num_nodes=num_nodes, memory="64MiB", order="given")
+
+
+#: Advice that is followed in other tests, or that only a machine of another kind can follow.
+ELSEWHERE = {
+    "pass array.filled(…)": "test_arguments.py",
+    "pass array.astype(numpy.int64)": "above, a split of floats",
+    "pass series.to_frame(),": "above",
+    "pass ids,": "above, in the place of a mask",
+    "pass memory={}": "test_hostile_headers.py, and above",
+    "pass num_nodes={}": "above, and below",
+    "pass array.astype('datetime64[s]')": "test_exact_numbers.py",
+    "pass tensor.float(),": "test_exact_numbers.py",
+    "pass tensor.cpu()": "needs another device",
+    "pass the": "test_source_memory.py, edges of one kind of a HeteroData",
+    "pass one": "test_source_memory.py, a column of edge_attr",
+    "pass {}": "above, shape= and dtype= of its array",
+    "pass delimiter=": "above",
+    "pass an": "a column of quantized values, as that of a vector",
+    "pass a larger memory=": "test_compile_keys.py",
+}
+
+
+def advice_of(path):
+    """The two words with which each advice of a file begins, where an error is raised."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        is_error = isinstance(node, ast.Call) and getattr(
+            node.func, "id", getattr(node.func, "attr", "")
+        ).endswith("Error")
+        if not is_error:
+            continue
+        text = ""
+        for part in node.args:
+            pieces = part.values if isinstance(part, ast.JoinedStr) else [part]
+            for piece in pieces:
+                text += piece.value if isinstance(piece, ast.Constant) else "{}"
+        yield from re.findall(r"\b(?:pass|use) (?:a larger )?[^\s;]+", text)
+
+
+def test_all_advice_is_followed():
+    """Whoever adds a message that says what to pass adds a call that does."""
+    package = pathlib.Path(gm.__file__).parent
+    followed = " ".join(ADVICE).replace("\\", "").replace("|", " ")
+    compiling = [package / f"{name}_compiler.py" for name in ("graph", "feature", "dataset")]
+    unknown = {
+        f"{path.name}: {advice}"
+        for path in (*package.glob("_*.py"), *package.glob("row_*.py"), *compiling)
+        if re.search(r"_(dataset|edge|node|key|nan|quant|conv|sizes)|row_|compiler", path.name)
+        for advice in advice_of(path)
+        if advice not in followed and advice not in ELSEWHERE
+    } | {
+        f"{path.name}: {advice}"
+        for path in (package / "sources").glob("*.py")
+        for advice in advice_of(path)
+        if advice not in followed and advice not in ELSEWHERE
+    }
+    assert unknown == set()
 
 
 def test_nodes_that_a_file_claims(tmp_path):

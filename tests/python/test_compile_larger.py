@@ -21,7 +21,6 @@ import numpy as np
 import pytest
 from interrupting import CAN_BE_INTERRUPTED, interrupt
 from run_mode import IS_SANITIZED
-from test_atomic_writes import small_disk  # noqa: F401  (a fixture)
 
 import graphmount as gm
 
@@ -252,7 +251,7 @@ class Unannounced:
         return reader.__arrow_c_stream__(requested_schema)
 
 
-def test_full_temporary_folder(folder, paths, small_disk):  # noqa: F811
+def test_full_temporary_folder(folder, paths, small_disk):
     with pytest.raises(OSError, match=r"No space left on device|cannot write") as caught:
         gm.compile_graph(Unannounced(folder), paths.out / "g.gl", memory="64MiB", tmp=small_disk)
     assert caught.value.errno == errno.ENOSPC

@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from interrupting import CAN_BE_INTERRUPTED, interrupt
 from run_mode import IS_SANITIZED
-from test_atomic_writes import small_disk  # noqa: F401  (a fixture)
 
 import graphmount as gm
 from graphmount.row_placement import ArrayPlacement
@@ -294,7 +293,7 @@ def test_an_error_of_the_consumer_ends_the_reader(tmp_path):
     assert not [t for t in threading.enumerate() if t.name == "graphmount-reader"]
 
 
-def test_full_temporary_folder(small_disk, tmp_path):  # noqa: F811
+def test_full_temporary_folder(small_disk, tmp_path):
     rows = np.zeros((3000, 1000), np.float32)
     with pytest.raises(OSError, match=r"writing 3,000 rows needs about 11.4 MiB here") as caught:
         gm.compile_features(

@@ -403,6 +403,7 @@ def test_budgets_that_messages_name():
 #: Advice that is followed in other tests, or that only a machine of another kind can follow.
 ELSEWHERE = {
     "pass array.filled(…)": "test_arguments.py",
+    "use {}": "above, letters and digits in names",
     "pass array.astype(numpy.int64)": "above, a split of floats",
     "pass series.to_frame(),": "above",
     "pass ids,": "above, in the place of a mask",

@@ -193,19 +193,25 @@ class BatchLoader(ABC):
             return self._begin_loop()
 
     def _begin_loop(self) -> Iterator[Batch]:
-        """A loop in place of the one that runs. If it cannot begin, the place stays as it was."""
-        self._stop()
+        """A loop in place of the one that runs. If it cannot begin, the place stays as it was.
+
+        The one that runs ends only when all is there for the next, but for its threads.
+        """
+        graph = self._data.graph._open()  # noqa: SLF001
         if self._feeds is None:
             self._feeds = self._make_feeds()
         epoch = self._epoch + (1 if self._was_left else 0)
         first = self._handed_out if self._resumes else 0
         order = self._epoch_order(epoch)
+        seeds = self._make_seeds(order)
+        sample = self._rule.to_core(_core.random_key([self._key, epoch]))
+        self._stop()
         pipeline = _core.BatchPipeline(
-            graph=self._data.graph._open(),  # noqa: SLF001
+            graph=graph,
             node_feeds=list(self._feeds.nodes.values()),
             edge_feeds=list(self._feeds.edges.values()),
-            seeds=self._make_seeds(order),
-            sample=self._rule.to_core(_core.random_key([self._key, epoch])),
+            seeds=seeds,
+            sample=sample,
             first_batch=first,
             window=self._window,
             prefetch=self._prefetch,

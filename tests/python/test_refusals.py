@@ -131,6 +131,20 @@ def test_loaders_go_on_with_their_loop(dataset):
         assert found == expected
 
 
+def test_a_loop_that_cannot_begin_leaves_the_one_that_runs(tmp_path):
+    gm.compile_graph(([0, 1, 2], [1, 2, 0]), tmp_path / "g.gl")
+    graph = gm.Graph(tmp_path / "g.gl")
+    loader = gm.NeighborLoader(graph, [1], seed=1)
+    batches = iter(loader)
+    next(batches)
+    state = loader.state_dict()
+    graph.close()
+    with pytest.raises(gm.errors.ClosedError):
+        iter(loader)
+    assert loader.state_dict() == state
+    assert [batch.number for batch in batches] == [1, 2]
+
+
 def objects_with_state(dataset):
     """Whatever else of ours remembers something."""
     yield dataset.graph

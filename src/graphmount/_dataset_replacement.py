@@ -82,7 +82,7 @@ def is_complete(folder: str) -> bool:
     try:
         with OpenedFolder(folder) as opened:
             return all(_starts_as_ours(opened, file) for file in _files_of(opened))
-    except (OSError, FormatError):
+    except (FileNotFoundError, NotADirectoryError, FormatError):
         return False
 
 
@@ -148,6 +148,6 @@ def _starts_as_ours(folder: OpenedFolder, file: str) -> bool:
     try:
         with open(folder.open_file(file), "rb", buffering=0) as opened:
             start = opened.read(len(_MAGICS[0]))
-    except (OSError, FormatError):
-        return False
+    except (FileNotFoundError, NotADirectoryError, PermissionError, FormatError):
+        return False  # other errors say nothing about the file
     return not start or start in _MAGICS

@@ -67,12 +67,13 @@ def atomic_folder(path: str, *, overwrite: bool) -> Iterator[str]:
             _recover(aside, path)
             require_replaceable(path, overwrite=overwrite)
             _clear(partial)
-            stack.enter_context(made_folder(partial))
+            give_back_descriptors = stack.enter_context(made_folder(partial))
         except OSError as error:
             raise _naming_folder(error, parent) from None
         mark(partial)
         yield partial
         require_own_process(process, path)
+        give_back_descriptors()  # the old folder is looked at and removed through some
         os.unlink(os.path.join(partial, MARK))
         _sync(partial)  # files in its folders were synced when they got their names
         _replace(partial, path, aside, overwrite=overwrite)
@@ -167,7 +168,7 @@ def _swap(partial: str, path: str, aside: str) -> None:
     if _exchange(aside, path):
         try:
             require_dataset(aside, shown=path)
-        except FileExistsError:
+        except OSError:
             _exchange(aside, path)
             os.rename(aside, partial)
             raise

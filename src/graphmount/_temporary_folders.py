@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 __all__ = [
     "MARK",
@@ -33,8 +33,10 @@ _SPARE_DESCRIPTORS = 6
 
 
 @contextmanager
-def made_folder(path: str, *, mode: int = 0o777) -> Iterator[None]:
+def made_folder(path: str, *, mode: int = 0o777) -> Iterator[Callable[[], None]]:
     """Makes a folder; what has its name when the block ends is removed by the process that made it.
+
+    Yields what gives back the descriptors that are held in reserve for that, to use them before.
 
     Args:
         path: The folder, which must not be there.
@@ -45,20 +47,23 @@ def made_folder(path: str, *, mode: int = 0o777) -> Iterator[None]:
     """
     process = os.getpid()
     spare: list[int] = []
+
+    def give_back() -> None:
+        while spare:
+            os.close(spare.pop())
+
     try:
         for _ in range(_SPARE_DESCRIPTORS):
             spare.append(os.open(os.path.dirname(path), os.O_RDONLY | os.O_DIRECTORY))  # noqa: PERF401
         os.mkdir(path, mode)
         try:
-            yield
+            yield give_back
         finally:
-            while spare:
-                os.close(spare.pop())
+            give_back()
             if os.getpid() == process:
                 remove_folder(path)
     finally:
-        for descriptor in spare:
-            os.close(descriptor)
+        give_back()
 
 
 def mark(folder: str) -> None:

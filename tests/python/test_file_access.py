@@ -50,7 +50,8 @@ FORBIDDEN = {
 #: Who may: the helpers, and what they do by hand.
 ALLOWED = {
     "_regular_files.py": {"open"},  # the way in to what others have made
-    "_opened_folder.py": {"open"},  # the same, through the descriptor of a folder
+    "_opened_folder.py": {"open", "unlink", "rmdir"},  # by the descriptor of a folder
+    "_dataset_replacement.py": {"open", "rmdir"},  # the same, of a dataset that is replaced
     "_lock_file.py": {"open", "unlink"},
     "_temporary_folders.py": {"open", "mkdir", "rmtree", "unlink"},
     "_text_output.py": {"open", "unlink", "replace"},

@@ -23,6 +23,7 @@ calls = {
     "sample": lambda: g.sample_neighbors(ids, [20, 20], seed=1),
     "walk": lambda: g.random_walk(ids, 500, seed=1),
     "gather": lambda: x.gather(np.tile(ids, 8)),
+    "compile": lambda: gm.compile_graph((np.tile(ids, 50), np.tile(ids[::-1], 50)), "new.gl"),
     "load": lambda: list(gm.NeighborLoader((g, x), [20, 20], batch_size=5000, memory="8MiB")),
 }
 with open("/proc/self/statm", encoding="ascii") as file:
@@ -48,7 +49,7 @@ def files(tmp_path):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.skipif(IS_SANITIZED, reason="a sanitizer needs address space of its own")
-@pytest.mark.parametrize("call", ["sample", "walk", "gather", "load"])
+@pytest.mark.parametrize("call", ["sample", "walk", "gather", "load", "compile"])
 def test_says_so_in_our_words(call, files, campaign):
     seen = set()
     for left in campaign((4_000, 24_000), range(1_000, 120_000, 4_000)):
@@ -64,4 +65,5 @@ def test_says_so_in_our_words(call, files, campaign):
         seen.add(ended.stdout.split()[0])
         assert "std::" not in ended.stdout
         assert "_M_" not in ended.stdout
+        assert not (files / "new.gl").exists() or ended.stdout.startswith("done")
     assert seen - {"done"}, "no limit was low enough"

@@ -121,17 +121,20 @@ void FeatureGather::gather_mapped(std::span<const std::int64_t> ids,
   const auto count = static_cast<std::int64_t>(ids.size());
   matrix_->mount().file().read_guarded([&] {
     const auto* rows = matrix_->mount().data<std::byte>(matrix_->matrix());
-    const auto row_of = [&](std::size_t i) {
-      const std::int64_t id = read_id(ids, i, matrix_->num_rows(), "row");
+    // By value: what is written here might else be taken for what a reference leads to.
+    const auto row_of = [rows, row_bytes](std::int64_t id) {
       return rows + static_cast<std::uint64_t>(id) * row_bytes;
     };
     parallel_for(count, balanced_grain(count, least_rows(row_bytes)),
                  [&](std::int64_t begin, std::int64_t end) {
                    const auto last = static_cast<std::size_t>(end);
-                   for (auto i = static_cast<std::size_t>(begin); i < last; ++i) {
-                     if (i + kAhead < last) prefetch_row(row_of(i + kAhead), row_bytes);
-                     conversion.convert(row_of(i), out + i * out_bytes);
-                   }
+                   const auto convert = [=, &conversion](std::size_t i, std::int64_t id) {
+                     // Of any address: a row that does not exist is refused when it is its turn.
+                     if (i + kAhead < last) prefetch_row(row_of(ids[i + kAhead]), row_bytes);
+                     conversion.convert(row_of(id), out + i * out_bytes);
+                   };
+                   for_each_id(ids, static_cast<std::size_t>(begin), last, matrix_->num_rows(),
+                               "row", convert);
                  });
   });
 }

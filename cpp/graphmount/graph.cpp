@@ -191,17 +191,16 @@ void Graph::refuse_edge_id(EdgeId position, EdgeId id, Direction stored) const {
 void Graph::degrees(std::span<const NodeId> nodes, Direction direction,
                     std::span<std::int64_t> out) const {
   const Direction stored = stored_direction(direction);
-  require_ids(nodes, num_nodes(), "node");
   const auto* indptr =
       mount_.data<std::int64_t>(*mount_.header().find(SectionKind::kIndptr, stored));
   const auto count = static_cast<std::int64_t>(nodes.size());
   mount_.file().read_guarded([&] {
     parallel_for(count, balanced_grain(count, 1 << 14), [&](std::int64_t begin, std::int64_t end) {
-      for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
-        const NodeId node = read_id(nodes, i, num_nodes(), "node");
-        const ListRange range = checked_range(indptr, node, stored);
-        out[i] = range.end - range.begin;
-      }
+      for_each_id(nodes, static_cast<std::size_t>(begin), static_cast<std::size_t>(end),
+                  num_nodes(), "node", [=, this](std::size_t i, NodeId node) {
+                    const ListRange range = checked_range(indptr, node, stored);
+                    out[i] = range.end - range.begin;
+                  });
     });
   });
 }

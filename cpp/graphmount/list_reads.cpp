@@ -75,14 +75,14 @@ template <class Item>
 std::vector<Item> gather_items(const Graph& graph, SectionKind kind, Direction direction,
                                std::span<const EdgeId> positions) {
   const Section& section = section_of(graph, kind, direction);
-  require_ids(positions, graph.num_edges(), "edge");
   std::vector<Item> out(positions.size());
   const auto count = static_cast<std::int64_t>(positions.size());
   graph.mount().file().read_guarded([&] {
     const auto* items = graph.mount().data<Item>(section);
     parallel_for(count, balanced_grain(count, 1 << 13), [&](std::int64_t begin, std::int64_t end) {
-      for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i)
-        out[i] = items[read_id(positions, i, graph.num_edges(), "edge")];
+      for_each_id(positions, static_cast<std::size_t>(begin), static_cast<std::size_t>(end),
+                  graph.num_edges(), "edge",
+                  [&](std::size_t i, EdgeId position) { out[i] = items[position]; });
     });
   });
   return out;

@@ -84,6 +84,16 @@ NodeIds::NodeIds(std::shared_ptr<const Graph> graph)
   }
 }
 
+/// Calls body(i, node) for all nodes of a caller, in parallel.
+template <class Body>
+void NodeIds::for_each_node(std::span<const NodeId> nodes, const Body& body) const {
+  const auto count = static_cast<std::int64_t>(nodes.size());
+  parallel_for(count, kGrain, [&](std::int64_t begin, std::int64_t end) {
+    for_each_id(nodes, static_cast<std::size_t>(begin), static_cast<std::size_t>(end),
+                graph_->num_nodes(), "node", body);
+  });
+}
+
 void NodeIds::require_kind(Kind kind) const {
   if (kind_ != kind)
     throw MissingDataError(graph_->mount().file().path(),
@@ -103,22 +113,17 @@ std::string_view NodeIds::name_of(NodeId node) const {
 
 void NodeIds::to_external(std::span<const NodeId> nodes, std::span<std::int64_t> out) const {
   require_kind(Kind::kNumbers);
-  require_ids(nodes, graph_->num_nodes(), "node");
   graph_->mount().file().read_guarded([&] {
-    for_each(nodes.size(), [&](std::size_t i) {
-      out[i] = numbers_[read_id(nodes, i, graph_->num_nodes(), "node")];
-    });
+    for_each_node(
+        nodes, [out, numbers = numbers_](std::size_t i, NodeId node) { out[i] = numbers[node]; });
   });
 }
 
 OwnedNames NodeIds::to_external_names(std::span<const NodeId> nodes) const {
   require_kind(Kind::kNames);
-  require_ids(nodes, graph_->num_nodes(), "node");
   return graph_->mount().file().read_guarded([&] {
     std::vector<std::string_view> views(nodes.size());
-    for_each(nodes.size(), [&](std::size_t i) {
-      views[i] = name_of(read_id(nodes, i, graph_->num_nodes(), "node"));
-    });
+    for_each_node(nodes, [&](std::size_t i, NodeId node) { views[i] = name_of(node); });
     OwnedNames names;
     names.offsets.resize(nodes.size() + 1);
     std::transform_inclusive_scan(

@@ -11,13 +11,11 @@
 #include <span>
 #include <vector>
 
+#include "graphmount/negative_sampling.hpp"
 #include "graphmount/result_memory.hpp"
 #include "graphmount/walk_options.hpp"
 
 namespace graphmount {
-
-/// How negatives are drawn: all nodes alike, or in proportion to how often they are in a list.
-enum class NegativeWeighting { kUniform, kDegree };
 
 class SkipGramWalks {
  public:

@@ -48,7 +48,8 @@ def locked(path: str, *, busy: str) -> Iterator[None]:
                 with suppress(OSError):  # which would hide why we are leaving
                     os.unlink(path)
             # Closing is not enough: a child may have been forked while nobody looked.
-            fcntl.flock(descriptor, fcntl.LOCK_UN)
+            with suppress(OSError):  # closing lets go of it as well, if nobody else has it
+                fcntl.flock(descriptor, fcntl.LOCK_UN)
             os.close(descriptor)
 
 

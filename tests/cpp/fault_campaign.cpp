@@ -22,6 +22,7 @@ const std::vector<FaultKind> kFaultKinds = {
     {Call::kOpen, EMFILE, Effect::kEither, true},
     {Call::kClose, EIO, Effect::kNone},
     {Call::kClose, EINTR, Effect::kNone},
+    {Call::kDuplicate, EMFILE, Effect::kEither},
     {Call::kMakeTemporary, ENOSPC, Effect::kError},
     {Call::kAccess, EACCES, Effect::kNone},
     {Call::kPread, EINTR, Effect::kNone},

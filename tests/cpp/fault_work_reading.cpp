@@ -8,6 +8,7 @@
 #include "graphmount/disk_probe.hpp"
 #include "graphmount/error.hpp"
 #include "graphmount/feature_writer.hpp"
+#include "graphmount/file_descriptor.hpp"
 #include "graphmount/gather.hpp"
 #include "graphmount/row_sweep.hpp"
 #include "graphmount/verify.hpp"
@@ -179,6 +180,9 @@ std::vector<Work> reading_work() {
     });
   };
   add_check("opening a graph", [data] { Graph graph(data->graph); });
+  const auto opened = std::make_shared<FileDescriptor>(FileDescriptor::open(data->graph, O_RDONLY));
+  add_check("mapping an open file",
+            [data, opened] { MappedFile::open(opened->number(), data->graph); });
   add_check("verifying a graph", [data] { require_sound(data->graph); });
   add_check("verifying a matrix", [data] { require_sound(data->matrix); });
   for (const Way& way : ways_to_read(*matrix)) {

@@ -10,7 +10,11 @@ namespace {
 std::atomic<std::uint64_t> g_counts[kNumCalls];
 std::atomic<std::uint64_t> g_strikes;
 std::atomic<bool> g_counts_calls, g_strikes_calls;
-Fault g_fault{};  // as long as g_strikes_calls
+// The fault that is planned, as long as g_strikes_calls; a thread may still look at the last one.
+std::atomic<Call> g_call;
+std::atomic<int> g_code;
+std::atomic<std::uint64_t> g_at;
+std::atomic<bool> g_goes_on;
 
 void start() {
   for (auto& count : g_counts) count = 0;
@@ -23,6 +27,7 @@ void start() {
 const char* name_of(Call call) {
   constexpr const char* kNames[] = {"open",
                                     "close",
+                                    "dup",
                                     "mkostemp",
                                     "access",
                                     "pread",
@@ -60,7 +65,10 @@ FaultyCalls::FaultyCalls() {
 
 FaultyCalls::FaultyCalls(const Fault& fault) {
   start();
-  g_fault = fault;
+  g_call = fault.call;
+  g_code = fault.code;
+  g_at = fault.at;
+  g_goes_on = fault.goes_on;
   g_strikes_calls = true;
 }
 
@@ -80,10 +88,10 @@ std::uint64_t FaultyCalls::num_strikes() const {
 int fault_of(Call call) noexcept {
   if (!g_counts_calls) return kNoFault;
   const std::uint64_t number = ++g_counts[static_cast<int>(call)];
-  if (!g_strikes_calls || g_fault.call != call) return kNoFault;
-  if (g_fault.goes_on ? number < g_fault.at : number != g_fault.at) return kNoFault;
+  if (!g_strikes_calls || g_call != call) return kNoFault;
+  if (g_goes_on ? number < g_at : number != g_at) return kNoFault;
   ++g_strikes;
-  return g_fault.code;
+  return g_code;
 }
 
 }  // namespace graphmount::testing

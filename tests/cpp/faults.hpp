@@ -14,6 +14,7 @@ namespace graphmount::testing {
 enum class Call {
   kOpen,
   kClose,
+  kDuplicate,
   kMakeTemporary,
   kAccess,
   kPread,
@@ -42,7 +43,7 @@ enum class Call {
   kUringResult,  // what its completion says
   kAllocate,     // operator new, in executables with faulty_allocations.cpp
 };
-inline constexpr int kNumCalls = 28;
+inline constexpr int kNumCalls = static_cast<int>(Call::kAllocate) + 1;
 
 const char* name_of(Call call);
 

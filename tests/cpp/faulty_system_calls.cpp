@@ -73,6 +73,10 @@ int close(int descriptor) noexcept {
   return faulty(Call::kClose, [&] { return result; });
 }
 
+int duplicate(int descriptor) {
+  return faulty(Call::kDuplicate, [&] { return ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0); });
+}
+
 int make_temporary(char* name) {
   return faulty(Call::kMakeTemporary, [&] { return ::mkostemp(name, O_CLOEXEC); });
 }

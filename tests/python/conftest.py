@@ -72,7 +72,7 @@ def small_disk(tmp_path, request):
     if subprocess.run(command, capture_output=True, check=False).returncode != 0:
         pytest.skip("file systems cannot be mounted here")
     yield folder
-    subprocess.run(["umount", folder], check=True)  # noqa: S607
+    subprocess.run(["umount", "--lazy", folder], check=True)  # noqa: S607
 
 
 @pytest.fixture

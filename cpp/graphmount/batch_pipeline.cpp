@@ -106,11 +106,16 @@ void BatchPipeline::stop() {
   feeder_.join();
   has_ended_ = true;
   free_feeds();
-  std::deque<LoadedBatch> ready;  // let go of after the lock: to free pinned memory takes time
-  std::deque<Sampled> sampled;
-  const std::lock_guard lock(mutex_);
-  ready.swap(ready_);
-  sampled.swap(sampled_);
+  // One by one, and after the lock: to free pinned memory takes time. Not by way of another deque,
+  // which needs memory even if it is empty.
+  for (;;) {
+    LoadedBatch batch;
+    const std::lock_guard lock(mutex_);
+    sampled_.clear();
+    if (ready_.empty()) break;
+    batch = std::move(ready_.front());
+    ready_.pop_front();
+  }
 }
 
 /// Runs the body of a thread, and keeps the first exception for the one who takes batches.

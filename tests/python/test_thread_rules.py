@@ -25,6 +25,7 @@ LOCKS = {
     "row_sweep.hpp": "part of a TableFeed, which is ProcessBound",
     "parallel.cpp": "pools are forgotten in a child, jobs are of one call",
     "turns.hpp": "of one call",
+    "thread.cpp": "of one call: starting a thread",
     "verifier.hpp": "of one call",
     "degree_summary.cpp": "of one call",
     "node_id_table.cpp": "of one call",

@@ -98,7 +98,7 @@ def compare(before_path: str, after_path: str, *, share: float) -> int:
             table.add_column(name, justify="left" if name == "figure" else "right")
         for change in clear:
             table.add_row(
-                escape(" · ".join(change.before.where)),
+                escape(", ".join(change.before.where)),
                 change.before.unit(change.before.spread),
                 change.after.unit(change.after.spread),
                 f"{change.gain:.2f}",

@@ -13,9 +13,10 @@ namespace graphmount::bindings {
 /// Calls `callback` with the GIL held, and lets Ctrl-C through even where there is none.
 inline Progress to_progress(const std::optional<nanobind::callable>& callback) {
   return [&callback](std::uint64_t done, std::uint64_t total) {
+    check_signals();
+    if (!callback) return;
     const GilAcquire acquire;
-    if (PyErr_CheckSignals() != 0) throw nanobind::python_error();
-    if (callback) (*callback)(done, total);
+    (*callback)(done, total);
   };
 }
 

@@ -48,11 +48,11 @@ void leave() {
 
 }  // namespace
 
-GilRelease::GilRelease() : state_(PyEval_SaveThread()) {
+ClosingRelease::ClosingRelease() : state_(PyEval_SaveThread()) {
   if (is_shut()) sleep_for_good();
 }
 
-GilRelease::~GilRelease() {
+ClosingRelease::~ClosingRelease() {
   pass();
   PyEval_RestoreThread(state_);
   leave();
@@ -68,10 +68,15 @@ GilAcquire::~GilAcquire() {
   if (has_passed_) leave();
 }
 
+void check_signals() {
+  const GilAcquire acquire;
+  if (PyErr_CheckSignals() != 0) throw nanobind::python_error();
+}
+
 void close_gate() {
   t_closed_it = true;
   g_is_closed = true;
-  const GilRelease release;
+  const ClosingRelease release;
   const auto end = std::chrono::steady_clock::now() + kLongestWait;
   while (g_num_passed > 0 && std::chrono::steady_clock::now() < end)
     std::this_thread::sleep_for(1ms);

@@ -4,23 +4,39 @@
 // middle of C++ code, which aborts the process. So there is a gate. `close_gate`, called at exit,
 // lets in those who have passed it, and stops all others for good: they sleep until the process is
 // gone. Only the thread that ends the interpreter passes freely. All bindings take and release the
-// GIL by these two classes.
+// GIL by these classes. While it is released, Ctrl-C ends what the core does, but for what tidies
+// up.
 #pragma once
 
 #include <nanobind/nanobind.h>
 
+#include "graphmount/interrupt.hpp"
+
 namespace graphmount::bindings {
 
-/// Lets other threads run Python while it lives.
-class GilRelease {
+/// Lets other threads run Python while it lives, and the core come to its end: for what must not be
+/// left half done. It waits for nobody but those who have been told to stop.
+class ClosingRelease {
  public:
-  GilRelease();
-  ~GilRelease();
-  GilRelease(const GilRelease&) = delete;
-  GilRelease& operator=(const GilRelease&) = delete;
+  ClosingRelease();
+  ~ClosingRelease();
+  ClosingRelease(const ClosingRelease&) = delete;
+  ClosingRelease& operator=(const ClosingRelease&) = delete;
 
  private:
   PyThreadState* state_;
+};
+
+/// Throws KeyboardInterrupt, or what else a handler of signals raises, if this is the thread that
+/// Python gives signals to, and there is one. Takes the GIL.
+void check_signals();
+
+/// Lets other threads run Python while it lives, and Ctrl-C end what the core does.
+class GilRelease {
+  inline static const std::function<void()> kCheckSignals = check_signals;
+
+  const ClosingRelease release_;
+  const InterruptScope scope_{kCheckSignals};
 };
 
 /// Lets this thread, which may be one of the core, run Python while it lives.

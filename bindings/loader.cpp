@@ -55,7 +55,7 @@ class PythonPipeline {
 
   void stop() {
     if (!pipeline_.is_here()) return;
-    const GilRelease release;
+    const ClosingRelease release;
     pipeline_->stop();
   }
 
@@ -111,7 +111,7 @@ std::optional<LoadedBatch> next_batch(const PythonPipeline& self) {
     }
     if (state == BatchPipeline::Next::kEnd) return std::nullopt;
     if (state == BatchPipeline::Next::kBatch) return batch;
-    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    check_signals();
   }
 }
 

@@ -40,7 +40,7 @@ void bind_writers(nb::module_& module) {
           "bytes"_a)
       .def("finish", &FeatureWriter::finish, "rows"_a.none() = nb::none(),
            nb::call_guard<GilRelease>())
-      .def("close", &FeatureWriter::close, nb::call_guard<GilRelease>());
+      .def("close", &FeatureWriter::close, nb::call_guard<ClosingRelease>());
 }
 
 }  // namespace graphmount::bindings

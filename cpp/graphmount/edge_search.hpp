@@ -12,6 +12,7 @@
 #include <span>
 #include <type_traits>
 
+#include "graphmount/interrupt.hpp"
 #include "graphmount/list_view.hpp"
 
 namespace graphmount {
@@ -87,6 +88,7 @@ void settle_lookups(std::span<EdgeLookup<Index>> lookups, bool is_sorted_by_time
     for (std::size_t i = 0; i < num_live; ++i) {
       EdgeLookup<Index>& lookup = lookups[live[i]];
       const EdgeId length = lookup.end - lookup.begin;
+      if (is_sorted_by_time) check_interrupt();  // a list may be long
       if (is_sorted_by_time || length <= kShortStretch) {
         lookup.is_found = is_in_stretch(*lookup.lists, lookup.begin, lookup.end, lookup.sought);
         continue;

@@ -7,6 +7,7 @@
 
 #include "graphmount/error.hpp"
 #include "graphmount/ids.hpp"
+#include "graphmount/interrupt.hpp"
 #include "graphmount/parallel.hpp"
 #include "graphmount/prefetch.hpp"
 
@@ -76,10 +77,10 @@ std::uint64_t FeatureMatrix::prefetch(std::span<const std::int64_t> rows) const 
   require_ids(rows, num_rows(), "row");
   std::vector<ByteRange> ranges;
   ranges.reserve(rows.size());
-  for (const std::int64_t row : rows) {
-    const std::uint64_t begin = matrix_->offset + static_cast<std::uint64_t>(row) * row_bytes();
+  interruptible_for(rows.size(), [&](std::size_t i) {
+    const std::uint64_t begin = matrix_->offset + static_cast<std::uint64_t>(rows[i]) * row_bytes();
     ranges.push_back({begin, begin + row_bytes()});
-  }
+  });
   return prefetch_ranges(mount_.file(), std::move(ranges));
 }
 

@@ -3,12 +3,16 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "graphmount/interrupt.hpp"
+
 namespace graphmount {
 namespace {
 
 // What is written at a time. For larger pieces Linux looks for larger stretches of memory to keep
 // them in, and may spend several times as long on that as on copying.
 constexpr std::size_t kWriteBytes = std::size_t{256} << 10;
+// What is read at a time: little enough for Ctrl-C to be noticed soon, also with a slow disk.
+constexpr std::size_t kReadBytes = std::size_t{16} << 20;
 
 // Calls again while a signal interrupts.
 template <class Call>
@@ -37,7 +41,9 @@ std::optional<std::size_t> FileDescriptor::read_at(std::uint64_t offset,
                                                    std::span<std::byte> out) const {
   std::size_t done = 0;
   while (done < out.size()) {
-    const auto got = read_once(offset + done, out.subspan(done));
+    check_interrupt();
+    const auto got =
+        read_once(offset + done, out.subspan(done, std::min(out.size() - done, kReadBytes)));
     if (!got) return std::nullopt;
     if (*got == 0) break;
     done += *got;
@@ -55,6 +61,7 @@ std::optional<std::size_t> FileDescriptor::read_once(std::uint64_t offset,
 
 bool FileDescriptor::write_at(std::uint64_t offset, std::span<const std::byte> data) const {
   while (!data.empty()) {
+    check_interrupt();
     const ssize_t written = uninterrupted([&] {
       return system_call::pwrite(number_, data.data(), std::min(data.size(), kWriteBytes), offset);
     });

@@ -2,7 +2,8 @@
 //
 // Calls that a signal interrupts are made again, and a transfer that moves less than was asked for
 // goes on, so that callers see either all of it, the end of the file, or an error. Errors are told
-// as the system tells them, by errno: who calls knows the path and what it was for. POSIX only.
+// as the system tells them, by errno: who calls knows the path and what it was for. A long transfer
+// ends where the call it belongs to does (`check_interrupt`). POSIX only.
 #pragma once
 
 #include <cstddef>

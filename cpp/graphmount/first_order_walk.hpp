@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 
+#include "graphmount/interrupt.hpp"
 #include "graphmount/walk_lists.hpp"
 #include "graphmount/walk_options.hpp"
 
@@ -25,6 +26,7 @@ class FirstOrderWalk {
       num_active_ = 0;
       for (; first < last && num_active_ < kGroup; ++first) begin(first);
       for (std::uint64_t step = 1; step <= walkers_.length && num_active_ > 0; ++step) {
+        if (step % kStepsBetweenChecks == 0) check_interrupt();
         for (std::size_t i = 0; i < num_active_; ++i) depart(group_[i]);
         if constexpr (Lists::kWeighted)
           for (std::size_t i = 0; i < num_active_; ++i) settle(group_[i]);
@@ -41,6 +43,7 @@ class FirstOrderWalk {
  private:
   // Enough to keep all line fill buffers of a core busy; the group itself stays in its first cache.
   static constexpr std::size_t kGroup = 64;
+  static constexpr std::uint64_t kStepsBetweenChecks = 256;
   static constexpr EdgeId kRestart = -2;
   static_assert(kRestart != kNowhere);
 

@@ -6,6 +6,7 @@
 
 #include "graphmount/error.hpp"
 #include "graphmount/ids.hpp"
+#include "graphmount/interrupt.hpp"
 #include "graphmount/node_id_table.hpp"
 #include "graphmount/parallel.hpp"
 #include "graphmount/prefetch.hpp"
@@ -248,15 +249,16 @@ std::uint64_t Graph::prefetch(std::span<const NodeId> nodes, Direction direction
   const Header& header = mount_.header();
   const Section& indptr = *header.find(SectionKind::kIndptr, stored);
   std::vector<ByteRange> ranges;
-  for (const NodeId node : nodes) {
-    const std::uint64_t at = indptr.offset + static_cast<std::uint64_t>(node) * 8;
+  interruptible_for(nodes.size(), [&](std::size_t i) {
+    const std::uint64_t at = indptr.offset + static_cast<std::uint64_t>(nodes[i]) * 8;
     ranges.push_back({at, at + 16});
-  }
+  });
   // The offsets first, all at once: they say where the lists are.
   std::uint64_t bytes = prefetch_ranges(mount_.file(), std::move(ranges));
   ranges = {};
   mount_.file().read_guarded([&] {
-    for (const NodeId node : nodes) {
+    interruptible_for(nodes.size(), [&](std::size_t i) {
+      const NodeId node = nodes[i];
       const ListRange range = checked_range(mount_.data<std::int64_t>(indptr), node, stored);
       for (const SectionKind kind : kListKinds) {
         const Section* section = header.find(kind, stored);
@@ -265,7 +267,7 @@ std::uint64_t Graph::prefetch(std::span<const NodeId> nodes, Direction direction
         ranges.push_back({section->offset + static_cast<std::uint64_t>(range.begin) * item,
                           section->offset + static_cast<std::uint64_t>(range.end) * item});
       }
-    }
+    });
   });
   return bytes + prefetch_ranges(mount_.file(), std::move(ranges));
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "graphmount/buffer.hpp"
+#include "graphmount/interrupt.hpp"
 
 namespace graphmount {
 namespace {
@@ -21,13 +22,13 @@ void sort_by_digit(std::span<const std::uint32_t> counts, int shift, const NodeA
     return kDigitMask - ((counts[static_cast<std::size_t>(node)] >> shift) & kDigitMask);
   };
   std::vector<std::size_t> next(kDigitMask + 1, 0);
-  for (std::size_t i = 0; i < counts.size(); ++i) ++next[digit(node_at(i))];
+  interruptible_for(counts.size(), [&](std::size_t i) { ++next[digit(node_at(i))]; });
   std::size_t total = 0;
   for (std::size_t& place : next) total += std::exchange(place, total);
-  for (std::size_t i = 0; i < counts.size(); ++i) {
+  interruptible_for(counts.size(), [&](std::size_t i) {
     const NodeId node = node_at(i);
     out[next[digit(node)]++] = node;
-  }
+  });
 }
 
 }  // namespace

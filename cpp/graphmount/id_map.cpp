@@ -38,27 +38,21 @@ void find_all(const IdTable& table, std::size_t count, std::span<NodeId> out, co
 template <class AddFirst, class AddSecond>
 void add_missing(std::span<NodeId> first, std::span<NodeId> second, const AddFirst& add_first,
                  const AddSecond& add_second) {
-  for (std::size_t i = 0; i < std::max(first.size(), second.size()); ++i) {
+  interruptible_for(std::max(first.size(), second.size()), [&](std::size_t i) {
     if (i < first.size() && first[i] < 0) first[i] = add_first(i);
     if (i < second.size() && second[i] < 0) second[i] = add_second(i);
-  }
+  });
 }
 
 }  // namespace
 
-IdTable::IdTable() : slots_(1 << 10) {
+IdTable::IdTable(std::size_t num_slots) : slots_(num_slots) {
   std::fill_n(slots_.data(), slots_.size(), 0);
 }
 
 bool IdTable::has_room(std::uint64_t count) const {
   if (count >= UINT32_MAX - 1) throw BudgetError("more than 2^32 different ids cannot be mapped");
   return count + 1 <= slots_.size() / 4 * 3;
-}
-
-void IdTable::double_slots() {
-  Buffer<std::uint64_t> slots(slots_.size() * 2);
-  std::fill_n(slots.data(), slots.size(), 0);
-  slots_ = std::move(slots);  // the keys are all that is needed to fill it again
 }
 
 void IdTable::insert(std::uint64_t hash, NodeId number) {

@@ -7,9 +7,11 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "graphmount/buffer.hpp"
 #include "graphmount/external_ids.hpp"
+#include "graphmount/interrupt.hpp"
 #include "graphmount/types.hpp"
 
 namespace graphmount {
@@ -18,7 +20,7 @@ namespace graphmount {
 /// empty slot.
 class IdTable {
  public:
-  IdTable();
+  IdTable() : IdTable(1 << 10) {}
   std::uint64_t bytes() const { return slots_.bytes(); }
 
   void prefetch(std::uint64_t hash) const { __builtin_prefetch(&slots_[place(hash)]); }
@@ -36,20 +38,24 @@ class IdTable {
   template <class HashOf>
   void reserve_one(std::uint64_t count, const HashOf& hash_of) {
     if (has_room(count)) return;
-    double_slots();
-    for (std::uint64_t number = 0; number < count; ++number)
-      insert(hash_of(number), static_cast<NodeId>(number));
+    // The old slots stay until the new ones are filled, which may be interrupted.
+    IdTable larger(slots_.size() * 2);
+    interruptible_for(count, [&](std::uint64_t number) {
+      larger.insert(hash_of(number), static_cast<NodeId>(number));
+    });
+    *this = std::move(larger);
   }
   /// A key that is not there yet.
   void insert(std::uint64_t hash, NodeId number);
 
  private:
+  explicit IdTable(std::size_t num_slots);
+
   std::size_t place(std::uint64_t hash) const {
     return static_cast<std::size_t>(hash) & (slots_.size() - 1);
   }
   /// Throws BudgetError beyond the numbers a slot can hold.
   bool has_room(std::uint64_t count) const;
-  void double_slots();
 
   Buffer<std::uint64_t> slots_;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "graphmount/error.hpp"
+#include "graphmount/interrupt.hpp"
 
 namespace graphmount {
 
@@ -21,9 +22,15 @@ bool are_in_range(std::span<const std::int64_t> ids, std::uint64_t count) {
 void require_ids(std::span<const std::int64_t> ids, std::uint64_t count, const std::string& what) {
   if (are_in_range(ids, count)) return;
   // Negative ids are huge as unsigned ones, so one comparison does.
-  const auto bad = std::find_if(ids.begin(), ids.end(), [&](std::int64_t id) {
-    return static_cast<std::uint64_t>(id) >= count;
-  });
+  constexpr std::size_t kAtOnce = std::size_t{1} << 20;
+  auto bad = ids.begin();
+  for (std::size_t first = 0; first < ids.size(); first += kAtOnce) {
+    check_interrupt();
+    const auto some = ids.subspan(first, std::min(kAtOnce, ids.size() - first));
+    bad = std::find_if(some.begin(), some.end(),
+                       [&](std::int64_t id) { return static_cast<std::uint64_t>(id) >= count; });
+    if (bad != some.end()) break;
+  }
   if (bad == ids.end()) return;
   const std::string range = count == 0
                                 ? "there are no " + what + "s"

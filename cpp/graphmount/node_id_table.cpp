@@ -8,6 +8,7 @@
 
 #include "graphmount/buffer.hpp"
 #include "graphmount/error.hpp"
+#include "graphmount/interrupt.hpp"
 
 namespace graphmount {
 namespace {
@@ -81,7 +82,7 @@ class Slice {
     };
     for_each_at_home(
         ids.size(), slots, range, [&](std::uint64_t node) { return ids.hash(node); }, prefetch,
-        insert, [] {});
+        insert, check_interrupt);
     return obstacle;
   }
   std::span<const std::byte> bytes() const { return std::as_bytes(nodes_.span()); }

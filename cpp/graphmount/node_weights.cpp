@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "graphmount/interrupt.hpp"
 #include "graphmount/read_once.hpp"
 
 namespace graphmount {
@@ -12,7 +13,7 @@ namespace graphmount {
 NodeWeights::NodeWeights(std::span<const double> weights) {
   up_to_.reserve(weights.size());
   double total = 0;
-  for (std::size_t node = 0; node < weights.size(); ++node) {
+  interruptible_for(weights.size(), [&](std::size_t node) {
     const double weight = read_once(&weights[node]);
     if (!(weight >= 0) || !std::isfinite(weight))
       throw std::invalid_argument("the weight of node " + std::to_string(node) + " is " +
@@ -20,7 +21,7 @@ NodeWeights::NodeWeights(std::span<const double> weights) {
                                   "; give a finite number that is not below 0");
     if (weight > 0) last_ = static_cast<NodeId>(node);
     up_to_.push_back(total += weight);
-  }
+  });
   if (!(total > 0) || !std::isfinite(total))
     throw std::invalid_argument("the weights of all nodes sum up to " + std::to_string(total) +
                                 ", so there is no node to draw");

@@ -16,6 +16,8 @@
 #include <utility>
 #include <vector>
 
+#include "graphmount/interrupt.hpp"
+
 #ifndef _WIN32
 #include <pthread.h>
 #endif
@@ -75,18 +77,43 @@ struct Job {
   // it is looked at all the time.
   alignas(64) std::atomic<int> helpers = 0;
   std::exception_ptr failure;  // the first one
+  std::atomic<bool> has_failed = false;
 
   void run() {
-    for (;;) {
-      const std::int64_t begin = next.fetch_add(grain);
-      if (begin >= count) return;
-      try {
+    const AbandonScope scope(has_failed);
+    try {
+      for (;;) {
+        // Before a range is taken: one that has been taken is begun, since others may wait for it.
+        check_interrupt();
+        const std::int64_t begin = next.fetch_add(grain);
+        if (begin >= count) return;
         body(begin, std::min(begin + grain, count));
-      } catch (...) {
-        next = count;
-        const std::lock_guard lock(mutex);
-        if (!failure) failure = std::current_exception();
       }
+    } catch (...) {
+      fail();
+    }
+  }
+
+  /// Called while an exception is handled: no range is begun any more.
+  void fail() {
+    next = count;
+    const std::lock_guard lock(mutex);
+    if (!failure) failure = std::current_exception();
+    has_failed = true;
+  }
+
+  /// Returns when all helpers have left. The caller goes on asking whether it is to end.
+  void wait_for_helpers() {
+    std::unique_lock lock(mutex);
+    while (!left.wait_for(lock, InterruptScope::kInterval, [&] { return helpers == 0; })) {
+      if (has_failed) continue;
+      lock.unlock();
+      try {
+        check_interrupt();
+      } catch (...) {
+        fail();
+      }
+      lock.lock();
     }
   }
 };
@@ -126,8 +153,7 @@ class Pool {
       has_work_ = !queue_.empty();
     }
     if (may_look_out_) look_out(Clock::now() + kLookout, [&] { return job->helpers == 0; });
-    std::unique_lock lock(job->mutex);
-    job->left.wait(lock, [&] { return job->helpers == 0; });
+    job->wait_for_helpers();
   }
 
  private:
@@ -245,8 +271,10 @@ void run(std::atomic<Pool*>& pool, std::int64_t count, std::int64_t grain, int m
   const std::int64_t ranges = (count + grain - 1) / grain;
   const int threads = static_cast<int>(std::min<std::int64_t>(ranges, most_threads));
   if (threads == 1 || t_inside) {
-    for (std::int64_t begin = 0; begin < count; begin += grain)
+    for (std::int64_t begin = 0; begin < count; begin += grain) {
+      check_interrupt();
       body(begin, std::min(begin + grain, count));
+    }
     return;
   }
   const auto job = std::make_shared<Job>(body, count, grain);

@@ -24,6 +24,7 @@ void start_threads();
 /// Calls body(begin, end) for disjoint ranges of at most `grain` that together cover [0, count), on
 /// the calling thread and the pool. Returns when all have run. The first exception of a body stops
 /// the handing out of ranges and is thrown here. Calls made inside a body run on its own thread.
+/// Between ranges it looks whether the call is to end (`check_interrupt`).
 void parallel_for(std::int64_t count, std::int64_t grain,
                   const std::function<void(std::int64_t, std::int64_t)>& body);
 
@@ -32,9 +33,12 @@ void parallel_for(std::int64_t count, std::int64_t grain,
 void overlapped_for(std::int64_t count, int threads,
                     const std::function<void(std::int64_t, std::int64_t)>& body);
 
-/// A grain that gives every thread several ranges to take, but none smaller than `least`.
+/// A grain that gives every thread several ranges to take, but none smaller than `least`, of which
+/// a range is worth the handing out; nor so large that a call which is to end goes on for long.
 inline std::int64_t balanced_grain(std::int64_t count, std::int64_t least) {
-  return std::max(least, count / (8 * static_cast<std::int64_t>(num_threads())) + 1);
+  constexpr std::int64_t kMostLeasts = 64;
+  return std::clamp(count / (8 * static_cast<std::int64_t>(num_threads())) + 1, least,
+                    kMostLeasts * least);
 }
 
 }  // namespace graphmount

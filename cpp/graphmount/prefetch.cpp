@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "graphmount/interrupt.hpp"
 #include "graphmount/types.hpp"
 
 namespace graphmount {
@@ -15,18 +16,23 @@ namespace graphmount {
 std::uint64_t prefetch_ranges(const MappedFile& file, std::vector<ByteRange> ranges) {
   // The smallest page there is: a system with larger ones rounds further by itself.
   constexpr std::uint64_t kPageBytes = 4096;
+  constexpr unsigned kBetweenChecks = 1 << 16;
   std::erase_if(ranges, [](const ByteRange& range) { return range.begin >= range.end; });
   for (ByteRange& range : ranges) {
     range.begin = range.begin / kPageBytes * kPageBytes;
     range.end = std::min(file.size(), round_up(range.end, kPageBytes));
   }
   std::sort(ranges.begin(), ranges.end(),
-            [](const ByteRange& a, const ByteRange& b) { return a.begin < b.begin; });
+            [compared = 0U](const ByteRange& a, const ByteRange& b) mutable {
+              if (++compared % kBetweenChecks == 0) check_interrupt();
+              return a.begin < b.begin;
+            });
   std::uint64_t bytes = 0;
   for (std::size_t i = 0; i < ranges.size();) {
     ByteRange merged = ranges[i];
     for (++i; i < ranges.size() && ranges[i].begin <= merged.end; ++i)
       merged.end = std::max(merged.end, ranges[i].end);
+    check_interrupt();
     file.advise(Advice::kWillNeed, merged.begin, merged.end - merged.begin);
     bytes += merged.end - merged.begin;
   }

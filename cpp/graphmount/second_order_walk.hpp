@@ -18,6 +18,7 @@
 #include <array>
 #include <cstdint>
 
+#include "graphmount/interrupt.hpp"
 #include "graphmount/neighbor_search.hpp"
 #include "graphmount/walk_lists.hpp"
 #include "graphmount/walk_options.hpp"
@@ -44,7 +45,8 @@ class SecondOrderWalk {
   void run(std::uint64_t first, std::uint64_t last) {
     std::size_t num_active = 0;
     while (first < last && num_active < kGroup) begin(group_[num_active++], first++);
-    while (num_active > 0) {
+    for (std::uint64_t round = 1; num_active > 0; ++round) {
+      if (is_sorted_by_time_ || round % kRoundsBetweenChecks == 0) check_interrupt();
       for (std::size_t i = 0; i < num_active;) {
         Walker& walker = group_[i];
         if (visit(walker)) {
@@ -64,6 +66,7 @@ class SecondOrderWalk {
   static constexpr std::size_t kGroup = 64;
   static constexpr NodeId kNone = -1;
   static constexpr std::int64_t kLeastTries = 8;
+  static constexpr std::uint64_t kRoundsBetweenChecks = 256;
 
   enum class Phase : std::uint8_t { kDepart, kCount, kSettle, kWeigh, kSearch };
 

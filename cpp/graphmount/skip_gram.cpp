@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "graphmount/error.hpp"
+#include "graphmount/interrupt.hpp"
 #include "graphmount/parallel.hpp"
 #include "graphmount/random_walk.hpp"
 #include "graphmount/walk_range.hpp"
@@ -92,11 +93,11 @@ SkipGramWalks::SkipGramWalks(const Graph& graph, const Walkers& walkers, const W
       first_pair_[walker + 1] += pairs_of(end - begin, window_);
     });
   });
-  for (std::size_t i = 1; i < first_pair_.size(); ++i) {
-    const auto sum = checked_add(first_pair_[i - 1], first_pair_[i]);
+  interruptible_for(num_walks_, [&](std::size_t i) {
+    const auto sum = checked_add(first_pair_[i], first_pair_[i + 1]);
     if (!sum) throw BudgetError("there are more pairs than 64 bits can count; walk in parts");
-    first_pair_[i] = *sum;
-  }
+    first_pair_[i + 1] = *sum;
+  });
 }
 
 template <class Use>

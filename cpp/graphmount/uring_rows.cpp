@@ -15,6 +15,7 @@
 
 #include "graphmount/block_file.hpp"
 #include "graphmount/buffer.hpp"
+#include "graphmount/interrupt.hpp"
 #include "graphmount/uring.hpp"
 
 namespace graphmount {
@@ -44,6 +45,13 @@ class UringRows final : public RowReader {
     bool has_more = plan.next(request);
     try {
       while (has_more || free_.size() < depth_) {
+        try {
+          if (!failure) check_interrupt();
+        } catch (...) {
+          failure = std::current_exception();
+          has_more = false;
+          continue;
+        }
         for (; has_more && !free_.empty(); has_more = plan.next(request)) {
           queue(request);
           stats_.add(request);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "graphmount/checksum.hpp"
+#include "graphmount/interrupt.hpp"
 #include "graphmount/parallel.hpp"
 
 namespace graphmount {
@@ -117,6 +118,7 @@ Verification Verifier::result() {
 }
 
 void Verifier::tick() {
+  check_interrupt();
   if (progress_ && std::this_thread::get_id() == caller_)
     progress_(bytes_to_check_, bytes_to_check_);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "graphmount/interrupt.hpp"
 #include "graphmount/parallel.hpp"
 #include "graphmount/visit_table.hpp"
 #include "graphmount/walk_range.hpp"
@@ -76,6 +77,7 @@ VisitCounts count_visits(const Graph& graph, const Walkers& walkers, const WalkO
   result.nodes.reserve(static_cast<std::size_t>(result.indptr.back()));
   result.counts.reserve(static_cast<std::size_t>(result.indptr.back()));
   for (std::vector<Visit>& visits : found) {
+    check_interrupt();
     for (const Visit& visit : visits) {
       result.nodes.push_back(visit.node);
       result.counts.push_back(visit.count);

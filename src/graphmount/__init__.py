@@ -15,9 +15,8 @@ time and no memory, whatever its size, and NumPy and PyTorch see the file as the
 
 from __future__ import annotations
 
-from importlib.metadata import version
-
-from graphmount import errors
+from graphmount import _interruption, errors  # noqa: F401  (Ctrl-C, before what takes long)
+from graphmount._version import __version__ as __version__
 from graphmount.batch import Batch
 from graphmount.dataset import Dataset
 from graphmount.dataset_compiler import CompiledDataset, compile_dataset
@@ -80,5 +79,3 @@ __all__ = [
     "set_num_threads",
     "verify",
 ]
-
-__version__ = version("graphmount")

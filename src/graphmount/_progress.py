@@ -79,7 +79,9 @@ def reporting(
     """Yields what to call with (done, total), or None if nobody wants to know."""
     if not (option is None or isinstance(option, bool) or callable(option)):
         raise TypeError(f"progress must be True, False, None or a function, not {option!r}")
-    if option is False or (option is None and not sys.stderr.isatty()):
+    # There is no stream at all where it was closed before Python started.
+    is_shown = sys.stderr is not None and sys.stderr.isatty()
+    if option is False or (option is None and not is_shown):
         yield None
     elif option is True or option is None:
         bar = _Bar(description, in_bytes=in_bytes, shows_rate=shows_rate, at_once=option is True)

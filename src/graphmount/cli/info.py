@@ -6,13 +6,13 @@ import dataclasses
 import json
 import math
 import os
-import sys
 from typing import TYPE_CHECKING, Any
 
 import graphmount as gm
 from graphmount._regular_files import open_regular
 from graphmount._sizes import format_bytes
 from graphmount.cli.dataset_files import describe, files_of
+from graphmount.cli.output import complain
 
 if TYPE_CHECKING:
     import argparse
@@ -53,7 +53,7 @@ def _run(options: argparse.Namespace) -> int:
                 facts.append(_facts(path))
         except (gm.errors.GraphmountError, OSError) as error:
             # The other files are still worth a look.
-            print(f"graphmount: {error}", file=sys.stderr)
+            complain(error)
             status = 2
     if options.json:
         print(json.dumps(facts, indent=2))

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import sys
 from typing import TYPE_CHECKING, Any
 
 import graphmount as gm
 from graphmount._sizes import format_bytes
+from graphmount.cli.output import complain
 
 if TYPE_CHECKING:
     import argparse
@@ -44,7 +44,7 @@ def _run(options: argparse.Namespace) -> int:
             # The other files are still worth a look.
             status = 2
             found.append({"path": path, "error": str(error)})
-            print(f"graphmount: {error}", file=sys.stderr)
+            complain(error)
             continue
         status = max(status, 0 if result.ok else 1)
         for part in (*result.files, result):

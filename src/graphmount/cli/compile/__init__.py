@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 from graphmount.cli.compile import features, graph, ogb
 from graphmount.cli.compile.messages import with_flags
+from graphmount.cli.output import complain, is_of_output
 from graphmount.errors import GraphmountError
 
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ def _run(options: argparse.Namespace) -> int:
     try:
         return int(options.compile(options))
     except (GraphmountError, OSError, ValueError, TypeError, ImportError) as error:
+        if isinstance(error, OSError) and is_of_output(error):
+            raise
         # Functions say what is wrong in terms of their arguments; here these are flags.
-        print(f"graphmount: {with_flags(str(error))}", file=sys.stderr)
+        complain(with_flags(str(error)))
         return 2

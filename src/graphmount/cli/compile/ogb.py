@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Literal
 
 import graphmount as gm
 from graphmount.cli.compile import messages
 from graphmount.cli.compile import options as shared
+from graphmount.cli.output import note
 from graphmount.sources.layouts import find_layout
 
 if TYPE_CHECKING:
@@ -62,9 +62,9 @@ def add_to(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def _compile(options: argparse.Namespace) -> int:
     layout = find_layout(options.folder)
     if not options.json:
-        print(f"{layout.kind}: {layout.folder}", file=sys.stderr)
-        for note in layout.notes:
-            print(f"  {note}", file=sys.stderr)
+        note(f"{layout.kind}: {layout.folder}")
+        for line in layout.notes:
+            note(f"  {line}")
     edges = layout.edges
     reading = {name: value for name, value in edges.options.items() if name != "keys"}
     features, labels = {}, None

@@ -1,0 +1,127 @@
+"""What commands write to, whatever it is: a pipe that was closed, a full disk, a plain terminal.
+
+A character that the terminal does not know is written as an escape, never a reason to fail. Who
+closes a pipe has read enough: the command ends quietly, as others do. Output that cannot be
+written for another reason is an error.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import sys
+from typing import TextIO
+
+#: What a shell says of a program that wrote into a closed pipe: 128 and the number of SIGPIPE.
+CLOSED_PIPE = 141
+
+#: More than a path may have on most systems would hide what is said about it.
+_MOST_CHARACTERS = 1000
+_WRITE_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EBADF, errno.EPIPE)
+
+
+def accept_all_characters() -> None:
+    """Lets both streams write any text: file names need not be UTF-8, nor do terminals know it."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def note(line: str) -> None:
+    """Says something on standard error; whether anybody reads it does not matter.
+
+    Args:
+        line: What to say.
+    """
+    try:
+        print(line, file=sys.stderr, flush=True)
+    except (OSError, ValueError):  # closed, or full
+        _discard(sys.stderr)
+
+
+def complain(problem: object) -> None:
+    """Says on standard error what is wrong.
+
+    Args:
+        problem: What is wrong: words, or an error.
+    """
+    note(f"graphmount: {shortened(str(problem))}")
+
+
+def shortened(message: str) -> str:
+    """A message without its middle, if what the user gave made it longer than anyone reads.
+
+    Args:
+        message: What to say.
+    """
+    if len(message) <= _MOST_CHARACTERS:
+        return message
+    half = _MOST_CHARACTERS // 2
+    return f"{message[:half]} ... {message[-half:]}"
+
+
+def finish(status: int) -> int:
+    """Writes what is still to be written, and says with which status to end.
+
+    Args:
+        status: What it is if all could be written.
+    """
+    if sys.stdout is None:  # it was closed before Python started
+        return status
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        return end_of_pipe()
+    except OSError as error:
+        return cannot_write(error)
+    return status
+
+
+def is_of_output(error: OSError) -> bool:
+    """Whether writing the output raised this: errors about files name them.
+
+    Args:
+        error: What a command raised.
+    """
+    return error.filename is None and error.errno in _WRITE_ERRORS
+
+
+def cannot_write(error: OSError) -> int:
+    """Says why the output is not there, and gives the status of a command for which it is not.
+
+    Args:
+        error: What writing it raised.
+    """
+    _discard(sys.stdout)
+    _discard(sys.stderr, only_if_broken=True)
+    complain(f"cannot write the output: {error.strerror or error}")
+    return 2
+
+
+def end_of_pipe() -> int:
+    """The status of a command whose output nobody wants any more."""
+    _discard(sys.stdout)
+    _discard(sys.stderr, only_if_broken=True)
+    return CLOSED_PIPE
+
+
+def _discard(stream: TextIO | None, *, only_if_broken: bool = False) -> None:
+    """Sends a stream nowhere, or Python would try again at its end, and complain."""
+    if stream is None:
+        return
+    try:
+        if only_if_broken:
+            stream.flush()
+            return
+    except (OSError, ValueError):
+        pass
+    try:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        try:
+            os.dup2(nowhere, stream.fileno())
+        finally:
+            os.close(nowhere)
+        stream.flush()
+    except (OSError, ValueError):  # a stream of another program, as in a notebook
+        pass

@@ -108,10 +108,12 @@ def test_a_terminal_that_knows_ascii_only(arguments, folder, tmp_path):
         assert rb"Kn\xf6del-\udcff.gl" in done.stdout.replace(b"\n", b"")
 
 
+# In short steps: a signal that comes right before a long sleep is noticed after it.
 SLOW_NUMPY = """
-import sys, time
+import time
 print("importing", flush=True)
-time.sleep(60)
+for _ in range(6000):
+    time.sleep(0.01)
 """
 
 
@@ -167,13 +169,17 @@ import sys, time
 import graphmount as gm
 from graphmount.cli import main
 
+def rest(seconds):
+    for _ in range(int(100 * seconds)):
+        time.sleep(0.01)
+
 def verify(*_, **__):
     try:
         print("working", flush=True)
-        time.sleep(60)
+        rest(60)
     finally:
         print("tidying up", flush=True)
-        time.sleep(float(sys.argv[1]))
+        rest(float(sys.argv[1]))
         print("tidy", flush=True)
 
 gm.verify = verify

@@ -12,16 +12,27 @@ BENCH_OPTIONS ?= --quick
 PARALLEL ?= --numprocesses 2 --dist worksteal
 FUZZ_SECONDS ?= 60
 FUZZ_SEED ?= $(shell date +%s)
+# The fuzzers of the core, then those of readers in Python.
+FUZZERS := gl gd text
+PYTHON_FUZZERS := dataset matrix_market
+PYTHON_READERS := */graphmount/_dataset_description.py,*/graphmount/sources/matrix_market.py
+# Environments for each kind of sanitizer: Address and UB, or Thread.
 SANITIZE_VENV := .venv-sanitize
+THREAD_VENV := .venv-thread
 # Aborting, rather than exiting, lets the fuzzer keep the input that did it.
 SANITIZER_OPTIONS := UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1:abort_on_error=1 \
 	ASAN_OPTIONS=abort_on_error=1
-SANITIZER_LIBRARIES = $(foreach name,asan ubsan stdc++,$(shell $(CXX) -print-file-name=lib$(name).so))
+THREAD_OPTIONS := TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:suppressions=$(CURDIR)/tests/tsan.supp
+# $(call libraries,NAMES): the shared libraries of the compiler.
+libraries = $(foreach name,$(1),$(shell $(CXX) -print-file-name=lib$(name).so))
 # GCC's ThreadSanitizer does not start where the kernel spreads addresses too far.
 NO_ASLR := $(shell command -v setarch >/dev/null && echo setarch -R)
+# What was compiled before, with the same options, is not compiled again.
+LAUNCHER := $(shell command -v ccache >/dev/null && echo CMAKE_CXX_COMPILER_LAUNCHER=ccache)
 comma := ,
 
-.PHONY: help build demo test test-all lint format docs test-cpp test-python sanitize sanitize-core sanitize-python fuzz bench clean
+.PHONY: help build demo test test-all lint format docs test-cpp test-python bench clean \
+	sanitize sanitize-core sanitize-thread sanitize-python sanitize-stress fuzz fuzz-coverage
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -59,49 +70,87 @@ test-all: lint test-cpp sanitize fuzz ## all checks and tests, with long campaig
 test-python: $(VENV)/.built $(VENV)/.tools
 	$(BIN)/python -m pytest $(PARALLEL)
 
-# $(call build-core,FOLDER,OPTIONS): the core, its tests and the fuzzer, without Python.
+# $(call build-core,FOLDER,OPTIONS,TARGETS): the core, its tests and the fuzzers, or some of them,
+# without Python.
 define build-core
 	@mkdir -p build
 	$(BIN)/cmake -S . -B $(1) -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja \
-		-DGRAPHMOUNT_PYTHON=OFF -DGRAPHMOUNT_TESTS=ON -DGRAPHMOUNT_WERROR=ON $(2) >$(1).log 2>&1 \
+		$(LAUNCHER:%=-D%) -DGRAPHMOUNT_PYTHON=OFF -DGRAPHMOUNT_TESTS=ON -DGRAPHMOUNT_WERROR=ON $(2) >$(1).log 2>&1 \
 		|| (cat $(1).log; exit 1)
-	$(BIN)/cmake --build $(1)
+	$(BIN)/cmake --build $(1) $(if $(3),--target $(3))
 endef
 
 test-cpp: $(VENV)/.built $(VENV)/.tools ## tests of the core, which is the one that Python has
 	$(call build-core,build/core,-DGRAPHMOUNT_TESTED_CORE=$(CURDIR)/$$(ls -t build/cp*/libgraphmount_core.a | head -n 1))
 	$(BIN)/ctest --test-dir build/core --output-on-failure --parallel 2
 
-sanitize: sanitize-core sanitize-python ## the tests under Address-, UB- and ThreadSanitizer
+# All of it takes less than an hour on two cores; each part stands alone, as in CI.
+sanitize: sanitize-core sanitize-thread sanitize-python sanitize-stress ## the tests under Address-, UB- and ThreadSanitizer
 
-sanitize-core: $(VENV)/.tools
+sanitize-core: $(VENV)/.tools # AddressSanitizer and UBSan over the tests of the core
 	$(call build-core,build/sanitize-core,-DGRAPHMOUNT_SANITIZE=address$(comma)undefined)
-	$(SANITIZER_OPTIONS) $(BIN)/ctest --test-dir build/sanitize-core --output-on-failure
+	$(SANITIZER_OPTIONS) $(BIN)/ctest --test-dir build/sanitize-core --output-on-failure --parallel 2
+
+sanitize-thread: $(VENV)/.tools # ThreadSanitizer over the tests of the core
 	$(call build-core,build/tsan-core,-DGRAPHMOUNT_SANITIZE=thread)
-	TSAN_OPTIONS=halt_on_error=1 $(NO_ASLR) $(BIN)/ctest --test-dir build/tsan-core --output-on-failure
+	$(THREAD_OPTIONS) $(NO_ASLR) $(BIN)/ctest --test-dir build/tsan-core --output-on-failure --parallel 2
 
-# Its own environment, without torch, which sanitizers do not get along with. Python itself is not
-# built with them, so the libraries have to be there before it starts. GRAPHMOUNT_SANITIZED tells
-# the tests, some of which measure what sanitizers distort.
+# AddressSanitizer and UBSan over the Python tests. An environment of its own, without torch, which
+# sanitizers do not get along with. Python itself is not built with them, so the libraries have to be
+# there before it starts. GRAPHMOUNT_SANITIZED tells the tests, some of which measure what sanitizers
+# distort.
 sanitize-python: $(SANITIZE_VENV)/.built
-	LD_PRELOAD="$(SANITIZER_LIBRARIES)" $(SANITIZER_OPTIONS):detect_leaks=0 GRAPHMOUNT_SANITIZED=1 \
-		$(SANITIZE_VENV)/bin/python -m pytest tests/python -p no:cacheprovider
+	LD_PRELOAD="$(call libraries,asan ubsan stdc++)" $(SANITIZER_OPTIONS):detect_leaks=0 GRAPHMOUNT_SANITIZED=1 \
+		$(SANITIZE_VENV)/bin/python -m pytest tests/python -p no:cacheprovider $(PARALLEL)
 
-$(SANITIZE_VENV)/.made: pyproject.toml constraints.txt
-	$(PYTHON) -m venv $(SANITIZE_VENV)
-	$(SANITIZE_VENV)/bin/python -m pip $(PIP_INSTALL) --upgrade pip
-	$(SANITIZE_VENV)/bin/python -m pip $(PIP_INSTALL) --group test
+# ThreadSanitizer over the Python tests that call from many threads. Python is not built with it: it
+# sees what our code does, and the locks of the C library, the GIL among them.
+sanitize-stress: $(THREAD_VENV)/.built
+	LD_PRELOAD="$(call libraries,tsan stdc++)" $(THREAD_OPTIONS):die_after_fork=0 GRAPHMOUNT_SANITIZED=1 \
+		$(NO_ASLR) $(THREAD_VENV)/bin/python -m pytest tests/python/*stress*.py tests/python/test_threads.py \
+		-p no:cacheprovider
+
+$(SANITIZE_VENV)/.made $(THREAD_VENV)/.made: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip $(PIP_INSTALL) --upgrade pip
+	$(@D)/bin/python -m pip $(PIP_INSTALL) --group test
 	touch $@
+
+# $(call install-sanitized,FOLDER OF THE BUILD,SANITIZERS)
+define install-sanitized
+	$(@D)/bin/python -m pip $(PIP_INSTALL) -Cbuild-dir=$(1) -Ccmake.define.GRAPHMOUNT_SANITIZE=$(2) \
+		$(LAUNCHER:%=-Ccmake.define.%) --editable .
+	touch $@
+endef
 
 $(SANITIZE_VENV)/.built: $(SANITIZE_VENV)/.made $(CORE_SOURCES)
-	$(SANITIZE_VENV)/bin/python -m pip $(PIP_INSTALL) -Cbuild-dir=build/sanitize-python \
-		-Ccmake.define.GRAPHMOUNT_SANITIZE=address,undefined --editable .
-	touch $@
+	$(call install-sanitized,build/sanitize-python,address$(comma)undefined)
 
-fuzz: $(VENV)/.tools ## read damaged files for a minute, under Address- and UBSanitizer
-	$(call build-core,build/sanitize-core,-DGRAPHMOUNT_SANITIZE=address$(comma)undefined)
-	cd build/sanitize-core && for name in open text; do $(SANITIZER_OPTIONS) \
-		fuzz/fuzz_$$name --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED) || exit 1; done
+$(THREAD_VENV)/.built: $(THREAD_VENV)/.made $(CORE_SOURCES)
+	$(call install-sanitized,build/tsan-python,thread)
+
+# $(call run-fuzzers,FOLDER OF THE BUILD,HOW TO RUN PYTHON): each for FUZZ_SECONDS.
+define run-fuzzers
+	set -e; for name in $(FUZZERS); do \
+		$(BIN)/python fuzz/unpack_corpus.py $$name build/fuzz-corpus/$$name; \
+		(cd $(1) && $(SANITIZER_OPTIONS) fuzz/fuzz_$$name --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED) \
+			--corpus $(CURDIR)/build/fuzz-corpus/$$name); done
+	set -e; for name in $(PYTHON_FUZZERS); do \
+		$(2) fuzz/fuzz_$$name.py --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED); done
+endef
+
+fuzz: $(VENV)/.built $(VENV)/.tools ## read damaged files for a minute each, those of the core under Address- and UBSanitizer
+	$(call build-core,build/sanitize-core,-DGRAPHMOUNT_SANITIZE=address$(comma)undefined,$(FUZZERS:%=fuzz_%))
+	$(call run-fuzzers,build/sanitize-core,$(BIN)/python)
+
+fuzz-coverage: $(VENV)/.built $(VENV)/.tools ## the same, and then which lines of the readers were reached
+	$(BIN)/python -m pip $(PIP_INSTALL) coverage
+	$(call build-core,build/coverage-core,-DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS=--coverage,$(FUZZERS:%=fuzz_%))
+	find build/coverage-core -name '*.gcda' -delete
+	rm -f build/.coverage
+	$(call run-fuzzers,build/coverage-core,$(BIN)/python -m coverage run --append --data-file=build/.coverage --include='$(PYTHON_READERS)')
+	$(BIN)/python -m coverage json --data-file=build/.coverage -o build/coverage.json
+	$(BIN)/python fuzz/coverage_table.py build/coverage-core build/coverage.json
 
 lint: $(VENV)/.built $(VENV)/.tools ## ruff, mypy, clang-format, codespell, stub drift
 	$(BIN)/ruff check .
@@ -124,4 +173,4 @@ docs: $(VENV)/.built $(VENV)/.tools ## build the documentation into site/
 	$(BIN)/mkdocs build --strict
 
 clean: ## remove everything that was built
-	rm -rf build dist site $(VENV) .venv-sanitize
+	rm -rf build dist site $(VENV) $(SANITIZE_VENV) $(THREAD_VENV)

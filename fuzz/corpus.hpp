@@ -11,23 +11,14 @@
 
 namespace graphmount::fuzz {
 
-/// Writes the files into `folder` and returns their bytes.
-inline std::vector<testing::Bytes> make_corpus(const std::filesystem::path& folder) {
+/// Writes graphs into `folder` and returns their bytes.
+inline std::vector<testing::Bytes> make_graphs(const std::filesystem::path& folder) {
   std::vector<testing::Bytes> corpus;
-  const auto next_path = [&] { return folder / ("file" + std::to_string(corpus.size())); };
   const auto add_graph = [&](int num_nodes, int num_edges, bool with_data, const ExternalIds& ids,
                              const GraphOptions& options) {
     const testing::Edges edges = testing::random_edges(1, num_nodes, num_edges);
-    const auto path = next_path();
+    const auto path = folder / ("graph" + std::to_string(corpus.size()));
     testing::write_graph(path, edges.columns(with_data, with_data), ids, options, {});
-    corpus.push_back(testing::read_bytes(path));
-  };
-  const auto add_matrix = [&](const FeatureLayout& layout) {
-    const auto path = next_path();
-    FeatureWriter writer(path, layout);
-    writer.append(testing::Bytes(*layout.rows * layout.columns * traits_of(layout.dtype).item_bytes,
-                                 std::byte{1}));
-    writer.finish();
     corpus.push_back(testing::read_bytes(path));
   };
   const std::vector<std::int64_t> numbers = {5, -3, 99, 0, 7, 8};
@@ -40,6 +31,20 @@ inline std::vector<testing::Bytes> make_corpus(const std::filesystem::path& fold
   add_graph(6, 20, true, with_names, {.num_nodes = 6, .undirected = true});
   add_graph(6, 20, true, {}, {.num_nodes = 6, .wide_indices = true});
   add_graph(1, 0, true, {}, {.num_nodes = 0});
+  return corpus;
+}
+
+/// The same for tables.
+inline std::vector<testing::Bytes> make_matrices(const std::filesystem::path& folder) {
+  std::vector<testing::Bytes> corpus;
+  const auto add_matrix = [&](const FeatureLayout& layout) {
+    const auto path = folder / ("matrix" + std::to_string(corpus.size()));
+    FeatureWriter writer(path, layout);
+    writer.append(testing::Bytes(*layout.rows * layout.columns * traits_of(layout.dtype).item_bytes,
+                                 std::byte{1}));
+    writer.finish();
+    corpus.push_back(testing::read_bytes(path));
+  };
   add_matrix({.rows = 7, .columns = 3});
   add_matrix({.dtype = DType::kBool, .rows = 9, .columns = 1, .one_dimensional = true});
   add_matrix({.dtype = DType::kUInt8, .rows = kChunkBytes / 8 + 3, .columns = 9});

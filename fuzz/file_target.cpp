@@ -1,15 +1,16 @@
-#include "read_everything.hpp"
+// Files, .gl or .gd: opens the bytes as a file of either kind and calls everything there is. The
+// checksums are made right first; else nearly all changes would end at them. Nothing but an error
+// of ours may come of it, and a file that verifies can be read.
 
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <numeric>
 #include <string>
 #include <vector>
 
+#include "corpus.hpp"
 #include "forged_file.hpp"
 #include "graphmount/degree_summary.hpp"
 #include "graphmount/edge_search.hpp"
@@ -19,14 +20,12 @@
 #include "graphmount/negative_sampling.hpp"
 #include "graphmount/node_ids.hpp"
 #include "graphmount/verify.hpp"
+#include "mutate.hpp"
+#include "target.hpp"
+#include "temporary_folder.hpp"
 
 namespace graphmount::fuzz {
 namespace {
-
-[[noreturn]] void give_up(const std::string& why) {
-  std::fprintf(stderr, "fuzz: %s\n", why.c_str());
-  std::abort();
-}
 
 // A file that exists in memory only, opened by its name under /proc.
 class MemoryFile {
@@ -173,7 +172,16 @@ void expect_only_our_errors(const Read& read) {
 
 }  // namespace
 
-void read_everything(std::span<const std::byte> input) {
+std::vector<Bytes> make_corpus() {
+  const testing::TemporaryFolder folder;
+  return GRAPHMOUNT_FUZZ_GRAPHS != 0 ? make_graphs(folder.path()) : make_matrices(folder.path());
+}
+
+void mutate(Bytes& input, std::uint64_t seed) {
+  Mutator(seed).mutate(input);
+}
+
+void run_input(std::span<const std::byte> input) {
   testing::Bytes bytes(input.begin(), input.end());
   // One time in four the chunks keep their checksums, as damage by chance would have it.
   if (xxh64(bytes) % 4 == 0)

@@ -1,13 +1,9 @@
-// Reads text that is made of what tables are made of, in no sensible order.
-//
-//   fuzz_text [--seed N] [--seconds N]     the same seed makes the same texts
+// Text tables. The first eight bytes of an input say how to read it; the rest is the text.
 //
 // Nothing may crash, and what comes out must not depend on how the text is cut: whole, in small
 // batches, or in pieces of a few bytes for many threads; nor on whether a sink takes the first
 // rows.
 #include <algorithm>
-#include <chrono>
-#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <mutex>
@@ -20,10 +16,10 @@
 
 #include "graphmount/error.hpp"
 #include "graphmount/text_reader.hpp"
+#include "target.hpp"
 
+namespace graphmount::fuzz {
 namespace {
-
-using namespace graphmount;
 
 class StringStream : public ByteStream {
  public:
@@ -187,35 +183,74 @@ Result read_all(const std::string& text, const TextLayout& layout, std::size_t b
   return result;
 }
 
+constexpr std::size_t kLayoutBytes = sizeof(std::uint64_t);
+
+Bytes to_input(std::uint64_t layout, const std::string& text) {
+  Bytes input(kLayoutBytes + text.size());
+  std::memcpy(input.data(), &layout, kLayoutBytes);
+  std::memcpy(input.data() + kLayoutBytes, text.data(), text.size());
+  return input;
+}
+
 }  // namespace
 
-int main(int count, char** arguments) {
-  std::uint64_t seed = 1;
-  double seconds = 10;
-  for (int i = 1; i + 1 < count; i += 2) {
-    if (std::strcmp(arguments[i], "--seed") == 0) seed = std::stoull(arguments[i + 1]);
-    if (std::strcmp(arguments[i], "--seconds") == 0) seconds = std::stod(arguments[i + 1]);
+std::vector<Bytes> make_corpus() {
+  std::vector<Bytes> corpus;
+  for (std::uint64_t number = 0; number < 24; ++number) {
+    std::mt19937_64 random(number);
+    corpus.push_back(to_input(number, random_text(random)));
   }
-  const auto start = std::chrono::steady_clock::now();
-  std::uint64_t run = 0;
-  for (; std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() < seconds;
-       ++run) {
-    std::mt19937_64 random(seed * 0x9E3779B97F4A7C15 + run);
-    const std::string text = random_text(random);
-    const TextLayout layout = random_layout(random);
-    const Result whole = read_all(text, layout, text.size() + 100, std::size_t{1} << 19);
-    for (const auto& [batch, piece] : {std::tuple(text.size() + 100, std::size_t{7}),
-                                       std::tuple(std::size_t{64}, std::size_t{11}),
-                                       std::tuple(std::size_t{1}, std::size_t{1} << 19)}) {
-      if (read_all(text, layout, batch, piece) == whole &&
-          read_all(text, layout, batch, piece, random() % 100) == whole)
-        continue;
-      std::fprintf(stderr,
-                   "fuzz: batches of %zu and pieces of %zu bytes differ (seed %lu, run %lu)\n",
-                   batch, piece, seed, run);
-      return 1;
+  return corpus;
+}
+
+void mutate(Bytes& input, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  if (random() % 4 == 0 || input.size() < kLayoutBytes) {
+    input = to_input(random(), random_text(random));
+    return;
+  }
+  std::string text(reinterpret_cast<const char*>(input.data()) + kLayoutBytes,
+                   input.size() - kLayoutBytes);
+  std::uint64_t layout = 0;
+  std::memcpy(&layout, input.data(), kLayoutBytes);
+  if (random() % 4 == 0) layout = random();
+  for (std::uint64_t changes = 1 + random() % 4; changes > 0; --changes) {
+    const std::size_t at = random() % (text.size() + 1);
+    switch (random() % 4) {
+      case 0:
+        text.insert(at, kTokens[random() % std::size(kTokens)]);
+        break;
+      case 1:
+        text.insert(at, kBetween[random() % std::size(kBetween)]);
+        break;
+      case 2:
+        text.erase(at, random() % 8);
+        break;
+      default:
+        if (at < text.size()) text[at] = static_cast<char>(random());
     }
   }
-  std::printf("fuzz: %lu texts read (seed %lu), no crash, no difference\n", run, seed);
-  return 0;
+  input = to_input(layout, text);
 }
+
+void run_input(std::span<const std::byte> input) {
+  if (input.size() < kLayoutBytes) return;
+  std::uint64_t seed = 0;
+  std::memcpy(&seed, input.data(), kLayoutBytes);
+  std::mt19937_64 random(seed);
+  const std::string text(reinterpret_cast<const char*>(input.data()) + kLayoutBytes,
+                         input.size() - kLayoutBytes);
+  const TextLayout layout = random_layout(random);
+  const Result whole = read_all(text, layout, text.size() + 100, std::size_t{1} << 19);
+  for (const auto& [batch, piece] :
+       {std::tuple(text.size() + 100, std::size_t{7}), std::tuple(std::size_t{64}, std::size_t{11}),
+        std::tuple(std::size_t{1}, std::size_t{1} << 19)}) {
+    if (read_all(text, layout, batch, piece) == whole &&
+        read_all(text, layout, batch, piece, random() % 100) == whole)
+      continue;
+    give_up("batches of " + std::to_string(batch) + " and pieces of " + std::to_string(piece) +
+            " bytes differ");
+  }
+}
+
+}  // namespace graphmount::fuzz

@@ -1,11 +1,13 @@
 #include "graphmount/batch_pipeline.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <stdexcept>
 #include <utility>
 
 #include "graphmount/error.hpp"
 #include "graphmount/ids.hpp"
+#include "graphmount/interrupt.hpp"
 
 namespace graphmount {
 namespace {
@@ -131,6 +133,12 @@ void BatchPipeline::guarded(const Work& work) {
 }
 
 void BatchPipeline::run_sampler() {
+  // A batch may be large: who ends the loop does not wait until it has been sampled.
+  const std::function<void()> ask = [this] {
+    const std::lock_guard lock(mutex_);
+    if (is_stopping_) throw Abandoned();
+  };
+  const InterruptScope scope(ask);
   for (std::uint64_t number = options_.first_batch; number < num_batches_; ++number) {
     {
       std::unique_lock lock(mutex_);

@@ -1,4 +1,5 @@
 // The pipeline of batches: what is not seen from Python, where batches and their rows are tested.
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <memory>
@@ -9,6 +10,7 @@
 #include "graphmount/batch_pipeline.hpp"
 #include "graphmount/error.hpp"
 #include "graphmount/feature_writer.hpp"
+#include "graphmount/interrupt.hpp"
 #include "random_edges.hpp"
 #include "temporary_folder.hpp"
 #include "write_graph.hpp"
@@ -100,6 +102,24 @@ TEST(ends_while_samples_are_waited_for) {
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   seeds->let_go(kBatches);
   stopping.join();
+  CHECK_THROWS(pipeline.next(batch, kPatience), std::logic_error);
+}
+
+TEST(ends_while_a_batch_is_being_sampled) {
+  // Work that goes on until it is told to end, as a batch of millions would for a long time.
+  struct EndlessSeeds : SeedSource {
+    std::uint64_t num_batches() const override { return 1; }
+    BatchSeeds seeds_of(std::uint64_t, RandomKey) const override {
+      for (is_at_work = true;; std::this_thread::yield()) check_interrupt();
+    }
+    mutable std::atomic<bool> is_at_work = false;
+  };
+  const TemporaryFolder folder;
+  const auto seeds = std::make_shared<EndlessSeeds>();
+  BatchPipeline pipeline(make_graph(folder), {}, seeds, {});
+  while (!seeds->is_at_work) std::this_thread::yield();
+  pipeline.stop();
+  LoadedBatch batch;
   CHECK_THROWS(pipeline.next(batch, kPatience), std::logic_error);
 }
 

@@ -107,7 +107,7 @@ sanitize-python: $(SANITIZE_VENV)/.built
 # sees what our code does, and the locks of the C library, the GIL among them.
 sanitize-stress: $(THREAD_VENV)/.built
 	LD_PRELOAD="$(call libraries,tsan stdc++)" $(THREAD_OPTIONS):die_after_fork=0 GRAPHMOUNT_SANITIZED=1 \
-		$(NO_ASLR) $(THREAD_VENV)/bin/python -m pytest tests/python/*stress*.py tests/python/test_threads.py \
+		$(NO_ASLR) $(THREAD_VENV)/bin/python -m pytest tests/python/test_*stress*.py tests/python/test_threads.py \
 		-p no:cacheprovider
 
 $(SANITIZE_VENV)/.made $(THREAD_VENV)/.made: pyproject.toml constraints.txt

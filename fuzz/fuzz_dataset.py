@@ -11,14 +11,13 @@ import os
 from functools import cache
 from typing import TYPE_CHECKING
 
+import graphmount as gm
 from graphmount._dataset_description import (
     DESCRIPTION,
     encode_description,
     named_files,
     parse_description,
 )
-
-import graphmount as gm
 from python_driver import Fuzzer
 
 if TYPE_CHECKING:

@@ -124,6 +124,8 @@ def _parts_of(source: Any) -> Iterator[object]:  # noqa: ANN401
             yield side_file(getattr(source, name, None))
     elif isinstance(source, Mapping):
         yield from source.values()
+    elif isinstance(source, np.ndarray):
+        return  # it has an address, or no items; NumPy cannot show the data of some dtypes
     elif isinstance(source, list | tuple):
         # Such as a pair of arrays. A longer one is of numbers or names.
         parts = source if len(source) <= _MOST_PARTS else ()

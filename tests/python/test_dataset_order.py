@@ -95,7 +95,7 @@ def test_budget(tmp_path):
         gm.errors.BudgetError, match=r"ordering 2,000,000 nodes takes 38.1 MiB.*"
     ) as e:
         gm.compile_dataset(tmp_path / "ds", edges=edges, num_nodes=2_000_000, memory="64MiB")
-    assert "pass memory='76.3 MiB' or more, or order='given'" in str(e.value)
+    assert "pass memory=80000000 or more, or order='given'" in str(e.value)
     assert list(tmp_path.iterdir()) == []
     options = {"edges": edges, "num_nodes": 2_000_000, "overwrite": True}
     gm.compile_dataset(tmp_path / "ds", **options, memory="77MiB")

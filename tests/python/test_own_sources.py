@@ -244,3 +244,10 @@ def test_a_closed_handle_is_no_source(tmp_path):
     graph.close()
     with pytest.raises(gm.errors.ClosedError):
         gm.compile_graph(graph, tmp_path / "h.gl")
+
+
+def test_arrays_without_items_have_no_file(tmp_path):
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    for dtype in (ml_dtypes.bfloat16, np.float32):
+        report = gm.compile_features(np.zeros((0, 4), dtype), tmp_path / "x.gd")
+        assert gm.FeatureStore(report.path).shape == (0, 4)

@@ -63,8 +63,10 @@ TEST(refuses_a_number_of_threads_below_one) {
 TEST(gives_a_grain_of_several_ranges_a_thread) {
   set_num_threads(2);
   CHECK_EQUAL(balanced_grain(100, 1000), 1000);
-  CHECK(balanced_grain(1'000'000, 10) * 16 >= 1'000'000);
-  CHECK(balanced_grain(1'000'000, 10) * 2 < 1'000'000);
+  CHECK(balanced_grain(1'000'000, 10'000) * 16 >= 1'000'000);
+  CHECK(balanced_grain(1'000'000, 10'000) * 2 < 1'000'000);
+  // However much there is to do, a range is no longer than what ends soon.
+  CHECK_EQUAL(balanced_grain(1'000'000, 10), 640);
   CHECK_EQUAL(balanced_grain(0, 1), 1);
 }
 

@@ -178,6 +178,7 @@ def test_matrix_market_headers(text, message, tmp_path):
         ("1 x 1.0", "line 5: expected 3 numbers"),
         ("1 2_0 1.0", "line 5: expected 3 numbers"),
         ("99999999999999999999 1 1.0", "line 5: ids are from 1 to 3"),
+        ("1 2 1.0 \x12", "line 5: expected 3 numbers"),
     ],
 )
 def test_matrix_market_lines(line, message, memory, tmp_path):

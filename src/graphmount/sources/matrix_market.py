@@ -257,6 +257,11 @@ def _unpacked(raw: IO[bytes]) -> IO[bytes]:
     return cast("IO[bytes]", gzip.open(raw, "rb")) if is_gzip else raw
 
 
+# What `bytes.split` parts words at. Other control characters are damage, and make words.
+_BLANKS = np.zeros(256, np.bool_)
+_BLANKS[list(b" \t\n\r\x0b\x0c")] = True
+
+
 def _count_words(block: bytes) -> int:
-    is_space = np.frombuffer(block, np.uint8) <= 32
+    is_space = _BLANKS[np.frombuffer(block, np.uint8)]
     return int(np.count_nonzero(is_space[:-1] & ~is_space[1:])) + int(not is_space[0])

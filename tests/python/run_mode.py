@@ -3,8 +3,23 @@
 from __future__ import annotations
 
 import os
+import re
 
 #: With long campaigns.
 IS_LONG = os.environ.get("GRAPHMOUNT_LONG") == "1"
 #: On a core that sanitizers watch: slow, and with memory of its own.
 IS_SANITIZED = os.environ.get("GRAPHMOUNT_SANITIZED") == "1"
+
+
+def without_leaks(said):
+    """What a process said on standard error, without what nanobind says of objects at its end.
+
+    A core that sanitizers watch has it tell of those that are still alive. Where threads, or a
+    child of fork, have them until the end, that is as it should be.
+
+    Args:
+        said: All of it.
+    """
+    if not IS_SANITIZED:
+        return said
+    return re.sub(r"^(nanobind: | - (leaked|\.\.\. )).*\n?", "", said, flags=re.MULTILINE)

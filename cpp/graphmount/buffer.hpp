@@ -70,6 +70,11 @@ class Buffer {
     data_ = nullptr;
     size_ = capacity_ = 0;
   }
+  /// Never frees the memory: the kernel may still write there.
+  void abandon() noexcept {
+    data_ = nullptr;
+    size_ = capacity_ = 0;
+  }
 
   std::size_t size() const { return size_; }
   std::size_t bytes() const { return capacity_ * sizeof(Item); }

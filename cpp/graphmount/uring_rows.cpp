@@ -31,7 +31,6 @@ class UringRows final : public RowReader {
         places_(row_places(matrix)),
         limits_(limits_for(file_.block_bytes(), options.is_dense)),
         depth_(std::max(options.depth, 1U)),
-        memory_(depth_ * limits_.most_bytes),
         slots_(depth_) {
     free_.reserve(depth_);
     start();
@@ -71,9 +70,9 @@ class UringRows final : public RowReader {
         }
       }
     } catch (const std::system_error& error) {
-      // Reads may be in flight, and nobody will wait for them: their memory is not used again.
+      // Reads may be in flight, and nobody will wait for them: their memory is never freed.
       ring_.reset();
-      memory_ = Buffer<std::byte>(memory_.size());
+      memory_.abandon();
       throw IoError(file_.mapping().path(),
                     "cannot be read by io_uring, which this system has stopped; use another reader",
                     error.code().value());
@@ -88,6 +87,7 @@ class UringRows final : public RowReader {
   // Also in a child of fork, whose copy of the ring is its parent's: this only lets go of it.
   void start() {
     ring_.reset();
+    memory_.resize(depth_ * limits_.most_bytes);
     try {
       ring_.emplace(depth_, file_.descriptor(), memory_.span());
     } catch (const std::system_error& error) {

@@ -24,7 +24,7 @@ namespace graphmount {
 /// Memory to use again and again.
 struct WeightedScratch {
   std::vector<std::uint32_t> picked;                    // places, and then sorted
-  std::vector<std::pair<double, std::uint32_t>> keyed;  // places by their exponential keys
+  std::vector<std::pair<double, std::uint64_t>> keyed;  // places by their exponential keys
   std::vector<double> sums;
 };
 
@@ -51,7 +51,7 @@ std::uint64_t pick_by_keys(Draws& draws, std::span<const float> weights,
   auto& keyed = scratch.keyed;
   keyed.clear();
   auto skip = excluded.begin();
-  for (std::uint32_t place = 0; place < weights.size(); ++place) {
+  for (std::uint64_t place = 0; place < weights.size(); ++place) {
     if (skip != excluded.end() && *skip == place) {
       ++skip;
     } else if (const float weight = read_once(&weights[place]); weight > 0) {

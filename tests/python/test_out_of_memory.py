@@ -15,6 +15,7 @@ import graphmount as gm
 SCRIPT = """
 import resource, sys
 import numpy as np
+import numpy.random  # NumPy loads it at its first use, which a limit would not let it
 import graphmount as gm
 
 g, x = gm.Graph("g.gl"), gm.FeatureStore("x.gd")

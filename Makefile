@@ -118,7 +118,8 @@ $(SANITIZE_VENV)/.made $(THREAD_VENV)/.made: pyproject.toml constraints.txt
 
 # $(call install-sanitized,FOLDER OF THE BUILD,SANITIZERS)
 define install-sanitized
-	$(@D)/bin/python -m pip $(PIP_INSTALL) -Cbuild-dir=$(1) -Ccmake.define.GRAPHMOUNT_SANITIZE=$(2) \
+	$(@D)/bin/python -m pip $(PIP_INSTALL) -Cbuild-dir=$(1) -Cinstall.strip=false \
+		-Ccmake.define.GRAPHMOUNT_SANITIZE=$(2) \
 		$(LAUNCHER:%=-Ccmake.define.%) --editable .
 	touch $@
 endef

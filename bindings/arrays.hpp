@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "gil.hpp"
-#include "graphmount/format.hpp"
-#include "graphmount/mapped_file.hpp"
+#include "graphmount/format/format.hpp"
+#include "graphmount/system/mapping/mapped_file.hpp"
 
 namespace graphmount::bindings {
 

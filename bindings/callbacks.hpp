@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "gil.hpp"
-#include "graphmount/progress.hpp"
+#include "graphmount/base/progress.hpp"
 
 namespace graphmount::bindings {
 

@@ -1,5 +1,5 @@
 // Bindings of checksums of arrays, by which the Python layer tells one from another.
-#include "graphmount/checksum.hpp"
+#include "graphmount/base/checksum.hpp"
 
 #include <cstdint>
 

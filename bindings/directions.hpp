@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "graphmount/types.hpp"
+#include "graphmount/base/types.hpp"
 
 namespace graphmount::bindings {
 

@@ -1,5 +1,5 @@
 // Binding of the disk probe.
-#include "graphmount/disk_probe.hpp"
+#include "graphmount/system/disk/disk_probe.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>

@@ -1,5 +1,5 @@
 // Bindings of edge search.
-#include "graphmount/edge_search.hpp"
+#include "graphmount/graph/edge_search.hpp"
 
 #include "arrays.hpp"
 

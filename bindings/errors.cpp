@@ -10,7 +10,7 @@
 #include <system_error>
 
 #include "arrays.hpp"
-#include "graphmount/error.hpp"
+#include "graphmount/base/error.hpp"
 
 namespace graphmount::bindings {
 namespace {

@@ -1,7 +1,6 @@
 // Bindings of mounted feature matrices.
-#include "graphmount/features.hpp"
-
-#include "graphmount/prefetch.hpp"
+#include "graphmount/system/mapping/prefetch.hpp"
+#include "graphmount/table/feature_matrix.hpp"
 #include "handles.hpp"
 #include "mounted_features.hpp"
 

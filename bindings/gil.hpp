@@ -10,7 +10,7 @@
 
 #include <nanobind/nanobind.h>
 
-#include "graphmount/interrupt.hpp"
+#include "graphmount/base/interrupt.hpp"
 
 namespace graphmount::bindings {
 

@@ -1,5 +1,5 @@
 // Bindings of mounted graphs.
-#include "graphmount/graph.hpp"
+#include "graphmount/graph/graph.hpp"
 
 #include <nanobind/stl/shared_ptr.h>
 
@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "directions.hpp"
-#include "graphmount/degree_summary.hpp"
-#include "graphmount/list_reads.hpp"
-#include "graphmount/node_ids.hpp"
+#include "graphmount/graph/degree_summary.hpp"
+#include "graphmount/graph/list_reads.hpp"
+#include "graphmount/graph/node_ids.hpp"
 #include "handles.hpp"
 
 namespace graphmount::bindings {

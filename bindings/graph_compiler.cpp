@@ -1,5 +1,5 @@
 // Bindings of the compiler of graphs.
-#include "graphmount/graph_compiler.hpp"
+#include "graphmount/compile/graph_compiler.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -10,7 +10,7 @@
 
 #include "arrays.hpp"
 #include "callbacks.hpp"
-#include "graphmount/hot_order.hpp"
+#include "graphmount/compile/hot_order.hpp"
 #include "names.hpp"
 
 namespace graphmount::bindings {

@@ -17,8 +17,8 @@
 
 #include "arrays.hpp"
 #include "callbacks.hpp"
-#include "graphmount/file_descriptor.hpp"
-#include "graphmount/mount.hpp"
+#include "graphmount/format/mount.hpp"
+#include "graphmount/system/files/file_descriptor.hpp"
 
 namespace graphmount::bindings {
 

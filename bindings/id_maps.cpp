@@ -2,7 +2,7 @@
 #include <nanobind/stl/pair.h>
 
 #include "arrays.hpp"
-#include "graphmount/id_map.hpp"
+#include "graphmount/graph/ids/id_map.hpp"
 #include "names.hpp"
 
 namespace graphmount::bindings {

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "arrays.hpp"
-#include "graphmount/batch_pipeline.hpp"
-#include "graphmount/process_bound.hpp"
+#include "graphmount/loading/batch_pipeline.hpp"
+#include "graphmount/system/threads/process_bound.hpp"
 #include "mounted_features.hpp"
 
 namespace graphmount::bindings {

@@ -4,7 +4,7 @@
 
 #include "arrays.hpp"
 #include "gil.hpp"
-#include "graphmount/parallel.hpp"
+#include "graphmount/system/threads/parallel.hpp"
 
 namespace graphmount::bindings {
 

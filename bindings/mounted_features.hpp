@@ -4,8 +4,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "graphmount/features.hpp"
-#include "graphmount/gather.hpp"
+#include "graphmount/table/feature_matrix.hpp"
+#include "graphmount/table/reading/gather.hpp"
 
 namespace graphmount::bindings {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "arrays.hpp"
-#include "graphmount/external_ids.hpp"
+#include "graphmount/graph/ids/external_ids.hpp"
 
 namespace graphmount::bindings {
 

@@ -1,5 +1,5 @@
 // Bindings of negative sampling. Options cross as the words that users write.
-#include "graphmount/negative_sampling.hpp"
+#include "graphmount/sampling/negatives/negative_sampling.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>

@@ -1,5 +1,5 @@
 // Bindings of the external node ids of a mounted graph.
-#include "graphmount/node_ids.hpp"
+#include "graphmount/graph/node_ids.hpp"
 
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>

@@ -1,5 +1,5 @@
 // Bindings of random keys: Python makes one of a seed and hands it back with a call.
-#include "graphmount/random.hpp"
+#include "graphmount/base/random.hpp"
 
 #include <nanobind/stl/vector.h>
 

@@ -1,5 +1,5 @@
 // Bindings of random walks, and of what is made of them.
-#include "graphmount/random_walk.hpp"
+#include "graphmount/sampling/walks/random_walk.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -10,8 +10,8 @@
 
 #include "arrays.hpp"
 #include "directions.hpp"
-#include "graphmount/skip_gram.hpp"
-#include "graphmount/visit_counts.hpp"
+#include "graphmount/sampling/walks/skip_gram.hpp"
+#include "graphmount/sampling/walks/visit_counts.hpp"
 #include "results.hpp"
 
 namespace graphmount::bindings {

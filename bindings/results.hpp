@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "arrays.hpp"
-#include "graphmount/result_memory.hpp"
+#include "graphmount/system/memory/result_memory.hpp"
 
 namespace graphmount::bindings {
 

@@ -1,5 +1,5 @@
 // Bindings of what brings rows into the order of their nodes.
-#include "graphmount/row_scatter.hpp"
+#include "graphmount/compile/row_scatter.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>

@@ -5,8 +5,8 @@
 
 #include "arrays.hpp"
 #include "directions.hpp"
-#include "graphmount/neighbor_sampler.hpp"
-#include "graphmount/random_fanout.hpp"
+#include "graphmount/sampling/neighbors/neighbor_sampler.hpp"
+#include "graphmount/sampling/neighbors/random_fanout.hpp"
 #include "results.hpp"
 
 namespace graphmount::bindings {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "arrays.hpp"
-#include "graphmount/link_seeds.hpp"
+#include "graphmount/loading/link_seeds.hpp"
 #include "weightings.hpp"
 
 namespace graphmount::bindings {

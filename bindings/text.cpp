@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "arrays.hpp"
-#include "graphmount/text_reader.hpp"
-#include "graphmount/text_row_sink.hpp"
+#include "graphmount/compile/text_row_sink.hpp"
+#include "graphmount/text/reader.hpp"
 
 namespace graphmount::bindings {
 namespace {

@@ -1,5 +1,5 @@
 // Binding of the verification.
-#include "graphmount/verify.hpp"
+#include "graphmount/verify/verify.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>

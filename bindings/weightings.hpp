@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "graphmount/negative_sampling.hpp"
+#include "graphmount/sampling/negatives/negative_sampling.hpp"
 
 namespace graphmount::bindings {
 

@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "arrays.hpp"
-#include "graphmount/feature_writer.hpp"
+#include "graphmount/table/feature_writer.hpp"
 
 namespace graphmount::bindings {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "forged_file.hpp"
-#include "graphmount/feature_writer.hpp"
+#include "graphmount/table/feature_writer.hpp"
 #include "random_edges.hpp"
 #include "write_graph.hpp"
 

@@ -14,8 +14,8 @@
 #include <tuple>
 #include <vector>
 
-#include "graphmount/error.hpp"
-#include "graphmount/text_reader.hpp"
+#include "graphmount/base/error.hpp"
+#include "graphmount/text/reader.hpp"
 #include "target.hpp"
 
 namespace graphmount::fuzz {

@@ -1,6 +1,6 @@
 """Faults in the middle, as Python sees them: calls of Python itself that fail, a disk that is full,
 io_uring that is forbidden after a loop has begun, a control group that has no memory left. Faults
-in the calls of the core are in tests/cpp/test_*_faults.cpp.
+in the calls of the core are in tests/cpp/faults.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Ctrl-C ends every long call soon, nothing is left behind, and what it was called on goes on.
 
 The calls here would take minutes. Where exactly a call can be ended, and that it then leaves
-nothing half done, is looked at in tests/cpp/test_interrupt.cpp.
+nothing half done, is looked at in tests/cpp/base/test_interrupt.cpp.
 """
 
 from __future__ import annotations

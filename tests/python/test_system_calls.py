@@ -50,17 +50,17 @@ def test_only_one_object_calls_the_system_about_files() -> None:
 
 def test_every_call_can_be_made_to_fail() -> None:
     """What is missing there would have the linker take all calls from the core instead."""
-    header = (ROOT / "cpp/graphmount/system_calls.hpp").read_text(encoding="utf-8")
-    faulty = (ROOT / "tests/cpp/faulty_system_calls.cpp").read_text(encoding="utf-8")
+    header = (ROOT / "cpp/graphmount/system/files/system_calls.hpp").read_text(encoding="utf-8")
+    faulty = (ROOT / "tests/cpp/faults/faulty_system_calls.cpp").read_text(encoding="utf-8")
     start = re.compile(r"^(?:int|ssize_t|void\*|std::u?int32_t) (\w+)\(", re.MULTILINE)
     declared, defined = set(start.findall(header)), set(start.findall(faulty))
     assert len(declared) > 20
-    assert declared - defined == set(), "define these in tests/cpp/faulty_system_calls.cpp too"
+    assert declared - defined == set(), "define these in tests/cpp/faults/faulty_system_calls.cpp too"
 
 
 def test_no_file_of_the_core_uses_streams() -> None:
     """Nor do the bindings, which are not in the library that the test above looks at."""
-    sources = [*ROOT.glob("cpp/graphmount/*.[ch]pp"), *ROOT.glob("bindings/*.[ch]pp")]
+    sources = [*ROOT.glob("cpp/**/*.[ch]pp"), *ROOT.glob("bindings/*.[ch]pp")]
     assert len(sources) > 100
     calls = re.compile(r"#include <(fstream|sys/syscall\.h|sys/file\.h)>|std::[io]?fstream")
     offenders = [path.name for path in sources if calls.search(path.read_text(encoding="utf-8"))]

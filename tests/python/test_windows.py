@@ -20,7 +20,7 @@ def test_mapping_compiles_for_windows(tmp_path):
             compiler,
             *("-std=c++20", "-Wall", "-Wextra", "-Werror", "-D_WIN32_WINNT=0x0A00"),
             *("-I", ROOT / "cpp"),
-            *("-c", ROOT / "cpp/graphmount/mapped_file_windows.cpp"),
+            *("-c", ROOT / "cpp/graphmount/system/mapping/mapped_file_windows.cpp"),
             *("-o", tmp_path / "mapped_file_windows.o"),
         ],
         check=True,

@@ -1,0 +1,58 @@
+// The checks that every call with ids makes before it follows them.
+//
+// Ids that come from a caller may change while a call runs, if another thread of the caller writes
+// to the array. So what is checked must be what is followed: a call copies the ids, all or some at
+// a time (`for_each_id`), and checks the copy; or it takes each with `read_id` when it is needed.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+
+#include "graphmount/base/read_once.hpp"
+
+namespace graphmount {
+
+/// Throws IdError, naming the first bad entry, unless all ids are in [0, count). `what` is the word
+/// for one id: "node" or "row".
+void require_ids(std::span<const std::int64_t> ids, std::uint64_t count, const std::string& what);
+
+/// Whether all ids are in [0, count), for a count below 2^63.
+bool are_in_range(std::span<const std::int64_t> ids, std::uint64_t count);
+
+/// Throws the IdError for ids of which one is not in [0, count): for the first of them, or, if the
+/// array is good by now, for the one that was met.
+[[noreturn]] void refuse_id(std::span<const std::int64_t> ids, std::int64_t id, std::uint64_t count,
+                            const char* what);
+
+/// The id at a place, read once and checked. Throws IdError as `require_ids` does, whatever thread
+/// comes upon it first.
+inline std::int64_t read_id(std::span<const std::int64_t> ids, std::size_t place,
+                            std::uint64_t count, const char* what) {
+  const std::int64_t id = read_once(ids.data() + place);
+  if (static_cast<std::uint64_t>(id) >= count) [[unlikely]]
+    refuse_id(ids, id, count, what);
+  return id;
+}
+
+/// Calls use(place, id) for the places [begin, end), in order, with copies of the ids that were
+/// checked. Throws IdError as `read_id` does.
+template <class Use>
+void for_each_id(std::span<const std::int64_t> ids, std::size_t begin, std::size_t end,
+                 std::uint64_t count, const char* what, const Use& use) {
+  std::array<std::int64_t, 256> block;
+  for (std::size_t first = begin; first < end; first += block.size()) {
+    const std::size_t size = std::min(block.size(), end - first);
+    std::memcpy(block.data(), ids.data() + first, size * sizeof(std::int64_t));
+    if (!are_in_range({block.data(), size}, count)) [[unlikely]]
+      for (std::size_t i = 0; i < size; ++i)
+        if (static_cast<std::uint64_t>(block[i]) >= count) refuse_id(ids, block[i], count, what);
+    for (std::size_t i = 0; i < size; ++i) use(first + i, block[i]);
+  }
+}
+
+}  // namespace graphmount

@@ -1,0 +1,50 @@
+#include "graphmount/compile/edges/edge_columns.hpp"
+
+#include <atomic>
+#include <string>
+
+#include "graphmount/base/error.hpp"
+#include "graphmount/system/threads/parallel.hpp"
+
+namespace graphmount {
+
+void check_edges(const EdgeColumns& edges, std::uint64_t num_nodes, std::uint64_t first_row) {
+  const auto is_node = [&](NodeId id) { return static_cast<std::uint64_t>(id) < num_nodes; };
+  // The first bad row, whatever the threads do, so that the error is always the same.
+  std::atomic<std::size_t> first_bad = edges.size();
+  parallel_for(static_cast<std::int64_t>(edges.size()), 1 << 16,
+               [&](std::int64_t begin, std::int64_t end) {
+                 for (auto row = static_cast<std::size_t>(begin);
+                      row < static_cast<std::size_t>(end); ++row) {
+                   const bool fine = is_node(edges.src[row]) && is_node(edges.dst[row]) &&
+                                     (!edges.weights || is_edge_weight((*edges.weights)[row]));
+                   if (fine) continue;
+                   std::size_t known = first_bad;
+                   while (row < known && !first_bad.compare_exchange_weak(known, row)) {
+                   }
+                   return;
+                 }
+               });
+  if (first_bad == edges.size()) return;
+  const std::size_t row = first_bad;
+  const std::string where = "edge " + std::to_string(first_row + row) + ": ";
+  for (const NodeId id : {edges.src[row], edges.dst[row]}) {
+    if (id < 0) throw SourceError(where + "node id " + std::to_string(id) + " is negative");
+    if (!is_node(id) && num_nodes == kMaxNodes)
+      throw SourceError(where + "node id " + std::to_string(id) +
+                        " is too large for any file; ids='map' numbers ids as they appear");
+    if (!is_node(id))
+      throw SourceError(where + "node id " + std::to_string(id) +
+                        " is not below num_nodes=" + std::to_string(num_nodes));
+  }
+  throw SourceError(where + "weight " + std::to_string((*edges.weights)[row]) +
+                    " is not a finite number of at least 0");
+}
+
+void refuse_changed_edge(std::uint64_t row) {
+  throw SourceError("edge " + std::to_string(row) +
+                    " was changed while it was in use: it has an id or a weight now that it had "
+                    "not when the edges were checked; do not write to arrays that are compiled");
+}
+
+}  // namespace graphmount

@@ -1,0 +1,38 @@
+// Edges as they come from a source: columns in memory, checked before anything is made of them.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "graphmount/base/types.hpp"
+
+namespace graphmount {
+
+/// More nodes than any file could hold.
+inline constexpr std::uint64_t kMaxNodes = std::uint64_t{1} << 47;
+
+/// Edges as columns; row e is the edge src[e] -> dst[e].
+struct EdgeColumns {
+  std::span<const NodeId> src;
+  std::span<const NodeId> dst;
+  std::optional<std::span<const float>> weights;
+  std::optional<std::span<const std::int64_t>> times;
+
+  std::uint64_t size() const { return src.size(); }
+};
+
+/// What the weight of an edge can be.
+inline bool is_edge_weight(float weight) {
+  return std::isfinite(weight) && weight >= 0;
+}
+
+/// Throws the SourceError for a row that `check_edges` found to be good, and is so no more.
+[[noreturn]] void refuse_changed_edge(std::uint64_t row);
+
+/// Throws SourceError, naming the row, if an id is negative or not below num_nodes, or a weight is
+/// negative or not finite. Rows are counted from `first_row`.
+void check_edges(const EdgeColumns& edges, std::uint64_t num_nodes, std::uint64_t first_row);
+
+}  // namespace graphmount

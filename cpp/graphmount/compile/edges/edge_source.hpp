@@ -1,0 +1,86 @@
+// Where list entries come from: columns of a source, or the lists of the other direction.
+//
+// Each kind of source calls add(entry) for every entry of the rows [begin, end), in their order.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+
+#include "graphmount/base/read_once.hpp"
+#include "graphmount/base/types.hpp"
+#include "graphmount/compile/edges/edge_columns.hpp"
+
+namespace graphmount {
+
+/// An entry of a neighbor list on its way to its place: `neighbor`, in the list of `owner`.
+struct ListEntry {
+  std::uint64_t owner;
+  std::uint64_t neighbor;
+  std::uint64_t row;  // where it came from: a row of the source, or an edge id
+  float weight;
+  std::int64_t time;
+};
+
+/// The entries that rows of a source make in lists of one direction. The columns are a caller's,
+/// and may have changed since `check_edges`: what is used is checked again, and SourceError thrown.
+struct ColumnSource {
+  const EdgeColumns& edges;
+  Direction direction;
+  bool undirected;
+  bool drop_self_loops;
+  std::uint64_t first_row;
+  std::uint64_t num_nodes;
+
+  std::uint64_t num_rows() const { return edges.size(); }
+  std::uint64_t entries_per_row() const { return undirected ? 2 : 1; }
+
+  template <class Add>
+  void for_each(std::size_t begin, std::size_t end, const Add& add) const {
+    const NodeId* owners = (direction == Direction::kIn ? edges.dst : edges.src).data();
+    const NodeId* others = (direction == Direction::kIn ? edges.src : edges.dst).data();
+    const float* weights = edges.weights ? edges.weights->data() : nullptr;
+    const std::int64_t* times = edges.times ? edges.times->data() : nullptr;
+    for (std::size_t row = begin; row < end; ++row) {
+      const auto owner = static_cast<std::uint64_t>(read_once(owners + row));
+      const auto other = static_cast<std::uint64_t>(read_once(others + row));
+      const float weight = weights != nullptr ? read_once(weights + row) : 0.0F;
+      if (owner >= num_nodes || other >= num_nodes || !is_edge_weight(weight)) [[unlikely]]
+        refuse_changed_edge(first_row + row);
+      if (owner == other && drop_self_loops) continue;
+      const std::int64_t time = times != nullptr ? times[row] : 0;
+      add(ListEntry{owner, other, first_row + row, weight, time});
+      // The other half of an undirected edge; a loop has only one.
+      if (undirected && owner != other) add(ListEntry{other, owner, first_row + row, weight, time});
+    }
+  }
+};
+
+/// The entries of finished lists, turned round: what owned them becomes the neighbor, and their
+/// places become the rows.
+template <class Index>
+struct ListSource {
+  std::span<const std::int64_t> offsets;  // of the lists, and the end of the last
+  std::span<const Index> neighbors;
+  const float* weights;
+  const std::int64_t* times;
+  std::uint64_t first_node;
+  std::uint64_t first_row;
+
+  std::uint64_t num_rows() const { return neighbors.size(); }
+  std::uint64_t entries_per_row() const { return 1; }
+
+  template <class Add>
+  void for_each(std::size_t begin, std::size_t end, const Add& add) const {
+    const auto after =
+        std::upper_bound(offsets.begin(), offsets.end(), static_cast<std::int64_t>(begin));
+    auto node = static_cast<std::size_t>(after - offsets.begin()) - 1;
+    for (std::size_t i = begin; i < end; ++i) {
+      while (offsets[node + 1] <= static_cast<std::int64_t>(i)) ++node;
+      add(ListEntry{static_cast<std::uint64_t>(neighbors[i]), first_node + node, first_row + i,
+                    weights != nullptr ? weights[i] : 0.0F, times != nullptr ? times[i] : 0});
+    }
+  }
+};
+
+}  // namespace graphmount

@@ -1,0 +1,166 @@
+// Takes list entries in any order and gives them back in buckets of neighboring owners: the sorting
+// of more edges than fit into memory begins here.
+//
+// Entries wait in blocks in memory. When those have grown to the limit, they are partitioned by
+// cells (ranges of owners) and written to a temporary file, cell after cell, as one run. At the end
+// a bucket is a range of cells: one sequential read of each run, and what is still in memory. Cells
+// are counted exactly, so buckets are of the size asked for, however skewed or presorted the source
+// is. Within a bucket, entries come back in the order in which they were added.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include "graphmount/compile/edges/edge_block.hpp"
+#include "graphmount/compile/edges/edge_piece.hpp"
+#include "graphmount/system/files/spill_file.hpp"
+#include "graphmount/system/memory/buffer.hpp"
+#include "graphmount/system/threads/parallel.hpp"
+
+namespace graphmount {
+
+class EdgeSpool {
+ public:
+  struct Bucket {
+    std::size_t first_cell = 0, end_cell = 0;
+    std::uint64_t first_node = 0, end_node = 0;
+    std::uint64_t entries = 0;
+  };
+
+  /// A bucket in memory, ready to be sorted. Its pieces point into the spool, too.
+  struct Loaded {
+    std::vector<EdgePiece> pieces;
+    Buffer<std::byte> memory;  // kept for the next one, so that it is asked for only once
+  };
+
+  /// `memory` bounds the blocks; a temporary file is made in `folder` when they outgrow it. Owners
+  /// are at least `first_owner`.
+  EdgeSpool(EntryParts parts, std::uint64_t memory, const std::filesystem::path& folder,
+            std::uint64_t first_owner = 0);
+
+  template <class Source>
+  void add(const Source& source) {
+    const auto rows = static_cast<std::int64_t>(source.num_rows());
+    const auto grain = static_cast<std::int64_t>(kBlockEntries / source.entries_per_row());
+    const std::int64_t step = 2 * grain * num_threads();  // so that the limit is looked at often
+    for (std::int64_t first = 0; first < rows; first += step) {
+      const std::int64_t last = std::min(rows, first + step);
+      std::vector<std::optional<EdgeBlock>> made(
+          static_cast<std::size_t>((last - first + grain - 1) / grain));
+      parallel_for(static_cast<std::int64_t>(made.size()), 1, [&](std::int64_t i, std::int64_t) {
+        const std::int64_t begin = first + i * grain;
+        made[static_cast<std::size_t>(i)].emplace(
+            source, static_cast<std::size_t>(begin),
+            static_cast<std::size_t>(std::min(last, begin + grain)), parts_);
+      });
+      for (auto& block : made) take(std::move(*block));
+    }
+  }
+
+  std::uint64_t size() const { return size_; }
+  std::uint64_t memory_bytes() const { return memory_; }
+  std::uint64_t spilled_bytes() const { return spill_.bytes(); }
+  /// The largest owner or neighbor there is; nothing if there are no entries.
+  std::optional<std::uint64_t> largest_id() const;
+
+  /// After the last `add`: all owners below `end_node` in buckets of at most so many entries and so
+  /// many nodes, where cells are small enough.
+  std::vector<Bucket> make_buckets(std::uint64_t end_node, std::uint64_t most_entries,
+                                   std::uint64_t most_nodes);
+  /// Asks the system to read what is on disk of a bucket.
+  void prefetch(const Bucket& bucket) const;
+  void load(const Bucket& bucket, Loaded& loaded) const;
+  /// A bucket that does not fit into memory, in portions.
+  template <class Use>
+  void for_each_portion(const Bucket& bucket, const Use& use) const {
+    for (const Run& run : runs_) {
+      const auto [begin, end] = run_range(run, bucket);
+      for_each_portion(run, begin, end, use);
+    }
+    for (const EdgeBlock& block : blocks_) use(block.piece(bucket.first_cell, bucket.end_cell));
+  }
+  /// Calls use(entry) for all entries, in parallel and in no order.
+  template <class Use>
+  void for_each_entry(const Use& use) const {
+    const auto use_piece = [&](const EdgePiece& piece) {
+      parallel_for(static_cast<std::int64_t>(piece.count), 1 << 16,
+                   [&](std::int64_t begin, std::int64_t end) {
+                     piece.for_each(static_cast<std::size_t>(begin), static_cast<std::size_t>(end),
+                                    use);
+                   });
+    };
+    for (const Run& run : runs_) for_each_portion(run, 0, run.begins.back(), use_piece);
+    for (const EdgeBlock& block : blocks_) use_piece(block.piece());
+  }
+  /// Calls use(piece) for all entries, those of an owner in their order, and is empty afterwards.
+  template <class Use>
+  void drain(const Use& use) {
+    for (const Run& run : runs_) {
+      for_each_portion(run, 0, run.begins.back(), use);
+      release(run);
+    }
+    runs_.clear();
+    for (EdgeBlock& block : blocks_) {
+      use(block.piece());
+      EdgeBlock(std::move(block));  // frees it
+    }
+    blocks_.clear();
+    memory_ = size_ = largest_owner_ = largest_neighbor_ = 0;
+  }
+
+ private:
+  static constexpr std::uint64_t kBlockEntries = 1 << 18;
+  static constexpr std::uint64_t kPortionEntries = 1 << 20;
+
+  // What one spilling wrote: for each part of the entries a stretch of the file, sorted by cell.
+  struct Run {
+    Cells cells;
+    std::vector<std::uint64_t> begins{};  // of the cells, in entries, and the end of the last
+    bool is_wide = false, has_wide_rows = false;
+    std::uint64_t pairs = 0, rows = 0, weights = 0, times = 0;  // where the parts begin
+  };
+  // A part of a run: where it lies, and how large an entry is.
+  struct Part {
+    std::uint64_t offset;
+    std::size_t item_bytes;
+  };
+
+  void take(EdgeBlock block);
+  Cells cells_now() const;
+  void partition(const Cells& cells);
+  void spill();
+  template <class Item, class Copy>
+  std::uint64_t spill_part(const Run& run, const Copy& copy);
+  std::vector<Part> parts_of(const Run& run) const;
+  std::pair<std::uint64_t, std::uint64_t> run_range(const Run& run, const Bucket& bucket) const;
+  std::size_t loaded_bytes(const Run& run, std::uint64_t entries) const;
+  EdgePiece load_run(const Run& run, std::uint64_t begin, std::uint64_t end,
+                     std::byte* memory) const;
+  /// Gives back its disk space. Not done for single buckets: a great many small holes make some
+  /// file systems wait for the disk at every turn.
+  void release(const Run& run);
+  template <class Use>
+  void for_each_portion(const Run& run, std::uint64_t begin, std::uint64_t end,
+                        const Use& use) const {
+    Buffer<std::byte> memory;
+    for (std::uint64_t at = begin; at < end; at += kPortionEntries) {
+      const std::uint64_t last = std::min(end, at + kPortionEntries);
+      memory.resize(loaded_bytes(run, last - at));
+      use(load_run(run, at, last, memory.data()));
+    }
+  }
+
+  EntryParts parts_;
+  std::uint64_t limit_;
+  std::uint64_t first_owner_;
+  SpillFile spill_;
+  std::vector<EdgeBlock> blocks_;
+  std::vector<Run> runs_;
+  Buffer<std::byte> staging_;
+  Cells cells_;  // once buckets have been made
+  std::uint64_t size_ = 0, memory_ = 0, largest_owner_ = 0, largest_neighbor_ = 0;
+};
+
+}  // namespace graphmount

@@ -1,0 +1,299 @@
+#include "graphmount/compile/graph_compiler.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "graphmount/base/error.hpp"
+#include "graphmount/base/ids.hpp"
+#include "graphmount/compile/graph_file.hpp"
+#include "graphmount/system/threads/parallel.hpp"
+
+namespace graphmount {
+namespace {
+
+// How the budget is shared. Entries wait in the first spool while edges come in; then its buckets
+// are sorted one by one, while the second spool fills.
+std::uint64_t spool_share(std::uint64_t memory) {
+  return memory / 2;
+}
+std::uint64_t bucket_share(std::uint64_t memory) {
+  return memory / 8;
+}
+
+// How many times as large as a bucket a single list may be: it gets what is left of the budget.
+constexpr std::uint64_t kListShare = 3;
+
+// While a bucket is sorted, what was loaded of it is in memory as well.
+std::uint64_t sorted_bytes_per_entry(const ListOptions& options) {
+  const EntryParts& parts = options.parts;
+  return list_bytes_per_entry(options) + sizeof(WidePair) +
+         8 * (parts.rows + parts.weights + parts.times);
+}
+
+// More nodes than this are believed only of sources with as many edges, or if one says so.
+constexpr std::uint64_t kPlausibleNodes = 1 << 24;
+constexpr std::uint64_t kNodesPerEdge = 64;
+
+// Entries on their way to other node ids.
+class Renumbered {
+ public:
+  Renumbered(const EdgePiece& piece, std::span<const NodeId> new_ids)
+      : piece_(piece), new_ids_(new_ids) {}
+
+  std::uint64_t num_rows() const { return piece_.count; }
+  std::uint64_t entries_per_row() const { return 1; }
+  template <class Add>
+  void for_each(std::size_t begin, std::size_t end, const Add& add) const {
+    piece_.for_each(begin, end, [&](ListEntry entry) {
+      entry.owner = new_id(entry.owner);
+      entry.neighbor = new_id(entry.neighbor);
+      add(entry);
+    });
+  }
+
+ private:
+  std::uint64_t new_id(std::uint64_t node) const {
+    return static_cast<std::uint64_t>(read_id(new_ids_, node, new_ids_.size(), "new id"));
+  }
+
+  const EdgePiece& piece_;
+  std::span<const NodeId> new_ids_;  // of a caller, who might change them still
+};
+
+}  // namespace
+
+GraphCompiler::GraphCompiler(const GraphOptions& options)
+    : options_(options),
+      parts_{options.keep_source_rows, options.has_weights, options.has_times},
+      spool_(std::make_unique<EdgeSpool>(parts_, spool_share(options.memory), options.folder)) {
+  if (!options.in_lists && !options.out_lists)
+    throw std::invalid_argument("a graph needs lists in at least one direction");
+  if (options.dedup == Dedup::kSumWeights && !options.has_weights)
+    throw std::invalid_argument("dedup='sum' adds up weights, but no weights are given");
+  if (options.num_nodes.value_or(0) > kMaxNodes)
+    throw std::invalid_argument(std::to_string(*options.num_nodes) +
+                                " nodes are too many for any file");
+}
+
+void GraphCompiler::require_open() const {
+  if (progress_ != nullptr) throw std::invalid_argument("the graph has been written already");
+}
+
+void GraphCompiler::add(const EdgeColumns& edges) {
+  require_open();
+  if (edges.src.size() != edges.dst.size())
+    throw std::invalid_argument("src has " + std::to_string(edges.src.size()) +
+                                " entries and dst has " + std::to_string(edges.dst.size()));
+  const auto check_size = [&](const auto& column, bool is_expected, const std::string& name) {
+    if (column.has_value() != is_expected)
+      throw std::invalid_argument(name + (is_expected ? " are missing" : " were not expected"));
+    if (column && column->size() != edges.size())
+      throw std::invalid_argument(name + " has " + std::to_string(column->size()) +
+                                  " entries for " + std::to_string(edges.size()) + " edges");
+  };
+  check_size(edges.weights, options_.has_weights, "weights");
+  check_size(edges.times, options_.has_times, "timestamps");
+  const std::uint64_t end_node = options_.num_nodes.value_or(kMaxNodes);
+  check_edges(edges, end_node, num_rows_);
+  spool_->add(ColumnSource{edges, first_direction(), options_.undirected, options_.drop_self_loops,
+                           num_rows_, end_node});
+  num_rows_ += edges.size();
+  if (!options_.drop_self_loops) return;
+  for (std::size_t row = 0; row < edges.src.size(); ++row) {
+    const NodeId id = read_once(&edges.src[row]);
+    if (id != edges.dst[row] || static_cast<std::uint64_t>(id) >= end_node) continue;
+    largest_dropped_ = std::max(largest_dropped_, id);
+  }
+}
+
+std::uint64_t GraphCompiler::num_nodes() const {
+  require_open();
+  if (options_.num_nodes) return *options_.num_nodes;
+  const auto largest = spool_->largest_id();
+  return std::max(largest ? *largest + 1 : 0, static_cast<std::uint64_t>(largest_dropped_ + 1));
+}
+
+void GraphCompiler::check_num_nodes(std::uint64_t num_nodes, const ExternalIds& node_ids) const {
+  if (!node_ids.empty() && node_ids.size() != num_nodes)
+    throw std::invalid_argument("there are " + std::to_string(num_nodes) + " nodes and " +
+                                std::to_string(node_ids.size()) + " node_ids");
+  if (!options_.num_nodes && num_nodes > kPlausibleNodes && num_nodes / kNodesPerEdge > num_rows_)
+    throw SourceError("node id " + std::to_string(num_nodes - 1) + " would make a graph of " +
+                      std::to_string(num_nodes) + " nodes for " + std::to_string(num_rows_) +
+                      (num_rows_ == 1 ? " edge" : " edges") +
+                      "; pass num_nodes= if there are so many, or ids='map' to number only "
+                      "the ids that occur");
+}
+
+// Offsets alone can be too many for the disk, which is better said before all else is done.
+void GraphCompiler::require_space(const std::filesystem::path& path) const {
+  std::error_code unknown;
+  const auto space = std::filesystem::space(path.parent_path(), unknown);
+  if (!unknown && num_nodes_ * sizeof(std::int64_t) > space.available)
+    throw IoError(path.string(),
+                  "cannot reserve " + std::to_string(num_nodes_ * sizeof(std::int64_t)) +
+                      " bytes for the offsets of " + std::to_string(num_nodes_) + " nodes",
+                  ENOSPC);
+}
+
+ListOptions GraphCompiler::list_options(EntryParts parts) const {
+  return {.parts = parts,
+          .wide_indices = options_.wide_indices || num_nodes_ > (std::uint64_t{1} << 31),
+          .largest_neighbor = num_nodes_ == 0 ? 0 : num_nodes_ - 1};
+}
+
+void GraphCompiler::advance(std::uint64_t entries) {
+  done_ += entries;
+  if (*progress_) (*progress_)(std::min(done_, total_), total_);
+}
+
+// For both directions: who has made the first fit would else be told more for the second.
+std::string GraphCompiler::advise_memory(const ListOptions& options, std::uint64_t entries) const {
+  std::uint64_t bytes = sorted_bytes_per_entry(options);
+  if (has_second()) bytes = std::max(bytes, sorted_bytes_per_entry(list_options(second_parts())));
+  const std::uint64_t needed = 8 * bytes * (entries / kListShare + 1) * options_.memory_parts;
+  return "pass memory='" + std::to_string((needed >> 20) + 1) + "MiB' or more";
+}
+
+// Calls use(lists) for the lists of all nodes of the spool, in order.
+template <class Use>
+void GraphCompiler::for_each_lists(EdgeSpool& spool, const ListOptions& options,
+                                   std::uint64_t end_node, const Use& use) {
+  const std::uint64_t share = bucket_share(options_.memory);
+  const std::uint64_t most_entries =
+      std::max<std::uint64_t>(share / sorted_bytes_per_entry(options), 1);
+  const std::uint64_t most_nodes = std::max<std::uint64_t>(share / kListBytesPerNode, 1);
+  const auto builder = make_list_builder(options);
+  const auto buckets = spool.make_buckets(end_node, most_entries, most_nodes);
+  EdgeSpool::Loaded loaded_bucket;
+  for (std::size_t i = 0; i < buckets.size(); ++i) {
+    const EdgeSpool::Bucket& bucket = buckets[i];
+    const bool is_one_node = bucket.end_node - bucket.first_node == 1;
+    if (bucket.entries > most_entries && !is_one_node) {
+      // Too many for one go: the same again, with narrower cells.
+      EdgeSpool part(options.parts, share, options_.folder, bucket.first_node);
+      spool.for_each_portion(bucket, [&](const EdgePiece& piece) { part.add(piece); });
+      for_each_lists(part, options, bucket.end_node, use);
+      spilled_bytes_ += part.spilled_bytes();
+    } else {
+      // A single list may take what is left of the budget, but no more.
+      if (bucket.entries / kListShare > most_entries)
+        throw BudgetError("node " + std::to_string(bucket.first_node) + " has " +
+                          std::to_string(bucket.entries) +
+                          " neighbors, which must be sorted in memory; " +
+                          advise_memory(options, bucket.entries));
+      spool.load(bucket, loaded_bucket);
+      if (i + 1 < buckets.size() && buckets[i + 1].entries <= most_entries)
+        spool.prefetch(buckets[i + 1]);
+      use(builder->build(bucket.first_node, bucket.end_node, loaded_bucket.pieces));
+    }
+  }
+}
+
+void GraphCompiler::count_appearances(std::span<std::uint32_t> counts) const {
+  require_open();
+  std::fill(counts.begin(), counts.end(), 0);
+  spool_->for_each_entry([&](const ListEntry& entry) {
+    std::atomic_ref(counts[static_cast<std::size_t>(entry.neighbor)])
+        .fetch_add(1, std::memory_order_relaxed);
+  });
+}
+
+void GraphCompiler::renumber(std::span<const NodeId> new_ids) {
+  if (new_ids.size() != num_nodes_)
+    throw std::invalid_argument("there are " + std::to_string(num_nodes_) + " nodes and " +
+                                std::to_string(new_ids.size()) + " new ids for them");
+  std::vector<bool> is_taken(num_nodes_);
+  for (const NodeId id : new_ids) {
+    if (static_cast<std::uint64_t>(id) >= num_nodes_ || is_taken[static_cast<std::size_t>(id)])
+      throw std::invalid_argument("new id " + std::to_string(id) +
+                                  " is given twice, or is not below the number of nodes");
+    is_taken[static_cast<std::size_t>(id)] = true;
+  }
+  auto renumbered = std::make_unique<EdgeSpool>(parts_, options_.memory * 3 / 8, options_.folder);
+  spool_->drain([&](const EdgePiece& piece) { renumbered->add(Renumbered(piece, new_ids)); });
+  spilled_bytes_ += spool_->spilled_bytes();
+  spool_ = std::move(renumbered);
+}
+
+// With dedup, how many edges remain is known only when all have been sorted.
+std::uint64_t GraphCompiler::count_edges() {
+  if (options_.dedup == Dedup::kKeepAll) return spool_->size();
+  ListOptions options = list_options({.times = options_.has_times});
+  options.dedup = Dedup::kKeepFirst;
+  std::uint64_t count = 0;
+  for_each_lists(*spool_, options, num_nodes_, [&](const NeighborLists& lists) {
+    count += lists.num_entries();
+    advance(lists.num_entries());
+  });
+  return count;
+}
+
+void GraphCompiler::write_lists(EdgeSpool& spool, const ListOptions& options, GraphFile& file,
+                                EdgeSpool* second) {
+  std::uint64_t first_row = 0;
+  for_each_lists(spool, options, num_nodes_, [&](const NeighborLists& lists) {
+    file.append(lists);
+    if (second != nullptr) {
+      const auto add = [&](auto indices) {
+        using Index = typename decltype(indices)::value_type;
+        second->add(ListSource<Index>{
+            lists.offsets, indices, lists.weights.empty() ? nullptr : lists.weights.data(),
+            lists.times.empty() ? nullptr : lists.times.data(), lists.first_node, first_row});
+      };
+      if (lists.wide_indices.empty())
+        add(lists.narrow_indices);
+      else
+        add(lists.wide_indices);
+      first_row += lists.num_entries();
+    }
+    advance(lists.num_entries());
+  });
+  spilled_bytes_ += spool.spilled_bytes();
+}
+
+GraphSummary GraphCompiler::finish(const std::filesystem::path& path, const ExternalIds& node_ids,
+                                   std::span<const NodeId> new_ids, const Progress& progress) {
+  num_nodes_ = num_nodes();
+  progress_ = &progress;
+  // Nodes that no edge names have ids all the same.
+  if (!options_.num_nodes) num_nodes_ = std::max(num_nodes_, node_ids.size());
+  check_num_nodes(num_nodes_, node_ids);
+  total_ = spool_->size() * (1 + (options_.dedup != Dedup::kKeepAll) + has_second());
+  advance(0);
+  require_space(path);
+  if (!new_ids.empty()) renumber(new_ids);
+  const std::uint64_t num_edges = count_edges();
+  GraphLayout layout{.num_nodes = num_nodes_,
+                     .num_edges = num_edges,
+                     .num_rows = num_rows_,
+                     .directions = {first_direction()},
+                     .undirected = options_.undirected,
+                     .has_weights = options_.has_weights,
+                     .has_times = options_.has_times,
+                     .has_source_rows = options_.keep_source_rows,
+                     .wide_indices = options_.wide_indices,
+                     .table_memory = std::min(kTableMemory, options_.memory / 16)};
+  if (has_second()) layout.directions.push_back(Direction::kOut);
+  GraphFile file(path, layout, node_ids);
+  ListOptions first = list_options(parts_);
+  first.dedup = options_.dedup;
+  // The budget, without what the first spool has and sorting a bucket takes.
+  const std::uint64_t taken = spool_->memory_bytes() + 2 * bucket_share(options_.memory);
+  EdgeSpool second(second_parts(), options_.memory - std::min(taken, options_.memory * 7 / 8),
+                   options_.folder);
+  write_lists(*spool_, first, file, has_second() ? &second : nullptr);
+  spool_.reset();
+  if (has_second()) {
+    file.next_direction();
+    write_lists(second, list_options(second_parts()), file, nullptr);
+  }
+  advance(total_);  // what it throws must come before the file appears
+  return {num_nodes_, num_edges, file.finish(), spilled_bytes_};
+}
+
+}  // namespace graphmount

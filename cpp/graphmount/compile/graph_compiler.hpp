@@ -1,0 +1,103 @@
+// Compiles edges, taken batch by batch, into a .gl file, within a budget of memory.
+//
+// Entries are spooled by owner, each bucket of the spool is sorted in memory, and its lists are
+// written behind those of the bucket before. The lists of the second direction are made from those
+// of the first, whose places are the edge ids. All I/O is sequential.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "graphmount/base/progress.hpp"
+#include "graphmount/compile/edges/edge_columns.hpp"
+#include "graphmount/compile/edges/edge_spool.hpp"
+#include "graphmount/compile/neighbor_lists.hpp"
+#include "graphmount/graph/ids/external_ids.hpp"
+
+namespace graphmount {
+
+class GraphFile;
+
+struct GraphOptions {
+  std::optional<std::uint64_t> num_nodes;  // found as the largest id + 1 if not given
+  bool in_lists = true;
+  bool out_lists = true;
+  bool undirected = false;
+  bool has_weights = false;
+  bool has_times = false;
+  Dedup dedup = Dedup::kKeepAll;
+  bool drop_self_loops = false;
+  bool wide_indices = false;  // int64 even where int32 would do
+  bool keep_source_rows = false;
+  std::uint64_t memory = std::uint64_t{2} << 30;  // about what may be used
+  std::uint64_t memory_parts = 1;                 // of so many that the user gave, for messages
+  std::filesystem::path folder = ".";             // for temporary files
+};
+
+struct GraphSummary {
+  std::uint64_t num_nodes = 0;
+  std::uint64_t num_edges = 0;
+  std::uint64_t file_bytes = 0;
+  std::uint64_t spilled_bytes = 0;  // written to temporary files
+};
+
+/// After `finish`, successful or not, every other call throws std::invalid_argument.
+class GraphCompiler {
+ public:
+  /// Throws std::invalid_argument if options contradict each other.
+  explicit GraphCompiler(const GraphOptions& options);
+
+  /// The next edges. Throws SourceError, naming the row, for an id or weight that cannot be; then
+  /// none of them has been added.
+  void add(const EdgeColumns& edges);
+  std::uint64_t num_rows() const { return num_rows_; }
+  /// How many nodes there will be, by the options or by the edges so far.
+  std::uint64_t num_nodes() const;
+
+  /// How often each node appears in the lists that are made first, which are those that sampling
+  /// reads. One entry for each of the nodes.
+  void count_appearances(std::span<std::uint32_t> counts) const;
+
+  /// Writes the file, which appears only if nothing is thrown: SourceError, BudgetError,
+  /// std::invalid_argument, IoError. With `new_ids`, node i of the edges becomes node new_ids[i] of
+  /// the graph; each number is used once. `node_ids` are those of the nodes of the graph. Progress
+  /// is counted in list entries. May be called once.
+  GraphSummary finish(const std::filesystem::path& path, const ExternalIds& node_ids,
+                      std::span<const NodeId> new_ids, const Progress& progress);
+
+ private:
+  Direction first_direction() const {
+    return options_.in_lists || options_.undirected ? Direction::kIn : Direction::kOut;
+  }
+  bool has_second() const {
+    return options_.in_lists && options_.out_lists && !options_.undirected;
+  }
+  void require_open() const;
+  void check_num_nodes(std::uint64_t num_nodes, const ExternalIds& node_ids) const;
+  void require_space(const std::filesystem::path& path) const;
+  void renumber(std::span<const NodeId> new_ids);
+  ListOptions list_options(EntryParts parts) const;
+  EntryParts second_parts() const { return {true, options_.has_weights, options_.has_times}; }
+  std::string advise_memory(const ListOptions& options, std::uint64_t entries) const;
+  std::uint64_t count_edges();
+  void write_lists(EdgeSpool& spool, const ListOptions& options, GraphFile& file,
+                   EdgeSpool* second);
+  template <class Use>
+  void for_each_lists(EdgeSpool& spool, const ListOptions& options, std::uint64_t end_node,
+                      const Use& use);
+  void advance(std::uint64_t entries);
+
+  GraphOptions options_;
+  EntryParts parts_;
+  std::unique_ptr<EdgeSpool> spool_;
+  std::uint64_t num_rows_ = 0, num_nodes_ = 0, spilled_bytes_ = 0;
+  NodeId largest_dropped_ = -1;         // loops that are dropped still show that a node exists
+  const Progress* progress_ = nullptr;  // since `finish`
+  std::uint64_t done_ = 0, total_ = 0;
+};
+
+}  // namespace graphmount

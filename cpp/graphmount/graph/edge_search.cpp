@@ -1,0 +1,86 @@
+#include "graphmount/graph/edge_search.hpp"
+
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "graphmount/base/ids.hpp"
+#include "graphmount/system/threads/parallel.hpp"
+
+namespace graphmount {
+namespace {
+
+struct Pairs {
+  std::span<const NodeId> sources, destinations;
+};
+
+// Lists of one direction, or of both.
+template <class Index>
+struct EdgeLists {
+  std::optional<ListView<Index>> outgoing, incoming;
+
+  std::uint64_t num_nodes() const { return (outgoing ? outgoing : incoming)->num_nodes(); }
+
+  void prefetch_ranges(NodeId source, NodeId destination) const {
+    if (outgoing) outgoing->prefetch_range(source);
+    if (incoming) incoming->prefetch_range(destination);
+  }
+
+  EdgeLookup<Index> start(NodeId source, NodeId destination) const {
+    std::optional<ListRange> out, in;
+    if (outgoing) out = outgoing->range(source);
+    if (incoming) in = incoming->range(destination);
+    const bool takes_out = out && (!in || out->end - out->begin <= in->end - in->begin);
+    if (takes_out) return {&*outgoing, out->begin, out->end, destination, false};
+    return {&*incoming, in->begin, in->end, source, false};
+  }
+};
+
+template <class Index>
+void find_in_lists(const EdgeLists<Index>& lists, const Pairs& pairs, bool is_sorted_by_time,
+                   std::span<std::uint8_t> out) {
+  const auto count = static_cast<std::int64_t>(out.size());
+  parallel_for(count, balanced_grain(count, 1 << 10), [&](std::int64_t b, std::int64_t e) {
+    std::array<EdgeLookup<Index>, kMostLookups> lookups;
+    const std::uint64_t num_nodes = lists.num_nodes();
+    const auto end = static_cast<std::size_t>(e);
+    for (auto first = static_cast<std::size_t>(b); first < end; first += kMostLookups) {
+      const std::size_t size = std::min(kMostLookups, end - first);
+      for (std::size_t i = 0; i < size; ++i)
+        lists.prefetch_ranges(pairs.sources[first + i], pairs.destinations[first + i]);
+      for (std::size_t i = 0; i < size; ++i)
+        lookups[i] = lists.start(read_id(pairs.sources, first + i, num_nodes, "source"),
+                                 read_id(pairs.destinations, first + i, num_nodes, "destination"));
+      settle_lookups(std::span(lookups).first(size), is_sorted_by_time);
+      for (std::size_t i = 0; i < size; ++i) out[first + i] = lookups[i].is_found ? 1 : 0;
+    }
+  });
+}
+
+}  // namespace
+
+void find_edges(const Graph& graph, std::span<const NodeId> sources,
+                std::span<const NodeId> destinations, std::span<std::uint8_t> out) {
+  if (sources.size() != destinations.size() || sources.size() != out.size())
+    throw std::invalid_argument("there are " + std::to_string(sources.size()) + " sources and " +
+                                std::to_string(destinations.size()) +
+                                " destinations; every source needs one destination");
+  require_ids(sources, graph.num_nodes(), "source");
+  require_ids(destinations, graph.num_nodes(), "destination");
+  const bool has_out = graph.is_undirected() || graph.has_lists(Direction::kOut);
+  const bool has_in = graph.has_lists(Direction::kIn);
+  // One type for both lists: in a file where they differ, one of them has to do.
+  const bool takes_both = has_out && has_in &&
+                          graph.find(SectionKind::kIndices, Direction::kOut)->dtype ==
+                              graph.find(SectionKind::kIndices, Direction::kIn)->dtype;
+  const Direction first = has_out ? Direction::kOut : Direction::kIn;
+  read_lists(graph, first, [&]<class Index>(const ListView<Index>& view) {
+    EdgeLists<Index> lists;
+    (has_out ? lists.outgoing : lists.incoming) = view;
+    if (takes_both) lists.incoming.emplace(graph, Direction::kIn);
+    find_in_lists(lists, {sources, destinations}, graph.mount().header().has(kFlagSortedByTime),
+                  out);
+  });
+}
+
+}  // namespace graphmount

@@ -1,0 +1,275 @@
+#include "graphmount/graph/graph.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "graphmount/base/error.hpp"
+#include "graphmount/base/ids.hpp"
+#include "graphmount/base/interrupt.hpp"
+#include "graphmount/base/read_once.hpp"
+#include "graphmount/graph/ids/node_id_table.hpp"
+#include "graphmount/system/mapping/prefetch.hpp"
+#include "graphmount/system/threads/parallel.hpp"
+
+namespace graphmount {
+namespace {
+
+constexpr std::uint64_t kMaxNodesOfInt32 = std::uint64_t{1} << 31;
+constexpr const char* kVerifyAdvice = "; the file is damaged: `graphmount verify` says where";
+
+constexpr SectionKind kListKinds[] = {
+    SectionKind::kIndptr,  SectionKind::kIndices,    SectionKind::kWeights,   SectionKind::kAlias,
+    SectionKind::kEdgeIds, SectionKind::kTimestamps, SectionKind::kSourceRows};
+
+bool is_integer(const Section& section) {
+  return section.dtype == DType::kInt32 || section.dtype == DType::kInt64;
+}
+
+template <class Index>
+void require_list_ids(const MappedFile& file, std::span<const Index> list, std::uint64_t num_nodes,
+                      NodeId node) {
+  for (const Index neighbor : list) {
+    if (static_cast<std::uint64_t>(neighbor) >= num_nodes)
+      throw FormatError(file.path(), "node " + std::to_string(node) + " has the neighbor " +
+                                         std::to_string(neighbor) + " in a graph of " +
+                                         std::to_string(num_nodes) + " nodes" + kVerifyAdvice);
+  }
+}
+
+}  // namespace
+
+Graph::Graph(const std::filesystem::path& path) : Graph(MappedFile::open(path)) {}
+
+Graph::Graph(std::shared_ptr<MappedFile> file)
+    : mount_(std::move(file), FileKind::kGraph), resident_pages_(mount_.file()) {
+  check_sections();
+}
+
+bool Graph::has_lists(Direction direction) const {
+  return mount_.header().find(SectionKind::kIndptr, direction) != nullptr;
+}
+
+void Graph::check_sections() const {
+  const Header& header = mount_.header();
+  const std::string& path = mount_.file().path();
+  if (num_nodes() >= INT64_MAX) throw FormatError(path, "the number of nodes exceeds 2^63");
+  if (header.has(kFlagOneDimensional)) throw FormatError(path, "a graph is marked as a vector");
+  if (!has_lists(Direction::kIn) && !has_lists(Direction::kOut))
+    throw FormatError(path, "there are no neighbor lists");
+  if (is_undirected() && has_lists(Direction::kOut))
+    throw FormatError(path, "an undirected graph has lists of its own for one direction");
+  for (const Section& section : header.sections) {
+    const bool is_list = std::find(std::begin(kListKinds), std::end(kListKinds), section.kind) !=
+                         std::end(kListKinds);
+    if (static_cast<std::uint16_t>(section.kind) >= kFirstOptionalKind) continue;
+    if (is_list != (section.direction != Direction::kNone) ||
+        (is_list && !has_lists(section.direction)))
+      throw FormatError(path, "section " + section.name() + " does not belong into this graph");
+    if (section.columns != 1)
+      throw FormatError(path, "section " + section.name() + " has " +
+                                  std::to_string(section.columns) + " columns instead of 1");
+  }
+  for (const Direction direction : {Direction::kIn, Direction::kOut})
+    if (has_lists(direction)) check_lists(direction);
+  if (has_lists(Direction::kIn) && has_lists(Direction::kOut)) {
+    for (const SectionKind kind : {SectionKind::kWeights, SectionKind::kTimestamps})
+      if ((header.find(kind, Direction::kIn) == nullptr) !=
+          (header.find(kind, Direction::kOut) == nullptr))
+        throw FormatError(path, "only one direction has " + std::string(section_name(kind)));
+  }
+  check_node_ids();
+}
+
+void Graph::check_lists(Direction direction) const {
+  const Header& header = mount_.header();
+  const auto require = [&](bool fine, SectionKind kind, const std::string& problem) {
+    if (!fine)
+      throw FormatError(
+          mount_.file().path(),
+          "section " + Section{.kind = kind, .direction = direction}.name() + " " + problem);
+  };
+  const Section& indptr = *header.find(SectionKind::kIndptr, direction);
+  require(indptr.dtype == DType::kInt64, indptr.kind, "is not int64");
+  require(indptr.rows == num_nodes() + 1, indptr.kind,
+          "has " + std::to_string(indptr.rows) + " entries for " + std::to_string(num_nodes()) +
+              " nodes");
+  const Section* indices = header.find(SectionKind::kIndices, direction);
+  require(indices != nullptr, SectionKind::kIndices, "is missing");
+  require(is_integer(*indices), indices->kind, "is neither int32 nor int64");
+  require(indices->dtype == DType::kInt64 || num_nodes() <= kMaxNodesOfInt32, indices->kind,
+          "is int32, too small for the number of nodes");
+  for (const SectionKind kind : kListKinds) {
+    const Section* section = header.find(kind, direction);
+    if (section == nullptr || kind == SectionKind::kIndptr) continue;
+    require(section->rows == num_edges(), kind,
+            "has " + std::to_string(section->rows) + " entries for " + std::to_string(num_edges()) +
+                " edges");
+  }
+  const Section* weights = header.find(SectionKind::kWeights, direction);
+  const Section* alias = header.find(SectionKind::kAlias, direction);
+  require(weights == nullptr || weights->dtype == DType::kFloat32, SectionKind::kWeights,
+          "is not float32");
+  require((weights == nullptr) == (alias == nullptr), SectionKind::kAlias,
+          "does not go with the weights");
+  require(alias == nullptr || alias->dtype == DType::kInt64, SectionKind::kAlias, "is not int64");
+  const Section* times = header.find(SectionKind::kTimestamps, direction);
+  require(times == nullptr || times->dtype == DType::kInt64, SectionKind::kTimestamps,
+          "is not int64");
+  require(times != nullptr || !header.has(kFlagSortedByTime), SectionKind::kTimestamps,
+          "is missing, but the lists are marked as sorted by time");
+  const Section* edge_ids = header.find(SectionKind::kEdgeIds, direction);
+  const bool needs_edge_ids = direction != edge_id_direction();
+  require((edge_ids != nullptr) == needs_edge_ids, SectionKind::kEdgeIds,
+          needs_edge_ids ? "is missing" : "is not needed here");
+  require(edge_ids == nullptr || is_integer(*edge_ids), SectionKind::kEdgeIds,
+          "is neither int32 nor int64");
+  const Section* rows = header.find(SectionKind::kSourceRows, direction);
+  require(rows == nullptr || is_integer(*rows), SectionKind::kSourceRows,
+          "is neither int32 nor int64");
+}
+
+void Graph::check_node_ids() const {
+  const Header& header = mount_.header();
+  const std::string& path = mount_.file().path();
+  const Section* ids = header.find(SectionKind::kNodeIds);
+  const Section* offsets = header.find(SectionKind::kNodeNameOffsets);
+  const Section* names = header.find(SectionKind::kNodeNameBytes);
+  const Section* table = header.find(SectionKind::kNodeIdTable);
+  const bool has_names = offsets != nullptr;
+  if (has_names != (names != nullptr) || (ids != nullptr && has_names) ||
+      (ids != nullptr || has_names) != (table != nullptr))
+    throw FormatError(path, "the sections of external node ids are not complete");
+  const bool fine =
+      (ids == nullptr || (ids->dtype == DType::kInt64 && ids->rows == num_nodes())) &&
+      (!has_names || (offsets->dtype == DType::kInt64 && offsets->rows == num_nodes() + 1 &&
+                      names->dtype == DType::kUInt8)) &&
+      (table == nullptr || (table->dtype == slot_dtype(num_nodes()) &&
+                            std::has_single_bit(table->rows) && table->rows >= num_nodes()));
+  if (!fine) throw FormatError(path, "a section of external node ids has the wrong size or dtype");
+}
+
+Direction Graph::stored_direction(Direction direction) const {
+  if (is_undirected() && direction != Direction::kNone) return Direction::kIn;
+  if (has_lists(direction)) return direction;
+  const std::string name(direction_name(direction));
+  throw MissingDataError(mount_.file().path(),
+                         "the file has no neighbor lists for direction='" + name +
+                             "'; compile the graph with neighbors='both' or neighbors='" + name +
+                             "', or ask for the other direction");
+}
+
+ListRange Graph::checked_range(const std::int64_t* indptr, NodeId node, Direction stored) const {
+  const ListRange range{read_once(indptr + node), read_once(indptr + node + 1)};
+  if (range.begin < 0 || range.begin > range.end ||
+      static_cast<std::uint64_t>(range.end) > num_edges())
+    refuse_range(node, range, stored);
+  return range;
+}
+
+void Graph::refuse_range(NodeId node, ListRange range, Direction stored) const {
+  throw FormatError(mount_.file().path(), "the list of node " + std::to_string(node) + " (" +
+                                              std::string(direction_name(stored)) + ") goes from " +
+                                              std::to_string(range.begin) + " to " +
+                                              std::to_string(range.end) + " of " +
+                                              std::to_string(num_edges()) + kVerifyAdvice);
+}
+
+void Graph::refuse_neighbor(EdgeId position, NodeId neighbor, Direction stored) const {
+  throw FormatError(mount_.file().path(),
+                    "the neighbor at position " + std::to_string(position) + " of the lists (" +
+                        std::string(direction_name(stored)) + ") is " + std::to_string(neighbor) +
+                        " in a graph of " + std::to_string(num_nodes()) + " nodes" + kVerifyAdvice);
+}
+
+void Graph::refuse_edge_id(EdgeId position, EdgeId id, Direction stored) const {
+  throw FormatError(mount_.file().path(),
+                    "the edge id at position " + std::to_string(position) + " of the lists (" +
+                        std::string(direction_name(stored)) + ") is " + std::to_string(id) +
+                        " in a graph of " + std::to_string(num_edges()) + " edges" + kVerifyAdvice);
+}
+
+void Graph::degrees(std::span<const NodeId> nodes, Direction direction,
+                    std::span<std::int64_t> out) const {
+  const Direction stored = stored_direction(direction);
+  const auto* indptr =
+      mount_.data<std::int64_t>(*mount_.header().find(SectionKind::kIndptr, stored));
+  const auto count = static_cast<std::int64_t>(nodes.size());
+  mount_.file().read_guarded([&] {
+    parallel_for(count, balanced_grain(count, 1 << 14), [&](std::int64_t begin, std::int64_t end) {
+      for_each_id(nodes, static_cast<std::size_t>(begin), static_cast<std::size_t>(end),
+                  num_nodes(), "node", [=, this](std::size_t i, NodeId node) {
+                    const ListRange range = checked_range(indptr, node, stored);
+                    out[i] = range.end - range.begin;
+                  });
+    });
+  });
+}
+
+void Graph::all_degrees(Direction direction, std::span<std::int64_t> out) const {
+  const Direction stored = stored_direction(direction);
+  const auto* indptr =
+      mount_.data<std::int64_t>(*mount_.header().find(SectionKind::kIndptr, stored));
+  const auto count = static_cast<std::int64_t>(num_nodes());
+  mount_.file().read_guarded([&] {
+    parallel_for(count, balanced_grain(count, 1 << 16), [&](std::int64_t begin, std::int64_t end) {
+      for (NodeId node = begin; node < end; ++node) {
+        const ListRange range = checked_range(indptr, node, stored);
+        out[static_cast<std::size_t>(node)] = range.end - range.begin;
+      }
+    });
+  });
+}
+
+ListRange Graph::neighbor_range(NodeId node, Direction direction) const {
+  const Direction stored = stored_direction(direction);
+  require_ids({&node, 1}, num_nodes(), "node");
+  const Header& header = mount_.header();
+  return mount_.file().read_guarded([&] {
+    const ListRange range = checked_range(
+        mount_.data<std::int64_t>(*header.find(SectionKind::kIndptr, stored)), node, stored);
+    const Section& indices = *header.find(SectionKind::kIndices, stored);
+    const auto length = static_cast<std::size_t>(range.end - range.begin);
+    if (indices.dtype == DType::kInt32) {
+      require_list_ids<std::int32_t>(mount_.file(),
+                                     {mount_.data<std::int32_t>(indices) + range.begin, length},
+                                     num_nodes(), node);
+    } else {
+      require_list_ids<std::int64_t>(mount_.file(),
+                                     {mount_.data<std::int64_t>(indices) + range.begin, length},
+                                     num_nodes(), node);
+    }
+    return range;
+  });
+}
+
+std::uint64_t Graph::prefetch(std::span<const NodeId> nodes, Direction direction) const {
+  const Direction stored = stored_direction(direction);
+  require_ids(nodes, num_nodes(), "node");
+  const Header& header = mount_.header();
+  const Section& indptr = *header.find(SectionKind::kIndptr, stored);
+  std::vector<ByteRange> ranges;
+  interruptible_for(nodes.size(), [&](std::size_t i) {
+    const std::uint64_t at = indptr.offset + static_cast<std::uint64_t>(nodes[i]) * 8;
+    ranges.push_back({at, at + 16});
+  });
+  // The offsets first, all at once: they say where the lists are.
+  std::uint64_t bytes = prefetch_ranges(mount_.file(), std::move(ranges));
+  ranges = {};
+  mount_.file().read_guarded([&] {
+    interruptible_for(nodes.size(), [&](std::size_t i) {
+      const NodeId node = nodes[i];
+      const ListRange range = checked_range(mount_.data<std::int64_t>(indptr), node, stored);
+      for (const SectionKind kind : kListKinds) {
+        const Section* section = header.find(kind, stored);
+        if (section == nullptr || kind == SectionKind::kIndptr) continue;
+        const std::uint64_t item = traits_of(section->dtype).item_bytes;
+        ranges.push_back({section->offset + static_cast<std::uint64_t>(range.begin) * item,
+                          section->offset + static_cast<std::uint64_t>(range.end) * item});
+      }
+    });
+  });
+  return bytes + prefetch_ranges(mount_.file(), std::move(ranges));
+}
+
+}  // namespace graphmount

@@ -1,0 +1,78 @@
+// The sections of one direction's lists, looked up once, for code that goes through all of them.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "graphmount/base/read_once.hpp"
+#include "graphmount/graph/graph.hpp"
+
+namespace graphmount {
+
+/// Integers of either size, read as int64. Empty if the section is not there.
+struct IntegerColumn {
+  const std::int32_t* narrow = nullptr;
+  const std::int64_t* wide = nullptr;
+
+  explicit operator bool() const { return narrow != nullptr || wide != nullptr; }
+  std::int64_t operator[](std::uint64_t item) const {
+    return narrow != nullptr ? read_once(narrow + item) : read_once(wide + item);
+  }
+};
+
+/// Valid as long as the graph is, and to be read within `read_guarded`.
+class ListColumns {
+ public:
+  ListColumns(const Graph& graph, Direction direction)
+      : direction(direction),
+        num_nodes(graph.num_nodes()),
+        indptr(graph.mount().header().find(SectionKind::kIndptr, direction)),
+        indices(graph.mount().header().find(SectionKind::kIndices, direction)),
+        offsets(graph.mount().data<std::int64_t>(*indptr)),
+        neighbors(integers(graph, SectionKind::kIndices)),
+        times(integers(graph, SectionKind::kTimestamps)),
+        edge_ids(integers(graph, SectionKind::kEdgeIds)),
+        source_rows(integers(graph, SectionKind::kSourceRows)) {
+    const Header& header = graph.mount().header();
+    if (const Section* section = header.find(SectionKind::kWeights, direction))
+      weights = graph.mount().data<float>(*section);
+    if (const Section* section = header.find(SectionKind::kAlias, direction))
+      alias = graph.mount().data<std::uint64_t>(*section);
+  }
+
+  std::uint64_t neighbor(std::uint64_t edge) const {
+    return static_cast<std::uint64_t>(neighbors[edge]);
+  }
+  std::int64_t time(std::uint64_t edge) const { return times ? times[edge] : 0; }
+  float weight(std::uint64_t edge) const { return weights != nullptr ? weights[edge] : 0.0F; }
+  /// Position in the lists that number the edges.
+  std::uint64_t edge_id(std::uint64_t edge) const {
+    return edge_ids ? static_cast<std::uint64_t>(edge_ids[edge]) : edge;
+  }
+  /// The owner of the list that this position is in; the offsets must be sound.
+  std::uint64_t owner(std::uint64_t edge) const {
+    return static_cast<std::uint64_t>(
+        std::upper_bound(offsets, offsets + num_nodes + 1, static_cast<std::int64_t>(edge)) -
+        offsets - 1);
+  }
+
+  const Direction direction;
+  const std::uint64_t num_nodes;
+  const Section* const indptr;
+  const Section* const indices;
+  const std::int64_t* const offsets;
+  const IntegerColumn neighbors, times, edge_ids, source_rows;
+  const float* weights = nullptr;
+  const std::uint64_t* alias = nullptr;
+
+ private:
+  IntegerColumn integers(const Graph& graph, SectionKind kind) const {
+    const Section* section = graph.mount().header().find(kind, direction);
+    if (section == nullptr) return {};
+    if (section->dtype == DType::kInt32)
+      return {.narrow = graph.mount().data<std::int32_t>(*section)};
+    return {.wide = graph.mount().data<std::int64_t>(*section)};
+  }
+};
+
+}  // namespace graphmount

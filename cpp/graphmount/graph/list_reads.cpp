@@ -1,0 +1,136 @@
+#include "graphmount/graph/list_reads.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "graphmount/base/error.hpp"
+#include "graphmount/base/ids.hpp"
+#include "graphmount/system/threads/parallel.hpp"
+
+namespace graphmount {
+namespace {
+
+constexpr std::int64_t kGrain = 1 << 16;
+
+const Section& section_of(const Graph& graph, SectionKind kind, Direction direction) {
+  if (const Section* section = graph.find(kind, direction)) return *section;
+  throw MissingDataError(
+      graph.mount().file().path(),
+      "the lists have no " + std::string(section_name(kind)) + "; compile the graph with them");
+}
+
+void require_items(const Section& section, std::uint64_t first, std::uint64_t count) {
+  if (first <= section.rows && count <= section.rows - first) return;
+  throw IdError("section " + section.name() + " has " + std::to_string(section.rows) +
+                " items, and not " + std::to_string(count) + " from number " +
+                std::to_string(first) + " on");
+}
+
+[[noreturn]] void refuse_item(const Graph& graph, const Section& section, std::uint64_t item,
+                              const std::string& problem) {
+  const std::uint64_t byte = section.offset + item * traits_of(section.dtype).item_bytes;
+  throw FormatError(graph.mount().file().path(),
+                    "section " + section.name() + ", byte " + std::to_string(byte) + ": " +
+                        problem + "; the file is damaged: `graphmount verify` says where");
+}
+
+template <class Item, class Out>
+void copy_items(const Item* items, std::span<Out> out) {
+  const auto count = static_cast<std::int64_t>(out.size());
+  parallel_for(count, balanced_grain(count, kGrain), [&](std::int64_t begin, std::int64_t end) {
+    std::copy(items + begin, items + end, out.data() + begin);
+  });
+}
+
+/// Throws FormatError for the first of these items that is not in [0, end).
+void check_items_below(const Graph& graph, const Section& section, std::uint64_t first,
+                       std::span<const std::int64_t> items, std::uint64_t end,
+                       const std::string& what) {
+  const auto bad = std::find_if(items.begin(), items.end(), [&](std::int64_t item) {
+    return static_cast<std::uint64_t>(item) >= end;  // a negative one is huge
+  });
+  if (bad == items.end()) return;
+  refuse_item(graph, section, first + static_cast<std::uint64_t>(bad - items.begin()),
+              what + " " + std::to_string(*bad) + " is not one of " + std::to_string(end));
+}
+
+void check_offsets(const Graph& graph, const Section& section, std::uint64_t first,
+                   std::span<const std::int64_t> offsets) {
+  for (std::size_t i = 0; i < offsets.size(); ++i) {
+    const std::uint64_t item = first + i;
+    const std::int64_t least = i == 0 ? 0 : offsets[i - 1];
+    const bool is_first = item == 0, is_last = item == graph.num_nodes();
+    const auto offset = static_cast<std::uint64_t>(offsets[i]);
+    if (offsets[i] >= least && offset <= graph.num_edges() && (!is_first || offset == 0) &&
+        (!is_last || offset == graph.num_edges()))
+      continue;
+    refuse_item(graph, section, item,
+                "offset " + std::to_string(offsets[i]) + " of list " + std::to_string(item) +
+                    (i == 0 ? "" : ", after " + std::to_string(least)) + ", of " +
+                    std::to_string(graph.num_edges()) + " edges");
+  }
+}
+
+template <class Item>
+std::vector<Item> gather_items(const Graph& graph, SectionKind kind, Direction direction,
+                               std::span<const EdgeId> positions) {
+  const Section& section = section_of(graph, kind, direction);
+  std::vector<Item> out(positions.size());
+  const auto count = static_cast<std::int64_t>(positions.size());
+  graph.mount().file().read_guarded([&] {
+    const auto* items = graph.mount().data<Item>(section);
+    parallel_for(count, balanced_grain(count, 1 << 13), [&](std::int64_t begin, std::int64_t end) {
+      for_each_id(positions, static_cast<std::size_t>(begin), static_cast<std::size_t>(end),
+                  graph.num_edges(), "edge",
+                  [&](std::size_t i, EdgeId position) { out[i] = items[position]; });
+    });
+  });
+  return out;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> read_list_integers(const Graph& graph, SectionKind kind,
+                                             Direction direction, std::uint64_t first,
+                                             std::uint64_t count) {
+  const Section& section = section_of(graph, kind, direction);
+  require_items(section, first, count);
+  std::vector<std::int64_t> items(static_cast<std::size_t>(count));
+  graph.mount().file().read_guarded([&] {
+    const Mount& mount = graph.mount();
+    if (section.dtype == DType::kInt32)
+      copy_items(mount.data<std::int32_t>(section) + first, std::span(items));
+    else
+      copy_items(mount.data<std::int64_t>(section) + first, std::span(items));
+    if (kind == SectionKind::kIndptr) check_offsets(graph, section, first, items);
+    if (kind == SectionKind::kIndices)
+      check_items_below(graph, section, first, items, graph.num_nodes(), "neighbor");
+    if (kind == SectionKind::kEdgeIds)
+      check_items_below(graph, section, first, items, graph.num_edges(), "edge id");
+    if (kind == SectionKind::kSourceRows)
+      check_items_below(graph, section, first, items, std::uint64_t{1} << 62, "source row");
+  });
+  return items;
+}
+
+std::vector<float> read_list_weights(const Graph& graph, Direction direction, std::uint64_t first,
+                                     std::uint64_t count) {
+  const Section& section = section_of(graph, SectionKind::kWeights, direction);
+  require_items(section, first, count);
+  std::vector<float> items(static_cast<std::size_t>(count));
+  graph.mount().file().read_guarded(
+      [&] { copy_items(graph.mount().data<float>(section) + first, std::span(items)); });
+  return items;
+}
+
+std::vector<std::int64_t> gather_list_timestamps(const Graph& graph, Direction direction,
+                                                 std::span<const EdgeId> positions) {
+  return gather_items<std::int64_t>(graph, SectionKind::kTimestamps, direction, positions);
+}
+
+std::vector<float> gather_list_weights(const Graph& graph, Direction direction,
+                                       std::span<const EdgeId> positions) {
+  return gather_items<float>(graph, SectionKind::kWeights, direction, positions);
+}
+
+}  // namespace graphmount

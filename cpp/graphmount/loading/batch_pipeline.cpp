@@ -1,0 +1,349 @@
+#include "graphmount/loading/batch_pipeline.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <stdexcept>
+#include <utility>
+
+#include "graphmount/base/error.hpp"
+#include "graphmount/base/ids.hpp"
+#include "graphmount/base/interrupt.hpp"
+
+namespace graphmount {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// Waits until `ready`, and adds the time to `waited`, which the lock guards.
+template <class Ready>
+void timed_wait(std::condition_variable& changed, std::unique_lock<std::mutex>& lock,
+                double& waited, const Ready& ready) {
+  const auto start = Clock::now();
+  changed.wait(lock, ready);
+  waited += seconds_since(start);
+}
+
+/// Throws IdError unless the table has a row for each of the ids: what follows looks at none of
+/// them again.
+void require_rows(std::span<const std::int64_t> ids, const PipelineTable& table) {
+  const FeatureMatrix& matrix = table.feed->matrix();
+  try {
+    require_ids(ids, matrix.num_rows(), "row");
+  } catch (const IdError& error) {
+    throw IdError(matrix.mount().file().path() + ": " + error.what() +
+                  "; the table has fewer rows than the graph has " +
+                  (table.of_edges ? "edges" : "nodes") + ": it is of another graph");
+  }
+}
+
+}  // namespace
+
+BatchPipeline::BatchPipeline(std::shared_ptr<const Graph> graph, std::vector<PipelineTable> tables,
+                             std::shared_ptr<const SeedSource> seeds, PipelineOptions options)
+    : graph_(std::move(graph)),
+      tables_(std::move(tables)),
+      seeds_(std::move(seeds)),
+      options_(std::move(options)),
+      num_batches_(seeds_->num_batches()),
+      num_sampled_(options_.first_batch),
+      num_taken_(options_.first_batch) {
+  if (options_.window < 1 || options_.window > RowWindow::kMostBatches)
+    throw std::invalid_argument("the window must be of 1 to " +
+                                std::to_string(RowWindow::kMostBatches) + " batches, not " +
+                                std::to_string(options_.window));
+  if (options_.prefetch == 0) throw std::invalid_argument("prefetch must be at least 1");
+  for (const PipelineTable& table : tables_) {
+    // The rows that a sweep has ready take the place of buffers that wait for the next batch.
+    pools_.emplace_back(table.feed->is_swept() ? 1 : options_.prefetch + 3, options_.pin_memory);
+    is_swept_ |= table.feed->is_swept();
+    next_to_announce_.push_back(options_.first_batch);
+  }
+  take_feeds();
+  try {
+    for (const PipelineTable& table : tables_) {
+      table.feed->abandon();
+      stats_.feeds.push_back(table.feed->stats());
+    }
+    sampler_ = Thread([this] { guarded([this] { run_sampler(); }); });
+    feeder_ = Thread([this] { guarded([this] { run_feeder(); }); });
+  } catch (...) {
+    stop();
+    throw;
+  }
+}
+
+void BatchPipeline::take_feeds() {
+  for (std::size_t i = 0; i < tables_.size(); ++i) {
+    if (tables_[i].feed->take()) continue;
+    while (i > 0) tables_[--i].feed->give_back();
+    throw std::logic_error("another loop has the caches of this table; end it first");
+  }
+}
+
+void BatchPipeline::free_feeds() noexcept {
+  for (const PipelineTable& table : tables_) table.feed->give_back();
+}
+
+BatchPipeline::~BatchPipeline() {
+  stop();
+}
+
+void BatchPipeline::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_stopping_ = true;
+  }
+  changed_.notify_all();
+  // One caller ends the threads; others return when that is done. The feeds may have another owner
+  // by then.
+  const std::lock_guard ending(end_mutex_);
+  if (has_ended_) return;
+  if (feeder_.is_joinable())
+    for (const PipelineTable& table : tables_) table.feed->cancel();
+  sampler_.join();
+  feeder_.join();
+  has_ended_ = true;
+  free_feeds();
+  // One by one, and after the lock: to free pinned memory takes time. Not by way of another deque,
+  // which needs memory even if it is empty.
+  for (;;) {
+    LoadedBatch batch;
+    const std::lock_guard lock(mutex_);
+    sampled_.clear();
+    if (ready_.empty()) break;
+    batch = std::move(ready_.front());
+    ready_.pop_front();
+  }
+}
+
+/// Runs the body of a thread, and keeps the first exception for the one who takes batches.
+template <class Work>
+void BatchPipeline::guarded(const Work& work) {
+  try {
+    work();
+  } catch (...) {
+    const std::lock_guard lock(mutex_);
+    if (!failure_) failure_ = std::current_exception();
+  }
+  changed_.notify_all();
+}
+
+void BatchPipeline::run_sampler() {
+  // A batch may be large: who ends the loop does not wait until it has been sampled.
+  const std::function<void()> ask = [this] {
+    const std::lock_guard lock(mutex_);
+    if (is_stopping_) throw Abandoned();
+  };
+  const InterruptScope scope(ask);
+  for (std::uint64_t number = options_.first_batch; number < num_batches_; ++number) {
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [&] { return is_stopping_ || sampled_.size() < options_.window; });
+      if (is_stopping_) return;
+    }
+    const auto start = Clock::now();
+    Sampled sampled = sample_batch(number);
+    const std::lock_guard lock(mutex_);
+    stats_.sample_seconds += seconds_since(start);
+    stats_.sampled_nodes += sampled.sample.nodes->size();
+    stats_.sampled_edges += sampled.sample.edge_ids->size();
+    sampled_.push_back(std::move(sampled));
+    ++num_sampled_;
+    changed_.notify_all();
+  }
+}
+
+BatchPipeline::Sampled BatchPipeline::sample_batch(std::uint64_t number) const {
+  SampleOptions sample = options_.sample;
+  sample.key = sample.key.with(number);
+  BatchSeeds seeds = seeds_->seeds_of(number, sample.key);
+  Sampled sampled{number,
+                  sample_neighbors(*graph_, seeds.nodes, seeds.times, sample),
+                  std::move(seeds.ends),
+                  {}};
+  for (const PipelineTable& table : tables_) {
+    const auto& ids = table.of_edges ? sampled.sample.edge_ids : sampled.sample.nodes;
+    require_rows(ids->span(), table);
+    sampled.cold.emplace_back(ids->span(), table.feed->hot());
+  }
+  return sampled;
+}
+
+void BatchPipeline::run_feeder() {
+  // Out here, since reads that are under way must not outlive what they write to.
+  std::optional<Loading> begun, pending;
+  std::exception_ptr failure;
+  try {
+    load_batches(begun, pending);
+  } catch (...) {
+    failure = std::current_exception();
+    try {
+      // What is nearly done may still be good, and comes first.
+      if (pending && pending->state == Loading::State::kCopied) finish(pending);
+    } catch (...) {  // one failure is enough
+    }
+  }
+  for (const PipelineTable& table : tables_) {
+    try {
+      table.feed->abandon();
+    } catch (...) {  // each has to wait for its reads, whatever happens to the others
+      if (!failure) failure = std::current_exception();
+    }
+  }
+  if (failure) std::rethrow_exception(failure);
+}
+
+/// Has the rows of one batch read while those of the one before, `pending`, are completed. If a
+/// table is swept, it reads ahead by itself, and one batch at a time is completed: its rows are
+/// there before it gets a buffer.
+void BatchPipeline::load_batches(std::optional<Loading>& begun, std::optional<Loading>& pending) {
+  for (std::uint64_t number = options_.first_batch; number < num_batches_; ++number) {
+    std::unique_lock lock(mutex_);
+    if (pending && (is_swept_ || !is_ready_to_go_on())) {
+      lock.unlock();
+      finish(pending);
+      lock.lock();
+    }
+    auto sampled = take_sampled(lock);
+    lock.unlock();
+    if (!sampled) break;
+    ++num_begun_;
+    changed_.notify_all();
+    const auto start_time = Clock::now();
+    begun.emplace(
+        std::move(sampled->cold),
+        LoadedBatch{sampled->number, std::move(sampled->sample), std::move(sampled->ends), {}, {}});
+    for (const PipelineTable& table : tables_) table.feed->arrive();
+    start(*begun);
+    finish(pending);
+    pending.swap(begun);
+    for (const PipelineTable& table : tables_) table.feed->copy();
+    pending->state = Loading::State::kCopied;
+    lock.lock();
+    stats_.feed_seconds += seconds_since(start_time);
+  }
+  finish(pending);
+}
+
+bool BatchPipeline::is_ready_to_go_on() const {
+  return ready_.size() < options_.prefetch && sees_far_enough();
+}
+
+/// Whether the next batch need not wait for more samples. At first few of them do, so that nobody
+/// waits for a whole window before there is a batch; each further one sees two batches further.
+bool BatchPipeline::sees_far_enough() const {
+  const std::uint64_t wanted = std::min<std::uint64_t>(options_.window, 2 * (num_begun_ + 1));
+  return sampled_.size() >= wanted || num_sampled_ == num_batches_;
+}
+
+/// Waits for the next sample; nothing if there is none to come.
+std::optional<BatchPipeline::Sampled> BatchPipeline::take_sampled(
+    std::unique_lock<std::mutex>& lock) {
+  timed_wait(changed_, lock, stats_.ready_wait_seconds,
+             [&] { return is_stopping_ || ready_.size() < options_.prefetch; });
+  timed_wait(changed_, lock, stats_.feed_wait_seconds,
+             [&] { return is_stopping_ || failure_ || sees_far_enough(); });
+  // If the sampler failed, what it had done before is still good.
+  if (is_stopping_ || sampled_.empty()) return std::nullopt;
+  divide_room(sampled_.front().sample);
+  announce();
+  Sampled sampled = std::move(sampled_.front());
+  sampled_.pop_front();
+  return sampled;
+}
+
+/// Says how much memory a sweep may have: as much as two batches, since one is made at a time where
+/// else there are two, and while it is made, one less waits than may. If two less wait, its rows
+/// may be there twice: in the sweep, and in the batch.
+void BatchPipeline::divide_room(const NeighborSample& sample) {
+  if (!is_swept_) return;
+  const bool has_spare = ready_.size() + 1 < options_.prefetch;
+  for (const PipelineTable& table : tables_) {
+    const auto& ids = table.of_edges ? sample.edge_ids : sample.nodes;
+    table.feed->set_room(2 * ids->size() * table.feed->out_row_bytes(), has_spare);
+  }
+}
+
+/// Tells each table of the batches ahead, as far as it has room for them.
+void BatchPipeline::announce() {
+  for (std::size_t i = 0; i < tables_.size(); ++i) {
+    for (const Sampled& sampled : sampled_) {
+      if (sampled.number < next_to_announce_[i]) continue;
+      if (!tables_[i].feed->announce(sampled.cold[i])) break;
+      ++next_to_announce_[i];
+    }
+  }
+}
+
+void BatchPipeline::start(Loading& loading) {
+  for (std::size_t i = 0; i < tables_.size(); ++i) {
+    TableFeed& feed = *tables_[i].feed;
+    const NeighborSample& sample = loading.batch.sample;
+    const auto& ids = tables_[i].of_edges ? sample.edge_ids : sample.nodes;
+    loading.batch.rows.push_back(pools_[i].take(ids->size() * feed.out_row_bytes()));
+    loading.batch.num_rows.push_back(ids->size());
+    feed.start(ids->span(), loading.cold[i], loading.batch.rows.back().data());
+  }
+}
+
+/// Completes a batch, if there is one, and hands it over.
+void BatchPipeline::finish(std::optional<Loading>& loading) {
+  if (!loading) return;
+  loading->state = Loading::State::kFinishing;
+  for (const PipelineTable& table : tables_) table.feed->finish();
+  {
+    const std::lock_guard lock(mutex_);
+    ++stats_.batches;
+    for (std::size_t i = 0; i < tables_.size(); ++i) stats_.feeds[i] = tables_[i].feed->stats();
+    ready_.push_back(std::move(loading->batch));
+    divide_room(ready_.back().sample);
+  }
+  loading.reset();
+  changed_.notify_all();
+}
+
+BatchPipeline::Next BatchPipeline::next(LoadedBatch& batch, std::chrono::milliseconds patience) {
+  const auto start = Clock::now();
+  std::unique_lock lock(mutex_);
+  const auto require_running = [&] {
+    if (is_stopping_)
+      throw std::logic_error(
+          "this loop was ended by another one over the same loader, by its close() or its "
+          "load_state_dict(); begin a new one");
+  };
+  require_running();
+  // With several takers, the last batch may be gone when this one has its turn.
+  const auto is_over = [&] { return num_taken_ >= num_batches_; };
+  if (is_over()) return Next::kEnd;
+  const bool is_there = changed_.wait_for(lock, patience, [&] {
+    return is_stopping_ || is_over() || !ready_.empty() || failure_ != nullptr;
+  });
+  stats_.taker_wait_seconds += seconds_since(start);
+  require_running();
+  if (is_over()) return Next::kEnd;
+  if (!is_there) return Next::kNotYet;
+  if (ready_.empty()) std::rethrow_exception(failure_);
+  batch = std::move(ready_.front());
+  ready_.pop_front();
+  ++num_taken_;
+  lock.unlock();
+  changed_.notify_all();
+  return Next::kBatch;
+}
+
+PipelineStats BatchPipeline::stats() const {
+  const std::lock_guard lock(mutex_);
+  PipelineStats stats = stats_;
+  for (const BufferPool& pool : pools_) {
+    const auto [count, bytes] = pool.taken();
+    stats.held_batches = std::max<std::uint64_t>(stats.held_batches, count);
+    stats.held_bytes += bytes;
+  }
+  return stats;
+}
+
+}  // namespace graphmount

@@ -1,0 +1,140 @@
+// One epoch of batches, made ahead of the one who takes them: a thread asks a source for seeds and
+// samples, another fetches rows, and a queue of finished batches waits for `next`.
+//
+// Batches come in order, and each is a pure function of its number and its key. An error in either
+// thread is thrown by `next`, after the batches that were finished before. The pipeline may be
+// destroyed at any point, and its threads are gone when that returns. All calls may overlap. The
+// threads belong to their process: see process_bound.hpp.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "graphmount/loading/rows/cold_rows.hpp"
+#include "graphmount/loading/seed_source.hpp"
+#include "graphmount/loading/table_feed.hpp"
+#include "graphmount/sampling/neighbors/neighbor_sampler.hpp"
+#include "graphmount/system/memory/buffer_pool.hpp"
+#include "graphmount/system/threads/thread.hpp"
+
+namespace graphmount {
+
+/// A table whose rows go with every batch.
+struct PipelineTable {
+  std::shared_ptr<TableFeed> feed;
+  bool of_edges = false;  // rows by edge id, not by node
+};
+
+struct PipelineOptions {
+  SampleOptions sample;           // its key is that of the epoch
+  std::uint64_t first_batch = 0;  // where to begin: for going on in the middle of an epoch
+  std::uint64_t window = 16;      // batches that are sampled ahead
+  std::uint64_t prefetch = 2;     // finished batches that may wait
+  bool pin_memory = false;        // rows go to memory that a GPU may read: host_pinning.hpp
+};
+
+struct LoadedBatch {
+  std::uint64_t number = 0;
+  NeighborSample sample;
+  std::vector<std::int64_t> ends;        // of links: see BatchSeeds
+  std::vector<BufferPool::Handle> rows;  // of each table
+  std::vector<std::size_t> num_rows;     // the same; rows may have no columns, and no bytes
+};
+
+/// How long the parts of the pipeline have worked and waited, and what the feeds say.
+struct PipelineStats {
+  std::uint64_t batches = 0;
+  std::uint64_t sampled_nodes = 0, sampled_edges = 0;
+  double sample_seconds = 0;      // the time that sampling took
+  double feed_seconds = 0;        // that fetching rows took
+  double feed_wait_seconds = 0;   // fetching waited for sampling
+  double ready_wait_seconds = 0;  // fetching waited for the one who takes batches
+  double taker_wait_seconds = 0;  // that one waited for a batch
+  // Whose rows are in memory now: finished and waiting, or handed out and kept.
+  std::uint64_t held_batches = 0, held_bytes = 0;
+  std::vector<FeedStats> feeds;
+};
+
+class BatchPipeline {
+ public:
+  /// Throws std::logic_error if another pipeline has one of the feeds, std::invalid_argument, and
+  /// ThreadError; the feeds are free again then.
+  BatchPipeline(std::shared_ptr<const Graph> graph, std::vector<PipelineTable> tables,
+                std::shared_ptr<const SeedSource> seeds, PipelineOptions options);
+  ~BatchPipeline();
+  BatchPipeline(const BatchPipeline&) = delete;
+  BatchPipeline& operator=(const BatchPipeline&) = delete;
+
+  /// Ends the threads and waits for them; there are no batches afterwards, `next` throws where it
+  /// waits, and the feeds are free for another pipeline.
+  void stop();
+
+  enum class Next { kBatch, kEnd, kNotYet };
+
+  /// Gives the next batch, or says that there is none, or none after so much waiting. Throws
+  /// std::logic_error after `stop`, also if that comes while it waits.
+  Next next(LoadedBatch& batch, std::chrono::milliseconds patience);
+
+  PipelineStats stats() const;
+
+ private:
+  struct Sampled {
+    std::uint64_t number;
+    NeighborSample sample;
+    std::vector<std::int64_t> ends;
+    std::vector<ColdRows> cold;  // of each table
+  };
+
+  void take_feeds();
+  void free_feeds() noexcept;
+  void run_sampler();
+  void run_feeder();
+  Sampled sample_batch(std::uint64_t number) const;
+  void divide_room(const NeighborSample& sample);
+  void announce();
+  /// A batch whose rows are under way.
+  struct Loading {
+    std::vector<ColdRows> cold;
+    LoadedBatch batch;
+    enum class State { kReading, kCopied, kFinishing } state = State::kReading;
+  };
+  void load_batches(std::optional<Loading>& begun, std::optional<Loading>& pending);
+  std::optional<Sampled> take_sampled(std::unique_lock<std::mutex>& lock);
+  bool is_ready_to_go_on() const;
+  bool sees_far_enough() const;
+  void start(Loading& loading);
+  void finish(std::optional<Loading>& loading);
+  template <class Work>
+  void guarded(const Work& work);
+
+  std::shared_ptr<const Graph> graph_;
+  std::vector<PipelineTable> tables_;
+  std::shared_ptr<const SeedSource> seeds_;
+  PipelineOptions options_;
+  std::uint64_t num_batches_;                    // of the whole epoch
+  bool is_swept_ = false;                        // whether a table is
+  std::vector<BufferPool> pools_;                // one for each table
+  std::vector<std::uint64_t> next_to_announce_;  // the batch, for each table
+  std::uint64_t num_begun_ = 0;                  // batches whose rows are or were under way
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Sampled> sampled_;
+  std::deque<LoadedBatch> ready_;
+  std::uint64_t num_sampled_ = 0, num_taken_ = 0;
+  bool is_stopping_ = false;
+  std::exception_ptr failure_;
+  PipelineStats stats_;
+  std::mutex end_mutex_;  // held by who ends the threads; never taken inside the other
+  bool has_ended_ = false;
+  Thread sampler_, feeder_;  // the last: they use the others
+};
+
+}  // namespace graphmount

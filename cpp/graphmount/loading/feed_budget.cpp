@@ -1,0 +1,108 @@
+#include "graphmount/loading/feed_budget.hpp"
+
+#include <algorithm>
+
+#include "graphmount/loading/rows/hot_rows.hpp"
+#include "graphmount/loading/rows/row_sweep.hpp"
+#include "graphmount/loading/rows/row_window.hpp"
+#include "graphmount/table/reading/row_reader.hpp"
+
+namespace graphmount {
+namespace {
+
+std::uint64_t take(std::uint64_t memory, std::uint64_t bytes) {
+  return memory - std::min(memory, bytes);
+}
+
+std::uint64_t count_cold(const FeedNeeds& needs, std::uint64_t num_hot) {
+  const auto first = std::lower_bound(needs.ranks.begin(), needs.ranks.end(), num_hot);
+  return static_cast<std::uint64_t>(needs.ranks.end() - first);
+}
+
+// A sweep shares reads among as many batches as are known.
+constexpr std::uint64_t kLeastSweepWindow = 4;
+constexpr std::uint64_t kMostChunkBytes = 8 << 20;
+constexpr std::size_t kMostChunkRows = 16384;
+
+/// Whether a batch wants a row of nearly every stretch of the table that one read can bring.
+bool is_dense(const FeedNeeds& needs, std::uint64_t num_hot) {
+  const std::uint64_t rows_at_once = needs.read_bytes / std::max<std::uint64_t>(needs.row_bytes, 1);
+  return count_cold(needs, num_hot) * rows_at_once >= needs.num_rows - num_hot;
+}
+
+}  // namespace
+
+FeedBudget divide_memory(const FeedNeeds& needs) {
+  const std::uint64_t row_bytes = std::max<std::uint64_t>(needs.row_bytes, 1);
+  if (needs.num_rows <= needs.memory / row_bytes) return {needs.num_rows, 0, 0, kLeastDepth};
+  FeedBudget budget;
+  // Reads in flight get a sixteenth: what is kept in memory need not be read.
+  budget.depth = static_cast<unsigned>(
+      std::clamp<std::uint64_t>(needs.memory / 32 / std::max<std::uint64_t>(needs.read_bytes, 1),
+                                kLeastDepth, ReaderOptions::kMostDepth));
+  const std::uint64_t memory =
+      needs.memory - std::min(needs.memory / 16, 2 * budget.depth * needs.read_bytes);
+  const std::uint64_t map_bytes = needs.hot_is_prefix ? 0 : HotRows::bytes_for(needs.num_rows);
+  const bool has_hot = map_bytes <= memory / 8;
+  const std::uint64_t for_rows = take(memory, has_hot ? map_bytes : 0);
+  const auto set_hot = [&](std::uint64_t bytes) {
+    budget.num_hot = has_hot ? std::min({bytes / row_bytes, needs.num_rows, needs.most_hot}) : 0;
+  };
+  // Books beyond a quarter would cost more rows than they save.
+  const std::uint64_t most_books = for_rows / 4;
+  // What hot rows cannot use is for slots too.
+  const std::uint64_t most_hot_bytes = std::min(needs.num_rows, needs.most_hot) * row_bytes;
+  const double shared_bytes = static_cast<double>(for_rows) * needs.slot_share;
+  const double slot_bytes =
+      std::max(shared_bytes, static_cast<double>(take(for_rows, most_hot_bytes)));
+  const std::uint64_t reserved = slot_bytes > shared_bytes ? most_hot_bytes : 0;
+  const auto wanted_slots = static_cast<std::size_t>(
+      std::min(slot_bytes / static_cast<double>(row_bytes + RowWindow::kBytesPerSlot),
+               static_cast<double>(UINT32_MAX / 2)));
+  set_hot(for_rows);
+  if (needs.long_read_bytes != 0 && needs.window >= kLeastSweepWindow &&
+      is_dense(needs, budget.num_hot)) {
+    // In the same memory; but many short reads are better than few long ones.
+    const std::uint64_t long_depth = budget.depth * needs.read_bytes / needs.long_read_bytes;
+    if (long_depth >= kLeastDepth) {
+      budget.depth = static_cast<unsigned>(long_depth);
+      budget.has_long_reads = true;
+    }
+    const std::size_t row_books = RowSweep::book_bytes(kSweepThreads, 1);
+    budget.chunk_rows = std::clamp(
+        static_cast<std::size_t>(std::min(kMostChunkBytes / row_bytes, memory / 64 / row_books)),
+        kLeastChunkRows, kMostChunkRows);
+    set_hot(take(for_rows, RowSweep::book_bytes(kSweepThreads, budget.chunk_rows)));
+    return budget;
+  }
+  if (wanted_slots == 0 || RowWindow::bytes_for(1, needs.num_rows, 1) > most_books) return budget;
+
+  set_hot(take(for_rows, static_cast<std::uint64_t>(slot_bytes)));
+  // Fewer hot rows mean more rows to keep books of, which leave room for fewer hot rows.
+  for (int round = 0; round < 4; ++round) {
+    budget.num_known =
+        wanted_slots + static_cast<std::size_t>(count_cold(needs, budget.num_hot) * needs.window);
+    budget.num_slots = wanted_slots;
+    const auto books = [&] {
+      return RowWindow::bytes_for(budget.num_slots, needs.num_rows, budget.num_known);
+    };
+    while (books() > most_books) {
+      budget.num_known /= 2;
+      budget.num_slots = std::min(budget.num_slots, budget.num_known / 2);
+    }
+    // If one batch needs all slots, or more than fits into the books, slots are of no use.
+    const std::uint64_t cold = count_cold(needs, budget.num_hot);
+    if (budget.num_slots <= cold || budget.num_known < budget.num_slots + cold + cold / 4) {
+      budget.num_slots = budget.num_known = 0;
+      set_hot(for_rows);
+      return budget;
+    }
+    const std::uint64_t rest = take(for_rows, books());
+    budget.num_slots = std::min<std::size_t>(
+        budget.num_slots, static_cast<std::size_t>(take(rest, reserved) / row_bytes));
+    set_hot(take(rest, budget.num_slots * row_bytes));
+  }
+  return budget;
+}
+
+}  // namespace graphmount

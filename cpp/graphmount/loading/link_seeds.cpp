@@ -1,0 +1,100 @@
+#include "graphmount/loading/link_seeds.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "graphmount/base/checksum.hpp"
+#include "graphmount/base/ids.hpp"
+
+namespace graphmount {
+namespace {
+
+// A part of a batch's key that no hop of its sample has.
+constexpr std::uint64_t kNegatives = std::uint64_t{1} << 32;
+
+/// Makes the seeds of all ends the distinct ones among them.
+void make_distinct(BatchSeeds& seeds) {
+  const std::vector<NodeId> ends = seeds.nodes;
+  std::sort(seeds.nodes.begin(), seeds.nodes.end());
+  seeds.nodes.erase(std::unique(seeds.nodes.begin(), seeds.nodes.end()), seeds.nodes.end());
+  std::transform(ends.begin(), ends.end(), seeds.ends.begin(), [&](NodeId end) {
+    return std::lower_bound(seeds.nodes.begin(), seeds.nodes.end(), end) - seeds.nodes.begin();
+  });
+}
+
+}  // namespace
+
+std::uint64_t Links::checksum() const {
+  Xxh64 hash;
+  hash.add(std::as_bytes(std::span(sources)));
+  hash.add(std::as_bytes(std::span(destinations)));
+  return hash.hash();
+}
+
+LinkSeeds::LinkSeeds(std::shared_ptr<const Graph> graph, std::shared_ptr<const Links> links,
+                     std::vector<std::int64_t> order, std::uint64_t batch_size, bool disjoint,
+                     LinkNegatives negatives)
+    : graph_(std::move(graph)),
+      links_(std::move(links)),
+      order_(std::move(order)),
+      cut_(order_.size(), batch_size),
+      disjoint_(disjoint),
+      negatives_(std::move(negatives)) {
+  const std::size_t count = links_->sources.size();
+  if (links_->destinations.size() != count)
+    throw std::invalid_argument("there are " + std::to_string(count) + " sources for " +
+                                std::to_string(links_->destinations.size()) + " destinations");
+  if (!links_->times.empty() && links_->times.size() != count)
+    throw std::invalid_argument("there are " + std::to_string(links_->times.size()) +
+                                " times for " + std::to_string(count) + " links");
+  require_ids(links_->sources, graph_->num_nodes(), "node");
+  require_ids(links_->destinations, graph_->num_nodes(), "node");
+  require_ids(order_, count, "link");
+  require_drawable(*graph_, negatives_);
+}
+
+BatchSeeds LinkSeeds::seeds_of(std::uint64_t batch, RandomKey key) const {
+  const auto places = cut_.part(order_, batch);
+  const std::size_t count = places.size();
+  BatchSeeds seeds;
+  std::vector<NodeId>& nodes = seeds.nodes;
+  const auto append = [&](const std::vector<std::int64_t>& column) {
+    for (const std::int64_t place : places)
+      nodes.push_back(column[static_cast<std::size_t>(place)]);
+  };
+  append(links_->sources);
+  std::size_t num_sources = count;  // negative ones and all
+  if (negatives_.mode == NegativeMode::kBinary) {
+    const std::vector<NodeId> pairs =
+        draw_negative_pairs(*graph_, negatives_, count, key.with(kNegatives));
+    const auto half = pairs.begin() + static_cast<std::ptrdiff_t>(pairs.size() / 2);
+    num_sources += pairs.size() / 2;
+    nodes.insert(nodes.end(), pairs.begin(), half);
+    append(links_->destinations);
+    nodes.insert(nodes.end(), half, pairs.end());
+  } else {
+    append(links_->destinations);
+  }
+  if (negatives_.mode == NegativeMode::kTriplet) {
+    const std::vector<NodeId> drawn = draw_negative_destinations(
+        *graph_, negatives_, std::span(nodes).first(count), key.with(kNegatives));
+    const std::size_t num = drawn.size() / count;
+    for (std::size_t draw = 0; draw < num; ++draw)
+      for (std::size_t link = 0; link < count; ++link) nodes.push_back(drawn[link * num + draw]);
+  }
+  if (!links_->times.empty())
+    for (std::size_t end = 0; end < nodes.size(); ++end) {
+      const std::size_t link = (end < num_sources ? end : end - num_sources) % count;
+      seeds.times.push_back(links_->times[static_cast<std::size_t>(places[link])]);
+    }
+  seeds.ends.resize(nodes.size());
+  std::iota(seeds.ends.begin(), seeds.ends.end(), 0);
+  if (!disjoint_) make_distinct(seeds);
+  return seeds;
+}
+
+}  // namespace graphmount

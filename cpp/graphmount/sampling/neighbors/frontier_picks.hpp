@@ -1,0 +1,265 @@
+// The picks of one hop: some neighbors of each of many nodes, all at once and in parallel.
+//
+// `plan` finds how many each node will get, and so where they go; `pick` writes them there. If the
+// lists are in memory, those of some nodes are on their way to the processor while others are
+// picked from. If they are on disk, all positions are picked first, and then only the pages in
+// which these lie are read, many at a time.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "graphmount/base/error.hpp"
+#include "graphmount/base/random.hpp"
+#include "graphmount/graph/page_requests.hpp"
+#include "graphmount/sampling/neighbors/list_picker.hpp"
+#include "graphmount/system/memory/buffer.hpp"
+#include "graphmount/system/threads/parallel.hpp"
+
+namespace graphmount {
+
+/// Nodes whose picks are the work of one thread, and the places of these.
+struct PickChunk {
+  std::size_t first_node, end_node;
+  std::size_t begin, end;
+};
+
+/// Memory that hops use one after the other.
+struct FrontierScratch {
+  PageRequests requests;
+  Buffer<ListRange> ranges;      // of each list, what can be picked from
+  Buffer<std::uint64_t> counts;  // picks of each node
+  Buffer<std::uint64_t> starts;  // where they begin
+  std::vector<PickChunk> chunks;
+
+  std::size_t bytes() const {
+    return requests.bytes() + ranges.bytes() + counts.bytes() + starts.bytes();
+  }
+};
+
+/// Where the picks go: the id of the edge, the neighbor, and the place of the node that picked it.
+struct PickedEdges {
+  std::int64_t* edge_ids;
+  std::int64_t* neighbors;
+  std::int64_t* targets;
+};
+
+template <class Index>
+class FrontierPicks {
+ public:
+  FrontierPicks(const ListView<Index>& lists, PickRule rule, FrontierScratch& scratch)
+      : lists_(lists),
+        picker_(lists, rule),
+        scratch_(scratch),
+        announces_(lists.graph().resident_pages().wants_requests()) {
+    if (lists.graph().edge_id_direction() != lists.stored_direction())
+      edge_ids_ = lists.graph().find(SectionKind::kEdgeIds, lists.stored_direction());
+  }
+
+  /// The section that has the ids of edges; nullptr where positions are the ids.
+  const Section* edge_ids() const { return edge_ids_; }
+
+  /// Returns how many picks there will be if each node is to have `k`, of edges that are not later
+  /// than time_of(its place). Throws BudgetError beyond `most`.
+  template <class TimeOf>
+  std::uint64_t plan(std::span<const NodeId> nodes, std::uint64_t k, std::uint64_t most,
+                     const TimeOf& time_of) {
+    nodes_ = nodes;
+    k_ = k;
+    scratch_.ranges.resize(nodes.size());
+    scratch_.counts.resize(nodes.size());
+    const auto find = [&](std::size_t first, std::size_t last) {
+      for_range(first, last, kPlanGrain, [&](std::size_t begin, std::size_t end) {
+        constexpr std::size_t kAhead = 32;
+        for (std::size_t i = begin; i < end; ++i) {
+          if (i + kAhead < end) lists_.prefetch_range(nodes[i + kAhead]);
+          scratch_.ranges[i] = picker_.eligible(nodes[i], time_of(i));
+          scratch_.counts[i] = picker_.count(scratch_.ranges[i], k);
+        }
+      });
+    };
+    if (announces_)
+      find_from_disk(find);
+    else
+      find(0, nodes.size());
+    return place(most);
+  }
+
+  const std::vector<PickChunk>& chunks() const { return scratch_.chunks; }
+
+  /// Picks what was planned. The target of a pick is the place of its node, from `first_target` on,
+  /// and with `key` all that its draws depend on. Calls done(chunk) when one is written, from any
+  /// thread.
+  template <class Done>
+  void pick(RandomKey key, std::size_t first_target, PickedEdges out, const Done& done) {
+    key_ = key;
+    first_target_ = first_target;
+    out_ = out;
+    if (announces_) return pick_from_disk(done);
+    for_chunks(0, chunks().size(), [&](const PickChunk& chunk) {
+      std::size_t picked = chunk.first_node;
+      const auto pick_block = [&] {
+        const std::size_t end = std::min(picked + kBlockNodes, chunk.end_node);
+        for (; picked < end; ++picked) pick_list(picked);
+      };
+      pick_block();
+      for (std::size_t read = chunk.first_node; read < chunk.end_node;) {
+        const std::size_t end = picked;
+        pick_block();
+        for (; read < end; ++read) read_list(read);
+      }
+      done(chunk);
+    });
+  }
+
+ private:
+  static constexpr std::size_t kChunkEdges = 8192;
+  static constexpr std::size_t kChunkEdgesFromDisk = 1024;
+  static constexpr std::size_t kBlockNodes = 32;  // lists that are fetched at the same time
+  static constexpr std::int64_t kPlanGrain = 2048;
+
+  /// Gives the picks of each node their places, and cuts the nodes into chunks.
+  std::uint64_t place(std::uint64_t most) {
+    const std::size_t chunk_edges = announces_ ? kChunkEdgesFromDisk : kChunkEdges;
+    scratch_.starts.resize(nodes_.size() + 1);
+    scratch_.chunks.clear();
+    std::uint64_t sum = 0, first = 0;
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      scratch_.starts[i] = sum;
+      if (scratch_.counts[i] > most - sum)
+        throw BudgetError(
+            "the sample has more than 2^32 edges; sample fewer seeds at a time, or fewer neighbors "
+            "of each node");
+      sum += scratch_.counts[i];
+      if (sum - scratch_.starts[first] >= chunk_edges || i + 1 == nodes_.size()) {
+        scratch_.chunks.push_back({first, i + 1, scratch_.starts[first], sum});
+        first = i + 1;
+      }
+    }
+    scratch_.starts[nodes_.size()] = sum;
+    return sum;
+  }
+
+  void pick_list(std::size_t at) {
+    thread_local PickScratch pick_scratch;
+    EdgeId* const positions = out_.edge_ids + scratch_.starts[at];
+    const std::uint64_t count = scratch_.counts[at];
+    picker_.pick(nodes_[at], scratch_.ranges[at], count, k_, draws_of(at), pick_scratch, positions);
+    for (std::uint64_t i = 0; i < count; ++i) lists_.prefetch_neighbor(positions[i]);
+  }
+
+  void read_list(std::size_t at) {
+    for (std::size_t edge = scratch_.starts[at]; edge < scratch_.starts[at + 1]; ++edge) {
+      out_.neighbors[edge] = lists_.neighbor(out_.edge_ids[edge]);
+      out_.targets[edge] = static_cast<std::int64_t>(first_target_ + at);
+    }
+    if (edge_ids_ == nullptr) return;
+    for (std::size_t edge = scratch_.starts[at]; edge < scratch_.starts[at + 1]; ++edge)
+      out_.edge_ids[edge] = lists_.edge_id(*edge_ids_, out_.edge_ids[edge]);
+  }
+
+  Draws draws_of(std::size_t at) const { return Draws(key_.with(first_target_ + at)); }
+
+  template <class Find>
+  void find_from_disk(const Find& find) {
+    PageRequests& requests = scratch_.requests;
+    requests.begin(lists_.graph().resident_pages());
+    const auto ask_for_offsets = [&](std::size_t first, std::size_t last) {
+      for (std::size_t i = first; i < last; ++i)
+        ask(SectionKind::kIndptr, nodes_[i], nodes_[i] + 2);
+    };
+    requests.in_ranges(
+        nodes_.size(), kPagesAtOnce, ask_for_offsets, [&](std::size_t first, std::size_t last) {
+          if (picker_.rule().weighted || picker_.rule().temporal) {
+            for (std::size_t i = first; i < last; ++i)
+              picker_.visit_counted(nodes_[i], k_, [&](auto... pages) { ask(pages...); });
+            requests.start();
+          }
+          find(first, last);
+        });
+    requests.finish();
+  }
+
+  template <class Done>
+  void pick_from_disk(const Done& done) {
+    constexpr std::size_t kChunksAtOnce = kPagesAtOnce / kChunkEdgesFromDisk;
+    PageRequests& requests = scratch_.requests;
+    requests.begin(lists_.graph().resident_pages());
+    const auto pick_some = [&](std::size_t first, std::size_t last) {
+      for_nodes(first, last, [&](std::size_t i) { pick_list(i); });
+    };
+    if (picker_.rule().weighted) {
+      const auto ask_for_tables = [&](std::size_t first, std::size_t last) {
+        for_nodes(first, last, [&](std::size_t i) {
+          picker_.visit_picked(nodes_[i], scratch_.ranges[i], scratch_.counts[i], k_, draws_of(i),
+                               [&](auto... pages) { ask(pages...); });
+        });
+      };
+      requests.in_ranges(chunks().size(), kChunksAtOnce, ask_for_tables, pick_some);
+    } else {
+      pick_some(0, chunks().size());
+    }
+    const auto ask_for_picks = [&](std::size_t first, std::size_t last) {
+      for_chunks(first, last, [&](const PickChunk& chunk) {
+        for (std::size_t edge = chunk.begin; edge < chunk.end; ++edge) {
+          const EdgeId position = out_.edge_ids[edge];
+          ask(SectionKind::kIndices, position, position + 1);
+          if (edge_ids_ != nullptr) ask(SectionKind::kEdgeIds, position, position + 1);
+        }
+      });
+    };
+    requests.in_ranges(chunks().size(), kChunksAtOnce, ask_for_picks,
+                       [&](std::size_t first, std::size_t last) {
+                         for_chunks(first, last, [&](const PickChunk& chunk) {
+                           for (std::size_t i = chunk.first_node; i < chunk.end_node; ++i)
+                             read_list(i);
+                           done(chunk);
+                         });
+                       });
+    requests.finish();
+  }
+
+  void ask(SectionKind kind, std::int64_t begin, std::int64_t end) {
+    const Section& section = *lists_.graph().find(kind, lists_.stored_direction());
+    scratch_.requests.add(section, traits_of(section.dtype).item_bytes, begin, end);
+  }
+
+  /// Calls body(begin, end) for parts of [first, last).
+  template <class Body>
+  void for_range(std::size_t first, std::size_t last, std::int64_t least, const Body& body) {
+    const auto count = static_cast<std::int64_t>(last - first);
+    parallel_for(count, balanced_grain(count, least), [&](std::int64_t begin, std::int64_t end) {
+      body(first + static_cast<std::size_t>(begin), first + static_cast<std::size_t>(end));
+    });
+  }
+
+  template <class Body>
+  void for_chunks(std::size_t first, std::size_t last, const Body& body) {
+    for_range(first, last, 1, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) body(chunks()[i]);
+    });
+  }
+
+  /// Calls body for each node of some chunks.
+  template <class Body>
+  void for_nodes(std::size_t first, std::size_t last, const Body& body) {
+    for_chunks(first, last, [&](const PickChunk& chunk) {
+      for (std::size_t i = chunk.first_node; i < chunk.end_node; ++i) body(i);
+    });
+  }
+
+  ListView<Index> lists_;
+  ListPicker<Index> picker_;
+  FrontierScratch& scratch_;
+  bool announces_;                     // reads, because they come from disk
+  const Section* edge_ids_ = nullptr;  // where positions are not the ids of edges
+  std::span<const NodeId> nodes_;
+  std::uint64_t k_ = 0;
+  RandomKey key_ = RandomKey(0);
+  std::size_t first_target_ = 0;
+  PickedEdges out_{};
+};
+
+}  // namespace graphmount

@@ -1,0 +1,75 @@
+// All edges between the nodes of a sample, as the lists of one direction have them.
+//
+// The list of each node is read and its neighbors are looked up in the sample. A list that is much
+// longer than the sample is searched for the sample's nodes instead, where it is sorted by node.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "graphmount/graph/list_view.hpp"
+#include "graphmount/system/memory/buffer.hpp"
+#include "graphmount/system/threads/parallel.hpp"
+
+namespace graphmount {
+
+/// Writes the edges whose target and neighbor are both among `nodes`, by target, in the order of
+/// the lists. find(node, target) gives the number that the neighbor of a target has, if any;
+/// `edge_ids` is the section that translates positions, or nullptr.
+template <class Index, class Find>
+void induce_edges(const ListView<Index>& lists, const Section* edge_ids,
+                  std::span<const NodeId> nodes, const Find& find,
+                  Buffer<std::int64_t>& neighbors_out, Buffer<std::int64_t>& targets_out,
+                  Buffer<std::int64_t>& edge_ids_out) {
+  struct Found {
+    EdgeId position;
+    std::int64_t neighbor, target;
+  };
+  constexpr std::int64_t kGrain = 256;
+  const auto count = static_cast<std::int64_t>(nodes.size());
+  const bool is_sorted = !lists.graph().mount().header().has(kFlagSortedByTime);
+  std::vector<NodeId> sorted(nodes.begin(), nodes.end());
+  std::sort(sorted.begin(), sorted.end());
+  sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+
+  std::vector<std::vector<Found>> found(static_cast<std::size_t>((count + kGrain - 1) / kGrain));
+  parallel_for(count, kGrain, [&](std::int64_t begin, std::int64_t end) {
+    std::vector<Found>& mine = found[static_cast<std::size_t>(begin / kGrain)];
+    for (std::int64_t target = begin; target < end; ++target) {
+      const ListRange range = lists.range(nodes[static_cast<std::size_t>(target)]);
+      const auto add = [&](EdgeId position) {
+        const auto number = find(lists.neighbor(position), static_cast<std::size_t>(target));
+        if (number) mine.push_back({position, *number, target});
+      };
+      const Index* const list_end = lists.indices() + range.end;
+      if (is_sorted && (range.end - range.begin) / 32 > static_cast<EdgeId>(sorted.size())) {
+        const Index* at = lists.indices() + range.begin;
+        for (const NodeId node : sorted) {
+          at = std::lower_bound(at, list_end, static_cast<Index>(node));
+          for (; at != list_end && *at == static_cast<Index>(node); ++at) add(at - lists.indices());
+        }
+      } else {
+        for (EdgeId position = range.begin; position < range.end; ++position) add(position);
+      }
+    }
+  });
+
+  std::vector<std::size_t> starts(found.size() + 1, 0);
+  for (std::size_t i = 0; i < found.size(); ++i) starts[i + 1] = starts[i] + found[i].size();
+  neighbors_out.resize(starts.back());
+  targets_out.resize(starts.back());
+  edge_ids_out.resize(starts.back());
+  parallel_for(static_cast<std::int64_t>(found.size()), 1, [&](std::int64_t i, std::int64_t) {
+    std::size_t edge = starts[static_cast<std::size_t>(i)];
+    for (const Found& one : found[static_cast<std::size_t>(i)]) {
+      neighbors_out[edge] = one.neighbor;
+      targets_out[edge] = one.target;
+      edge_ids_out[edge++] =
+          edge_ids == nullptr ? one.position : lists.edge_id(*edge_ids, one.position);
+    }
+  });
+}
+
+}  // namespace graphmount

@@ -1,0 +1,49 @@
+// Multi-hop neighbor sampling: seeds, some neighbors of each, some neighbors of those, with all
+// nodes numbered anew in the order in which they appear.
+//
+// The result is a pure function of graph, seeds, options and key. What a node draws depends on the
+// hop and on the node's place in the sample; nodes get their numbers by first appearance. So the
+// number of threads changes nothing but the time.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "graphmount/base/random.hpp"
+#include "graphmount/graph/graph.hpp"
+#include "graphmount/sampling/neighbors/list_picker.hpp"
+#include "graphmount/system/memory/result_memory.hpp"
+
+namespace graphmount {
+
+/// Which edges between the sampled nodes are in the result.
+enum class SampledEdges {
+  kPicked,   // those that led to them
+  kInduced,  // all that the lists of the direction have
+};
+
+struct SampleOptions {
+  Direction direction = Direction::kIn;
+  std::vector<std::uint64_t> fanouts;  // one for each hop; kAllNeighbors for all
+  PickRule rule = {};
+  bool disjoint = false;  // a tree of its own for each seed; always so in time
+  SampledEdges edges = SampledEdges::kPicked;
+  RandomKey key = RandomKey(0);
+};
+
+struct NeighborSample {
+  ResultBuffer nodes;               // the seeds as they were given, then new nodes hop by hop
+  ResultBuffer neighbors, targets;  // numbers of the nodes at both ends of each edge
+  ResultBuffer edge_ids;
+  ResultBuffer batch;                           // if disjoint: the seed of each node
+  std::vector<std::int64_t> num_sampled_nodes;  // seeds, then new nodes of each hop
+  std::vector<std::int64_t> num_sampled_edges;  // of each hop; empty if induced
+};
+
+/// `times` has the time of each seed if the rule is temporal. Throws IdError, MissingDataError,
+/// FormatError, FileChangedError, BudgetError (2^32 edges) and std::invalid_argument.
+NeighborSample sample_neighbors(const Graph& graph, std::span<const NodeId> seeds,
+                                std::span<const std::int64_t> times, const SampleOptions& options);
+
+}  // namespace graphmount

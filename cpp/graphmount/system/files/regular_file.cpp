@@ -1,0 +1,42 @@
+#include "graphmount/system/files/regular_file.hpp"
+
+#include <cerrno>
+
+#include "graphmount/base/error.hpp"
+
+namespace graphmount {
+
+RegularFile open_regular(const std::filesystem::path& path, const std::string& purpose) {
+  struct stat status{};
+  // Looked at before: some devices act on being opened. And after: the name may lead elsewhere by
+  // then, for instance to a pipe, which O_NONBLOCK opens without a writer.
+  if (system_call::stat(path.c_str(), status) != 0)
+    throw IoError(path.string(), "cannot open", errno);
+  require_regular(status.st_mode, path, purpose);
+  RegularFile file{FileDescriptor::open(path, O_RDONLY | O_NONBLOCK)};
+  if (!file.descriptor) throw IoError(path.string(), "cannot open", errno);
+  if (system_call::fstat(file.descriptor.number(), status) != 0)
+    throw IoError(path.string(), "cannot stat", errno);
+  require_regular(status.st_mode, path, purpose);
+  file.size = static_cast<std::uint64_t>(status.st_size);
+  return file;
+}
+
+void require_regular(mode_t mode, const std::filesystem::path& path, const std::string& purpose) {
+  if (S_ISREG(mode)) return;
+  if (S_ISDIR(mode)) throw IoError(path.string(), "cannot " + purpose, EISDIR);
+  throw IoError(path.string(),
+                "cannot " + purpose + " a special file (this is " + kind_of_file(mode) +
+                    ", not a regular file)",
+                EINVAL);
+}
+
+std::string kind_of_file(mode_t mode) {
+  if (S_ISFIFO(mode)) return "a named pipe";
+  if (S_ISSOCK(mode)) return "a socket";
+  if (S_ISCHR(mode)) return "a device or terminal";
+  if (S_ISBLK(mode)) return "a disk";
+  return "of an unknown kind";
+}
+
+}  // namespace graphmount

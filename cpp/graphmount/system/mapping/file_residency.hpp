@@ -1,0 +1,33 @@
+// Whether a mapped file is in memory, found out rarely enough to cost nothing.
+//
+// The answer is only good for choosing a way to read: pages may go at any time.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+
+#include "graphmount/system/mapping/mapped_file.hpp"
+
+namespace graphmount {
+
+/// How often this process has waited for a page to be read.
+std::int64_t num_page_waits();
+
+/// Shared by all calls on a mounted file, from any thread.
+class FileResidency {
+ public:
+  explicit FileResidency(const MappedFile& file) : file_(&file) {}
+
+  /// Looks at the page cache once in a while, and once all is there only if the process has had to
+  /// wait for pages since.
+  bool is_all_resident();
+
+ private:
+  const MappedFile* file_;
+  std::atomic<bool> all_resident_ = false;
+  std::atomic<std::int64_t> waits_seen_ = -1;
+  std::atomic<std::chrono::steady_clock::rep> next_look_ = 0;
+};
+
+}  // namespace graphmount

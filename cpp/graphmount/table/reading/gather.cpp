@@ -1,0 +1,181 @@
+#include "graphmount/table/reading/gather.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+
+#include "graphmount/base/ids.hpp"
+#include "graphmount/system/memory/recycler.hpp"
+#include "graphmount/system/threads/fork_safe_mutex.hpp"
+#include "graphmount/system/threads/parallel.hpp"
+#include "graphmount/table/reading/mapped_rows.hpp"
+#include "graphmount/table/reading/row_order.hpp"
+
+namespace graphmount {
+namespace {
+
+constexpr std::uint64_t kStagingBytes = std::uint64_t{8} << 20;  // for rows that are converted
+constexpr std::size_t kMostIdle = 4;                             // readers kept for a matrix
+
+/// Least rows that are worth handing to a thread.
+std::int64_t least_rows(std::uint64_t row_bytes) {
+  constexpr std::uint64_t kLeastBytes = 1 << 16;
+  return static_cast<std::int64_t>(kLeastBytes / (row_bytes + 1) + 1);
+}
+
+/// What a call needs besides its reader, kept for the next.
+struct GatherMemory {
+  RowOrder order;
+  Buffer<RowRead> reads;
+  Buffer<std::uint32_t> read_of;  // which of the reads has the row of the i-th sorted id
+  Buffer<std::byte> staging;
+
+  std::size_t bytes() const {
+    return order.bytes() + reads.bytes() + read_of.bytes() + staging.bytes();
+  }
+};
+
+}  // namespace
+
+/// A reader for one call. It goes back unless the call failed.
+class FeatureGather::Lease {
+ public:
+  Lease(const FeatureGather& owner, ReaderKind kind) : owner_(&owner), kind_(kind) {
+    {
+      const std::lock_guard lock(fork_safe_mutex<FeatureGather>());
+      const auto found = std::find_if(owner.idle_.begin(), owner.idle_.end(),
+                                      [&](const Idle& idle) { return idle.first == kind; });
+      if (found != owner.idle_.end()) {
+        reader_ = std::move(found->second);
+        owner.idle_.erase(found);
+      }
+    }
+    if (reader_) return;
+    reader_ = kind == ReaderKind::kAuto ? make_disk_reader(*owner.matrix_)
+                                        : make_row_reader(*owner.matrix_, kind);
+  }
+
+  RowReader& reader() const { return *reader_; }
+
+  void give_back() {
+    const std::lock_guard lock(fork_safe_mutex<FeatureGather>());
+    if (owner_->idle_.size() < kMostIdle) owner_->idle_.emplace_back(kind_, std::move(reader_));
+  }
+
+ private:
+  const FeatureGather* owner_;
+  ReaderKind kind_;
+  std::unique_ptr<RowReader> reader_;
+};
+
+FeatureGather::FeatureGather(const FeatureMatrix& matrix)
+    : matrix_(&matrix), residency_(matrix.mount().file()) {
+  idle_.reserve(kMostIdle);
+}
+
+FeatureGather::~FeatureGather() = default;
+
+std::shared_ptr<const std::vector<float>> FeatureGather::scales() const {
+  {
+    const std::lock_guard lock(fork_safe_mutex<FeatureGather>());
+    if (scales_) return scales_;
+  }
+  // Not under the mutex: the disk may take its time.
+  auto fresh = std::make_shared<const std::vector<float>>(matrix_->read_scales());
+  const std::lock_guard lock(fork_safe_mutex<FeatureGather>());
+  scales_ = fresh;
+  return fresh;
+}
+
+void FeatureGather::gather(std::span<const std::int64_t> ids, DType dtype, std::span<std::byte> out,
+                           ReaderKind kind) const {
+  require_ids(ids, matrix_->num_rows(), "row");
+  const Section& section = matrix_->matrix();
+  const bool is_scaled = matrix_->scales() != nullptr && dtype != section.dtype;
+  const auto kept_scales = is_scaled ? scales() : nullptr;
+  const RowConversion conversion(section.dtype, dtype, section.columns,
+                                 is_scaled ? kept_scales->data() : nullptr);
+  if (out.size() != ids.size() * conversion.out_bytes())
+    throw std::invalid_argument("the output has " + std::to_string(out.size()) + " bytes for " +
+                                std::to_string(ids.size()) + " rows of " +
+                                std::to_string(conversion.out_bytes()));
+  // Rows without columns have no bytes to copy, and perhaps nowhere to copy them to.
+  if (matrix_->row_bytes() == 0) return matrix_->mount().file().require_intact();
+  if (kind == ReaderKind::kMapped || (kind == ReaderKind::kAuto && residency_.is_all_resident()))
+    return gather_mapped(ids, conversion, out.data());
+  Lease lease(*this, kind);
+  const std::size_t at_once = RowOrder::most_ids(matrix_->num_rows());
+  for (std::size_t at = 0; at < ids.size(); at += at_once)
+    gather_read(ids.subspan(at, std::min(at_once, ids.size() - at)), conversion,
+                out.data() + at * conversion.out_bytes(), lease.reader());
+  matrix_->mount().file().require_intact();
+  lease.give_back();
+}
+
+void FeatureGather::gather_mapped(std::span<const std::int64_t> ids,
+                                  const RowConversion& conversion, std::byte* out) const {
+  constexpr std::size_t kAhead = 8;  // rows fetched while others are copied
+  const std::uint64_t row_bytes = matrix_->row_bytes(), out_bytes = conversion.out_bytes();
+  const auto count = static_cast<std::int64_t>(ids.size());
+  matrix_->mount().file().read_guarded([&] {
+    const auto* rows = matrix_->mount().data<std::byte>(matrix_->matrix());
+    // By value: what is written here might else be taken for what a reference leads to.
+    const auto row_of = [rows, row_bytes](std::int64_t id) {
+      return rows + static_cast<std::uint64_t>(id) * row_bytes;
+    };
+    parallel_for(count, balanced_grain(count, least_rows(row_bytes)),
+                 [&](std::int64_t begin, std::int64_t end) {
+                   const auto last = static_cast<std::size_t>(end);
+                   const auto convert = [=, &conversion](std::size_t i, std::int64_t id) {
+                     // Of any address: a row that does not exist is refused when it is its turn.
+                     if (i + kAhead < last) prefetch_row(row_of(ids[i + kAhead]), row_bytes);
+                     conversion.convert(row_of(id), out + i * out_bytes);
+                   };
+                   for_each_id(ids, static_cast<std::size_t>(begin), last, matrix_->num_rows(),
+                               "row", convert);
+                 });
+  });
+}
+
+void FeatureGather::gather_read(std::span<const std::int64_t> ids, const RowConversion& conversion,
+                                std::byte* out, RowReader& reader) const {
+  const Recycled<GatherMemory> memory;
+  RowOrder& order = memory->order;
+  order.sort(ids, matrix_->num_rows());
+  memory->reads.resize(ids.size());
+  memory->read_of.resize(ids.size());
+  const std::uint64_t row_bytes = matrix_->row_bytes(), out_bytes = conversion.out_bytes();
+  const auto out_of = [&](std::size_t i) { return out + order.place(i) * out_bytes; };
+  const std::size_t staged_rows =
+      conversion.is_copy()
+          ? ids.size()
+          : static_cast<std::size_t>(std::max<std::uint64_t>(1, kStagingBytes / row_bytes));
+  if (!conversion.is_copy()) memory->staging.resize(std::min(ids.size(), staged_rows) * row_bytes);
+  for (std::size_t begin = 0, end = 0; begin < ids.size(); begin = end) {
+    std::size_t num_reads = 0;
+    for (end = begin; end < ids.size(); ++end) {
+      if (end == begin || order.row(end) != order.row(end - 1)) {
+        if (num_reads == staged_rows) break;
+        std::byte* const target =
+            conversion.is_copy() ? out_of(end) : memory->staging.data() + num_reads * row_bytes;
+        memory->reads[num_reads++] = {order.row(end), target};
+      }
+      memory->read_of[end] = static_cast<std::uint32_t>(num_reads - 1);
+    }
+    reader.read(memory->reads.span().first(num_reads));
+    const auto count = static_cast<std::int64_t>(end - begin);
+    if (conversion.is_copy() && num_reads == end - begin) continue;  // each is in its place
+    parallel_for(count, balanced_grain(count, least_rows(row_bytes)),
+                 [&](std::int64_t first, std::int64_t last) {
+                   for (std::int64_t i = first; i < last; ++i) {
+                     const std::size_t at = begin + static_cast<std::size_t>(i);
+                     const std::byte* const row = memory->reads[memory->read_of[at]].out;
+                     if (row != out_of(at)) conversion.convert(row, out_of(at));
+                   }
+                 });
+  }
+}
+
+}  // namespace graphmount

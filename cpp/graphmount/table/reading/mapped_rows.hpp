@@ -1,0 +1,20 @@
+// A reader that copies rows from the mapping: for files in memory.
+#pragma once
+
+#include <memory>
+
+#include "graphmount/table/reading/row_reader.hpp"
+
+namespace graphmount {
+
+std::unique_ptr<RowReader> make_mapped_rows(const FeatureMatrix& matrix);
+
+/// Asks the processor for the first bytes of a row that will be copied soon; it fetches what
+/// follows by itself.
+inline void prefetch_row(const std::byte* row, std::uint64_t row_bytes) {
+  constexpr std::uint64_t kLine = 64, kMost = 512;
+  for (std::uint64_t at = 0; at < row_bytes && at < kMost; at += kLine)
+    __builtin_prefetch(row + at);
+}
+
+}  // namespace graphmount

@@ -1,0 +1,160 @@
+#include "graphmount/table/row_conversion.hpp"
+
+#include <bit>
+#include <cstring>
+#include <limits>
+#include <stdexcept>
+#include <type_traits>
+#include <utility>
+
+namespace graphmount {
+namespace {
+
+// Dtypes that C++ has no type for.
+struct Float16 {
+  std::uint16_t bits;
+};
+struct BFloat16 {
+  std::uint16_t bits;
+};
+struct Bool {
+  std::uint8_t byte;
+};
+
+inline float float16_to_float(std::uint16_t bits) {
+  constexpr std::uint32_t kRebias = std::uint32_t{127 - 15} << 23;
+  constexpr std::uint32_t kInfinity = std::uint32_t{0x7C00} << 13;
+  constexpr std::uint32_t kLeastNormal = std::uint32_t{0x0400} << 13;
+  const std::uint32_t magnitude = (std::uint32_t{bits} & 0x7FFF) << 13;
+  const std::uint32_t sign = (std::uint32_t{bits} & 0x8000) << 16;
+  const std::uint32_t normal = magnitude + kRebias + (magnitude >= kInfinity ? kRebias : 0);
+  // A subnormal is a fraction of 2^-14: put behind that number's leading one, which is taken away.
+  const float with_one = std::bit_cast<float>(magnitude + kRebias + kLeastNormal);
+  const auto subnormal = std::bit_cast<std::uint32_t>(with_one - 0x1p-14F);
+  return std::bit_cast<float>(sign | (magnitude < kLeastNormal ? subnormal : normal));
+}
+
+template <class Value>
+Value value_of(Value value) {
+  return value;
+}
+inline float value_of(Float16 value) {
+  return float16_to_float(value.bits);
+}
+inline float value_of(BFloat16 value) {
+  return std::bit_cast<float>(std::uint32_t{value.bits} << 16);
+}
+inline std::uint8_t value_of(Bool value) {
+  return value.byte != 0;
+}
+
+template <class From, class To>
+void convert_values(const std::byte* row, std::byte* out, std::uint64_t columns, const float*) {
+  const auto* from = reinterpret_cast<const From*>(row);
+  auto* to = reinterpret_cast<To*>(out);
+  for (std::uint64_t i = 0; i < columns; ++i) to[i] = static_cast<To>(value_of(from[i]));
+}
+
+template <class To>
+void scale_values(const std::byte* row, std::byte* out, std::uint64_t columns,
+                  const float* scales) {
+  const auto* from = reinterpret_cast<const std::int8_t*>(row);
+  auto* to = reinterpret_cast<To*>(out);
+  for (std::uint64_t i = 0; i < columns; ++i)
+    to[i] = static_cast<To>(from[i]) * static_cast<To>(scales[i]);
+}
+
+using Convert = void (*)(const std::byte*, std::byte*, std::uint64_t, const float*);
+
+template <class From, class To>
+Convert integers() {
+  using Value = decltype(value_of(From{}));
+  if constexpr (std::is_same_v<From, Bool>) {
+    return &convert_values<From, To>;
+  } else if constexpr (std::is_integral_v<Value>) {
+    if constexpr (std::in_range<To>(std::numeric_limits<Value>::min()) &&
+                  std::in_range<To>(std::numeric_limits<Value>::max()))
+      return &convert_values<From, To>;
+  }
+  return nullptr;
+}
+
+template <class From>
+Convert find_from(DType to) {
+  switch (to) {
+    case DType::kFloat32:
+      return &convert_values<From, float>;
+    case DType::kFloat64:
+      return &convert_values<From, double>;
+    case DType::kInt8:
+      return integers<From, std::int8_t>();
+    case DType::kInt16:
+      return integers<From, std::int16_t>();
+    case DType::kInt32:
+      return integers<From, std::int32_t>();
+    case DType::kInt64:
+      return integers<From, std::int64_t>();
+    case DType::kUInt8:
+      return integers<From, std::uint8_t>();
+    default:
+      return nullptr;
+  }
+}
+
+Convert find_conversion(DType from, DType to) {
+  switch (from) {
+    case DType::kFloat32:
+      return find_from<float>(to);
+    case DType::kFloat64:
+      return find_from<double>(to);
+    case DType::kFloat16:
+      return find_from<Float16>(to);
+    case DType::kBFloat16:
+      return find_from<BFloat16>(to);
+    case DType::kInt8:
+      return find_from<std::int8_t>(to);
+    case DType::kInt16:
+      return find_from<std::int16_t>(to);
+    case DType::kInt32:
+      return find_from<std::int32_t>(to);
+    case DType::kInt64:
+      return find_from<std::int64_t>(to);
+    case DType::kUInt8:
+      return find_from<std::uint8_t>(to);
+    case DType::kBool:
+      return find_from<Bool>(to);
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+float float16_value(std::uint16_t bits) {
+  return float16_to_float(bits);
+}
+
+RowConversion::RowConversion(DType from, DType to, std::uint64_t columns, const float* scales)
+    : columns_(columns), out_bytes_(columns * traits_of(to).item_bytes), scales_(scales) {
+  if (from == to) return;
+  if (scales == nullptr)
+    convert_ = find_conversion(from, to);
+  else if (to == DType::kFloat32)
+    convert_ = &scale_values<float>;
+  else if (to == DType::kFloat64)
+    convert_ = &scale_values<double>;
+  if (convert_ != nullptr) return;
+  const std::string what = scales == nullptr ? "" : "quantized ";
+  throw std::invalid_argument("rows of " + what + std::string(traits_of(from).name) +
+                              " cannot be gathered as " + std::string(traits_of(to).name) +
+                              "; choose the same, float32 or float64" +
+                              (scales == nullptr ? ", or for integers a wider integer" : ""));
+}
+
+void RowConversion::convert(const std::byte* row, std::byte* out) const {
+  if (convert_ == nullptr)
+    std::memcpy(out, row, out_bytes_);
+  else
+    convert_(row, out, columns_, scales_);
+}
+
+}  // namespace graphmount

@@ -1,0 +1,85 @@
+// Text tables read batch by batch, in the order of their rows, by as many threads as there are.
+//
+// A batch is about as many lines as the bytes asked for have. Threads take pieces of it, and parse
+// them straight into their places in the arrays; or into arrays of their own, for a sink. What is
+// delivered, and which error is thrown, does not depend on threads: the first bad line of the file.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graphmount/text/batch.hpp"
+#include "graphmount/text/lines/parser.hpp"
+#include "graphmount/text/pieces.hpp"
+#include "graphmount/text/row_sink.hpp"
+
+namespace graphmount {
+
+class TextReader {
+ public:
+  /// What one thread parses at a time: little enough to stay in its processor's cache.
+  static constexpr std::size_t kPieceBytes = std::size_t{1} << 18;
+
+  /// `name` is what messages call the file or stream.
+  TextReader(std::string name, std::unique_ptr<SourceFile> file, TextLayout layout,
+             std::size_t piece_bytes = kPieceBytes);
+  TextReader(std::string name, std::unique_ptr<ByteStream> stream, TextLayout layout,
+             std::size_t piece_bytes = kPieceBytes);
+
+  /// The next rows, out of about `num_bytes` of text; nothing at the end. Throws SourceError for
+  /// rows that cannot be read, unless they are to be skipped.
+  std::optional<TextBatch> read(std::size_t num_bytes);
+
+  /// Gives the next rows, out of about `num_bytes` of text, to a sink instead, and returns how many
+  /// it took. None, if it does not take those that come next, if some of them cannot be read, or at
+  /// the end: `read` goes on from there. No more threads are used than about `memory` bytes do for,
+  /// but one at least. Throws std::invalid_argument if outputs are text.
+  std::size_t write_to(RowSink& sink, std::size_t num_bytes, std::size_t memory);
+
+  const TextLayout& layout() const { return parser_.layout(); }
+  /// How many bytes of the text have been parsed.
+  std::uint64_t bytes_read() const { return bytes_read_; }
+  /// Rows that could not be read and were left out, and what is wrong with the first of them.
+  std::size_t num_skipped() const { return num_skipped_; }
+  const std::vector<std::string>& examples() const { return examples_; }
+
+ private:
+  struct Piece;
+  struct Taken;
+  struct Parsed;
+
+  TextReader(std::string name, std::unique_ptr<TextPieces> pieces, TextLayout layout,
+             std::size_t piece_bytes);
+  std::size_t next_pieces(std::size_t num_bytes, StreamBufferPool::Handle& memory,
+                          std::optional<PieceOfText>& start);
+  std::string_view take_start(std::string_view lines);
+  TextBatch parse(std::size_t num_pieces, const std::optional<PieceOfText>& start);
+  void parse_piece(std::string_view lines, TextBatch& batch, Piece& piece) const;
+  std::size_t most_rows(std::string_view lines) const;
+  std::size_t num_threads_within(std::size_t memory) const;
+  Parsed parse_alone(std::size_t number, const PieceOfText& text);
+  Taken offer(RowSink& sink, std::size_t num_pieces, const std::optional<PieceOfText>& start,
+              std::size_t num_threads);
+  void count_problems(const std::vector<Piece>& pieces);
+
+  TextParser parser_;
+  std::unique_ptr<TextPieces> pieces_;
+  std::size_t piece_bytes_;
+  std::vector<StreamBufferPool> array_memory_;  // one for each output
+  std::vector<RoomyBufferPool> piece_memory_;   // the same, for rows on their way to a sink
+  bool at_start_ = true;
+  bool header_is_ahead_;
+
+  std::int64_t next_line_ = 1;
+  double lines_per_byte_ = 0;  // of the last batch
+  std::uint64_t bytes_read_ = 0;
+  std::size_t num_skipped_ = 0;
+  std::vector<std::string> examples_;
+};
+
+}  // namespace graphmount

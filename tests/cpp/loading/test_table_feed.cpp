@@ -1,0 +1,110 @@
+// Rows of batches, in memory that holds something else before: every byte of a batch is written,
+// and right, whatever part of the cache it comes from. Batches of loaders are compared in Python.
+#include <cstring>
+#include <numeric>
+#include <random>
+
+#include "check.hpp"
+#include "graphmount/loading/table_feed.hpp"
+#include "graphmount/table/feature_writer.hpp"
+#include "temporary_folder.hpp"
+
+using namespace graphmount;
+using namespace graphmount::testing;
+
+namespace {
+
+constexpr std::uint64_t kRows = 2000;
+constexpr std::uint64_t kColumns = 256;
+constexpr std::size_t kBatches = 6;
+constexpr std::byte kPoison{0xA5};
+
+/// All rows of the table, as values of some type.
+template <class Value>
+std::vector<Value> make_rows() {
+  std::vector<Value> rows(kRows * kColumns);
+  std::iota(rows.begin(), rows.end(), Value{0});
+  return rows;
+}
+
+std::filesystem::path write_rows(const TemporaryFolder& folder) {
+  const auto path = folder / "x.gd";
+  FeatureWriter writer(path, {.rows = kRows, .columns = kColumns});
+  const auto rows = make_rows<float>();
+  writer.append(std::as_bytes(std::span(rows)));
+  writer.finish();
+  return path;
+}
+
+/// Batches with rows that are repeated, within one and from one to the next; the last is empty.
+std::vector<std::vector<std::int64_t>> make_batches(std::size_t size) {
+  std::mt19937_64 random(size);
+  std::vector<std::vector<std::int64_t>> batches(kBatches);
+  for (std::size_t i = 0; i + 1 < kBatches; ++i)
+    for (std::size_t j = 0; j < size; ++j)
+      batches[i].push_back(static_cast<std::int64_t>(random() % (j % 2 == 0 ? kRows : kRows / 10)));
+  return batches;
+}
+
+/// Fills batch after batch as the pipeline does, and compares.
+void check_feed(TableFeed& feed, const std::vector<std::vector<std::int64_t>>& batches,
+                std::span<const std::byte> rows) {
+  std::vector<ColdRows> cold;
+  for (const auto& ids : batches) cold.emplace_back(ids, feed.hot());
+  feed.set_room(std::size_t{1} << 20, true);
+  std::size_t announced = 0;
+  for (std::size_t i = 0; i < batches.size(); ++i) {
+    while (announced < batches.size() && feed.announce(cold[announced])) ++announced;
+    CHECK(announced > i);
+    std::vector<std::byte> out(batches[i].size() * feed.out_row_bytes(), kPoison);
+    feed.arrive();
+    feed.start(batches[i], cold[i], out.data());
+    feed.copy();
+    feed.finish();
+    for (std::size_t place = 0; place < batches[i].size(); ++place) {
+      const auto row = static_cast<std::size_t>(batches[i][place]);
+      const std::size_t bytes = feed.out_row_bytes();
+      if (std::memcmp(out.data() + place * bytes, rows.data() + row * bytes, bytes) != 0)
+        FAIL("batch " + std::to_string(i) + ", place " + std::to_string(place) + " is wrong");
+    }
+  }
+}
+
+}  // namespace
+
+TEST(every_byte_of_a_batch_is_written) {
+  const TemporaryFolder folder;
+  const FeatureMatrix matrix(write_rows(folder));
+  const auto floats = make_rows<float>();
+  const auto doubles = make_rows<double>();
+  bool was_swept = false, had_slots = false, had_all = false;
+  std::vector<std::int64_t> hottest(kRows / 2);
+  for (std::size_t i = 0; i < hottest.size(); ++i)
+    hottest[i] = static_cast<std::int64_t>(kRows - 1 - 2 * i);
+  for (const std::size_t size : {40, 1200}) {
+    const auto batches = make_batches(size);
+    for (const std::uint64_t memory : {0, 1'000'000, 1'900'000, 2'300'000, 30'000'000})
+      for (const bool has_hottest : {false, true})
+        for (const ReaderKind reader : {ReaderKind::kMapped, ReaderKind::kPread, ReaderKind::kAuto})
+          for (const bool converts : {false, true}) {
+            FeedOptions options;
+            options.memory = memory;
+            options.slot_share = 0.5;
+            options.window = kBatches;
+            options.trial = batches[0];
+            if (has_hottest) options.hottest = hottest;
+            if (converts) options.dtype = DType::kFloat64;
+            options.reader = reader;
+            TableFeed feed(matrix, options);
+            was_swept |= feed.is_swept();
+            had_slots |= feed.num_slots() > 0;
+            had_all |= feed.hot().size() == kRows;
+            check_feed(
+                feed, batches,
+                converts ? std::as_bytes(std::span(doubles)) : std::as_bytes(std::span(floats)));
+          }
+  }
+  CHECK(was_swept);
+  CHECK(had_slots);
+  CHECK(had_all);
+}

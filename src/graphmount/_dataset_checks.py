@@ -18,7 +18,7 @@ from graphmount._dataset_nodes import as_scores
 from graphmount._shown import shown
 from graphmount.errors import OrderError, SourceError
 from graphmount.feature_compiler import check_table
-from graphmount.sources.batches import TextColumn
+from graphmount.sources.text_columns import TextColumn
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from graphmount._edge_intake import Ids
-    from graphmount.sources.batches import EdgeSource, Keys, RowSource
+    from graphmount.sources.batches import EdgeSource, RowSource
+    from graphmount.sources.text_columns import Keys
     from graphmount.sources.options import OnError
     from graphmount.tables import Table
 

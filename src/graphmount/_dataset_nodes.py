@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from graphmount._edge_intake import EdgeIntake
-    from graphmount.sources.batches import Keys, RowSource
+    from graphmount.sources.batches import RowSource
+    from graphmount.sources.text_columns import Keys
 
 
 def _known_num_nodes(tables: Iterable[RowSource]) -> int | None:

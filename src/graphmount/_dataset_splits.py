@@ -15,7 +15,7 @@ import numpy as np
 from graphmount._arguments import as_ids, as_plain
 from graphmount._shown import shown
 from graphmount.errors import IdError, SourceError
-from graphmount.sources.batches import TextColumn
+from graphmount.sources.text_columns import TextColumn
 from graphmount.sources.file_stamps import require_unchanged
 from graphmount.sources.opening import open_rows
 
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from graphmount.graph import Graph
-    from graphmount.sources.batches import EdgeSource, Keys
+    from graphmount.sources.batches import EdgeSource
+    from graphmount.sources.text_columns import Keys
 
 
 def read_splits(

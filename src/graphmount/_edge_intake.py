@@ -17,7 +17,8 @@ from graphmount._key_map import KeyMap, shown_key
 from graphmount._shown import shown
 from graphmount._sizes import format_bytes
 from graphmount.errors import SourceError
-from graphmount.sources.batches import MOST_EXAMPLES, TextColumn
+from graphmount.sources.batches import MOST_EXAMPLES
+from graphmount.sources.text_columns import TextColumn
 from graphmount.sources.file_stamps import require_unchanged, size_of
 
 if TYPE_CHECKING:
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from graphmount.sources.batches import EdgeBatch, EdgeSource, Keys
+    from graphmount.sources.batches import EdgeBatch, EdgeSource
+    from graphmount.sources.text_columns import Keys
     from graphmount.sources.options import OnError
 
 #: How node ids of a source become those of the graph: as they are, or numbered as they appear.

@@ -9,12 +9,12 @@ import numpy as np
 from graphmount import _core
 from graphmount._sizes import format_bytes
 from graphmount.errors import BudgetError, SourceError
-from graphmount.sources.batches import TextColumn
+from graphmount.sources.text_columns import TextColumn
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from graphmount.sources.batches import Keys
+    from graphmount.sources.text_columns import Keys
 
 
 class KeyMap:

@@ -8,7 +8,7 @@ import numpy as np
 
 from graphmount._arguments import as_ids, as_list, as_plain, is_text
 from graphmount.errors import SourceError
-from graphmount.sources.batches import TextColumn
+from graphmount.sources.text_columns import TextColumn
 from graphmount.sources.text_columns import from_strings
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from graphmount.sources.batches import Keys
+    from graphmount.sources.text_columns import Keys
 
 _KEYS_AT_ONCE = 1 << 18
 

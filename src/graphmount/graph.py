@@ -17,7 +17,7 @@ from graphmount.negative_sampling import NegativeSampling
 from graphmount.neighbor_lists import NeighborLists
 from graphmount.neighbor_sampling import NeighborSampling
 from graphmount.random_walks import RandomWalks
-from graphmount.sources.batches import TextColumn
+from graphmount.sources.text_columns import TextColumn
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from graphmount._handle import Advice
-    from graphmount.sources.batches import Keys
+    from graphmount.sources.text_columns import Keys
 
 __all__ = ["Graph", "Reads"]
 

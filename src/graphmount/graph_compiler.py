@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, DTypeLike
 
-    from graphmount.sources.batches import EdgeSource, Keys
+    from graphmount.sources.batches import EdgeSource
+    from graphmount.sources.text_columns import Keys
     from graphmount.sources.options import OnError
 
 __all__ = ["CompiledGraph", "compile_graph"]

@@ -12,7 +12,8 @@ import numpy as np
 
 from graphmount._key_map import shown_key
 from graphmount.errors import SourceError
-from graphmount.sources.batches import MOST_EXAMPLES, Skipped, TextColumn
+from graphmount.sources.batches import MOST_EXAMPLES, Skipped
+from graphmount.sources.text_columns import TextColumn
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from graphmount.graph import Graph
-    from graphmount.sources.batches import Keys, RowBatch, RowSource
+    from graphmount.sources.batches import RowBatch, RowSource
+    from graphmount.sources.text_columns import Keys
     from graphmount.sources.options import OnError
 
 __all__ = ["ArrayPlacement", "KeyPlacement", "Placement"]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from graphmount.sources.batches import TextColumn
+from graphmount.sources.text_columns import TextColumn
 
 
 @dataclass

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphmount.sources.batches import TextColumn
+from graphmount.sources.text_columns import TextColumn
 
 MEMORY = 1 << 20
 

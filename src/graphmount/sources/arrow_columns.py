@@ -15,14 +15,14 @@ import numpy as np
 
 from graphmount.errors import SourceError
 from graphmount.sources.arrow_tables import pyarrow, unreadable
-from graphmount.sources.batches import TextColumn
+from graphmount.sources.text_columns import TextColumn
 from graphmount.sources.exact import changed_by_cast
 from graphmount.sources.text_columns import from_uuids
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from graphmount.sources.batches import Keys
+    from graphmount.sources.text_columns import Keys
 
 _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 

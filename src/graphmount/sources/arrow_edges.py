@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from graphmount.sources.arrow_tables import ArrowTable
-    from graphmount.sources.batches import Keys
+    from graphmount.sources.text_columns import Keys
     from graphmount.sources.options import OnError
 
 #: What a row takes while its columns are converted; strings are as long as they are, mostly less.

@@ -16,23 +16,11 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class TextColumn:
-    """Strings as Arrow keeps them: string i is `data[offsets[i]:offsets[i + 1]]`, in UTF-8."""
-
-    offsets: NDArray[np.int64]
-    data: NDArray[np.uint8]
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
+    from graphmount.sources.text_columns import Keys
 
 
 #: How many messages about rows that were left out are kept: enough to see what is wrong.
 MOST_EXAMPLES = 10
-
-#: Node ids as a source has them: numbers (int64, contiguous) or text.
-Keys: TypeAlias = "NDArray[np.int64] | TextColumn"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from graphmount.sources.array_stream import Stream
-    from graphmount.sources.batches import Keys
+    from graphmount.sources.text_columns import Keys
 
 
 class ColumnEdges:

@@ -12,7 +12,8 @@ from graphmount.sources.row_sink import batches_beside, knows_sinks
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from graphmount.sources.batches import EdgeSource, Keys, RowSource
+    from graphmount.sources.batches import EdgeSource, RowSource
+    from graphmount.sources.text_columns import Keys
     from graphmount.sources.row_sink import RowSink
 
 Batch = TypeVar("Batch", EdgeBatch, RowBatch)

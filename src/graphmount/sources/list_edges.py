@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from graphmount.sources.array_stream import Stream, StreamReader
-    from graphmount.sources.batches import Keys
+    from graphmount.sources.text_columns import Keys
 
 
 class ListEdges:

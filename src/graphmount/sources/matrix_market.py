@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from graphmount.sources.batches import Keys
+    from graphmount.sources.text_columns import Keys
     from graphmount.sources.options import OnError
 
 MTX_MAGIC = b"%%MatrixMarket"

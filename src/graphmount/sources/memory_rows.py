@@ -18,7 +18,8 @@ from graphmount._conversion import convert
 from graphmount._mapped_reads import read_rows
 from graphmount._node_keys import as_keys
 from graphmount.features import FeatureStore
-from graphmount.sources.batches import Keys, RowBatch, Skipped, TextColumn
+from graphmount.sources.batches import RowBatch, Skipped
+from graphmount.sources.text_columns import Keys, TextColumn
 from graphmount.sources.claims import require_rows, rows_at_once
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from graphmount.sources.text_columns import from_strings
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from graphmount.sources.batches import Keys
+    from graphmount.sources.text_columns import Keys
 
 #: About what a string and its place in a list take.
 _EDGE_BYTES = 256

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from graphmount.sources.batches import Keys
+    from graphmount.sources.text_columns import Keys
 
 #: What an edge takes while it is a tuple of Python objects, and a dict of attributes is looked at.
 _EDGE_BYTES = 512

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from graphmount.sources.batches import Keys, Skipped
+    from graphmount.sources.batches import Skipped
+    from graphmount.sources.text_columns import Keys
     from graphmount.sources.options import OnError
     from graphmount.sources.row_sink import RowSink
     from graphmount.sources.sniff import Kind

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from graphmount import _core
 from graphmount._arguments import as_native
-from graphmount.sources.batches import TextColumn
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,6 +18,20 @@ if TYPE_CHECKING:
 _UUID_LENGTH = 36
 #: Where the 32 digits of a UUID stand among its dashes.
 _DIGIT_PLACES = np.array([i for i in range(_UUID_LENGTH) if i not in (8, 13, 18, 23)])
+
+#: Node ids as a source has them: numbers (int64, contiguous) or text.
+Keys: TypeAlias = "NDArray[np.int64] | TextColumn"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TextColumn:
+    """Strings as Arrow keeps them: string i is `data[offsets[i]:offsets[i + 1]]`, in UTF-8."""
+
+    offsets: NDArray[np.int64]
+    data: NDArray[np.uint8]
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
 
 
 def from_strings(strings: Sequence[str]) -> TextColumn:

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from graphmount import _core
 from graphmount._arguments import as_count, as_native, require_choice, require_text
 from graphmount.errors import SourceError
-from graphmount.sources.batches import Keys, Skipped, TextColumn
+from graphmount.sources.batches import Skipped
+from graphmount.sources.text_columns import Keys, TextColumn
 from graphmount.sources.compression import UnpackedStream
 from graphmount.sources.sniff import (
     find_delimiter,

@@ -15,7 +15,7 @@ FUZZ_SEED ?= $(shell date +%s)
 # The fuzzers of the core, then those of readers in Python.
 FUZZERS := gl gd text
 PYTHON_FUZZERS := dataset matrix_market
-PYTHON_READERS := */graphmount/_dataset_description.py,*/graphmount/sources/matrix_market.py
+PYTHON_READERS := */graphmount/_dataset/description.py,*/graphmount/_sources/text/matrix_market.py
 # Environments for each kind of sanitizer: Address and UB, or Thread.
 SANITIZE_VENV := .venv-sanitize
 THREAD_VENV := .venv-thread
@@ -107,7 +107,7 @@ sanitize-python: $(SANITIZE_VENV)/.built
 # sees what our code does, and the locks of the C library, the GIL among them.
 sanitize-stress: $(THREAD_VENV)/.built
 	LD_PRELOAD="$(call libraries,tsan stdc++)" $(THREAD_OPTIONS):die_after_fork=0 GRAPHMOUNT_SANITIZED=1 \
-		$(NO_ASLR) $(THREAD_VENV)/bin/python -m pytest tests/python/test_*stress*.py tests/python/test_threads.py \
+		$(NO_ASLR) $(THREAD_VENV)/bin/python -m pytest tests/python/*/test_*stress*.py tests/python/system/test_threads.py \
 		-p no:cacheprovider
 
 $(SANITIZE_VENV)/.made $(THREAD_VENV)/.made: pyproject.toml constraints.txt

@@ -10,7 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from graphmount._sizes import format_bytes
+from graphmount._support.sizes import format_bytes
 from graphmount.doctor.disk import examine_disk
 from graphmount.doctor.machine import examine_machine
 

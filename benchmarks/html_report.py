@@ -12,7 +12,7 @@ from html import escape
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from graphmount._text_output import write_text
+from graphmount._support.files.text_output import write_text
 
 from .plot import plot_of
 from .report_words import WORDS

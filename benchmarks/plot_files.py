@@ -6,7 +6,7 @@ import os
 import re
 from typing import TYPE_CHECKING, Any
 
-from graphmount._text_output import write_text
+from graphmount._support.files.text_output import write_text
 
 from .plot import plot_of
 from .svg_chart import to_svg

@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from graphmount._text_output import write_text
+from graphmount._support.files.text_output import write_text
 
 from .environment import environment
 from .memcap import parse_size

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from graphmount._regular_files import open_regular
-from graphmount._text_output import write_text
+from graphmount._support.files.regular_files import open_regular
+from graphmount._support.files.text_output import write_text
 
 FORMAT = "graphmount-bench-1"
 

@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 import graphmount as gm
-from graphmount._dataset_description import (
+from graphmount._dataset.description import (
     DESCRIPTION,
     encode_description,
     named_files,
@@ -157,7 +157,7 @@ FUZZER = Fuzzer(
     name="dataset",
     check=check,
     mutated=mutated,
-    readers=("graphmount._dataset_description", "json.decoder"),
+    readers=("graphmount._dataset.description", "json.decoder"),
 )
 
 if __name__ == "__main__":

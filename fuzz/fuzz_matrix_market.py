@@ -11,8 +11,8 @@ import gzip
 import os
 from typing import TYPE_CHECKING
 
+from graphmount._sources.text.matrix_market import MatrixMarketEdges
 from graphmount.errors import SourceError
-from graphmount.sources.matrix_market import MatrixMarketEdges
 from python_driver import Fuzzer
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ FUZZER = Fuzzer(
     name="matrix_market",
     check=check,
     mutated=mutated,
-    readers=("graphmount.sources.matrix_market", "graphmount.sources.edge_values"),
+    readers=("graphmount._sources.text.matrix_market", "graphmount._sources.contract.edge_values"),
 )
 
 if __name__ == "__main__":

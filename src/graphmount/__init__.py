@@ -15,32 +15,33 @@ time and no memory, whatever its size, and NumPy and PyTorch see the file as the
 
 from __future__ import annotations
 
-from graphmount import _interruption, errors  # noqa: F401  (Ctrl-C, before what takes long)
+from graphmount import errors
+from graphmount._compile.dataset.compiler import CompiledDataset, compile_dataset
+from graphmount._compile.expected_access import expected_access
+from graphmount._compile.feature_compiler import CompiledFeatures, compile_features
+from graphmount._compile.graph_compiler import CompiledGraph, compile_graph
+from graphmount._dataset.dataset import Dataset
+from graphmount._dataset.verification import Problem, Verification, verify
+from graphmount._loading.batch import Batch
+from graphmount._loading.link_batch import LinkBatch
+from graphmount._loading.link_loader import LinkNeighborLoader
+from graphmount._loading.link_negatives import LinkNegatives
+from graphmount._loading.node_loader import NeighborLoader
+from graphmount._loading.stats import LoaderStats, TableStats
+from graphmount._mount.features import FeatureStore
+from graphmount._mount.graph import Graph
+from graphmount._mount.memory_report import FileMemory, MemoryReport, memory
+from graphmount._mount.order import check_order
+from graphmount._mount.results.degree_summary import DegreeSummary
+from graphmount._mount.results.neighbor_lists import NeighborLists
+from graphmount._mount.results.neighbor_sample import NeighborSample
+from graphmount._mount.results.sections import Section
+from graphmount._mount.results.skip_gram_pairs import SkipGramPairs
+from graphmount._mount.results.visit_counts import VisitCounts
+from graphmount._sources.tables import EdgeTable, Table
+from graphmount._support import interruption as _interruption  # noqa: F401  (Ctrl-C, before what takes long)
+from graphmount._support.num_threads import num_threads, set_num_threads
 from graphmount._version import __version__ as __version__
-from graphmount.batch import Batch
-from graphmount.dataset import Dataset
-from graphmount.dataset_compiler import CompiledDataset, compile_dataset
-from graphmount.degree_summary import DegreeSummary
-from graphmount.expected_access import expected_access
-from graphmount.feature_compiler import CompiledFeatures, compile_features
-from graphmount.features import FeatureStore
-from graphmount.graph import Graph
-from graphmount.graph_compiler import CompiledGraph, compile_graph
-from graphmount.link_batch import LinkBatch
-from graphmount.link_loader import LinkNeighborLoader
-from graphmount.link_negatives import LinkNegatives
-from graphmount.loader import NeighborLoader
-from graphmount.loader_stats import LoaderStats, TableStats
-from graphmount.memory_report import FileMemory, MemoryReport, memory
-from graphmount.neighbor_lists import NeighborLists
-from graphmount.neighbor_sample import NeighborSample
-from graphmount.order import check_order
-from graphmount.sections import Section
-from graphmount.skip_gram_pairs import SkipGramPairs
-from graphmount.tables import EdgeTable, Table
-from graphmount.threads import num_threads, set_num_threads
-from graphmount.verification import Problem, Verification, verify
-from graphmount.visit_counts import VisitCounts
 
 __all__ = [
     "Batch",

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, NoReturn
 
 import graphmount
-from graphmount._interruption import INTERRUPTED, interruptible_once
+from graphmount._support.interruption import INTERRUPTED, interruptible_once
 from graphmount.cli import bench, doctor, info, output, verify
 from graphmount.cli import compile as compiling
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from graphmount._dataset_description import named_files
+from graphmount._dataset.description import named_files
 
 if TYPE_CHECKING:
     import graphmount as gm

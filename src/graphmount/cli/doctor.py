@@ -9,9 +9,9 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
-from graphmount._regular_files import require_replaceable
-from graphmount._sizes import format_bytes
-from graphmount._text_output import write_text
+from graphmount._support.files.regular_files import require_replaceable
+from graphmount._support.files.text_output import write_text
+from graphmount._support.sizes import format_bytes
 from graphmount.doctor import DatasetFacts, MachineReport, ReadFigure, examine
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ import os
 from typing import TYPE_CHECKING, Any
 
 import graphmount as gm
-from graphmount._regular_files import open_regular
-from graphmount._sizes import format_bytes
+from graphmount._support.files.regular_files import open_regular
+from graphmount._support.sizes import format_bytes
 from graphmount.cli.dataset_files import describe, files_of
 from graphmount.cli.output import complain
 

@@ -10,7 +10,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import graphmount as gm
-from graphmount._sizes import format_bytes
+from graphmount._support.sizes import format_bytes
 from graphmount.cli.output import complain
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from graphmount._sizes import format_bytes
+from graphmount._support.sizes import format_bytes
 from graphmount.doctor.dataset_advice import about_dataset
 from graphmount.doctor.estimate import suggested_memory
 from graphmount.doctor.finding import Finding, about, as_option

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from graphmount._row_feeds import SLOT_SHARE
-from graphmount._sizes import format_bytes
+from graphmount._loading.row_feeds import SLOT_SHARE
+from graphmount._support.sizes import format_bytes
 from graphmount.doctor.dataset import share_at
 from graphmount.doctor.estimate import bytes_under_way, estimate, suggested_memory
 from graphmount.doctor.finding import Finding, about, as_option, rate

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from graphmount._hot_rows import degree_counts
-from graphmount._mapped_reads import ListOffsets
+from graphmount._loading.hot_rows import degree_counts
+from graphmount._mount.mapped_reads import ListOffsets
 from graphmount.doctor.dataset import BatchFacts, DatasetFacts, TableFacts
 from graphmount.doctor.estimate import bytes_under_way
 
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from graphmount.dataset import Dataset
-    from graphmount.direction import Direction
-    from graphmount.features import FeatureStore
-    from graphmount.graph import Graph
+    from graphmount._dataset.dataset import Dataset
+    from graphmount._mount.features import FeatureStore
+    from graphmount._mount.graph import Graph
+    from graphmount._support.direction import Direction
 
 __all__ = ["examine_dataset", "largest_table"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from graphmount._row_feeds import SLOT_SHARE
+from graphmount._loading.row_feeds import SLOT_SHARE
 
 if TYPE_CHECKING:
     from graphmount.doctor.dataset import BatchFacts, DatasetFacts

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from graphmount._progress import reporting
-from graphmount.dataset import Dataset
+from graphmount._dataset.dataset import Dataset
+from graphmount._support.progress import reporting
 from graphmount.doctor.advice import advise
 from graphmount.doctor.dataset_examination import examine_dataset, largest_table
 from graphmount.doctor.disk import Disk, examine_disk
@@ -22,7 +22,7 @@ from graphmount.doctor.probe_file import ProbeFile, temporary_probe_file
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from graphmount._progress import ProgressOption
+    from graphmount._support.progress import ProgressOption
     from graphmount.doctor.dataset import DatasetFacts
     from graphmount.doctor.finding import Finding
 

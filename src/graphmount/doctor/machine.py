@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from graphmount.memory_report import memory, physical_bytes
+from graphmount._mount.memory_report import memory, physical_bytes
 
 __all__ = ["Machine", "examine_machine", "read_fact"]
 

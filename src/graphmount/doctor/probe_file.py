@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from graphmount import _core
-from graphmount._sizes import format_bytes
+from graphmount._support.sizes import format_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

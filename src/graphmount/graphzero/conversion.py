@@ -8,11 +8,11 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from graphmount._arguments import require_choice
-from graphmount.feature_compiler import compile_features
-from graphmount.graph_compiler import compile_graph
+from graphmount._compile.feature_compiler import compile_features
+from graphmount._compile.graph_compiler import compile_graph
+from graphmount._sources.text.table import TextTable
+from graphmount._support.arguments import require_choice
 from graphmount.graphzero.failures import as_runtime_errors
-from graphmount.sources.text_table import TextTable
 
 if TYPE_CHECKING:
     import os

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from graphmount._arguments import as_id
+from graphmount._support.arguments import as_id
 from graphmount.errors import IdError
 from graphmount.graphzero.failures import as_runtime_errors
 from graphmount.graphzero.original_files import mount_features

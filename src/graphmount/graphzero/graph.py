@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from graphmount._arguments import as_count, as_id
-from graphmount._mapped_reads import read_list_section
+from graphmount._mount.mapped_reads import read_list_section
+from graphmount._support.arguments import as_count, as_id
 from graphmount.graphzero.failures import as_runtime_errors
 from graphmount.graphzero.original_files import mount_graph
 

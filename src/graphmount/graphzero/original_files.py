@@ -11,12 +11,12 @@ import os
 import warnings
 from typing import TYPE_CHECKING
 
-from graphmount._regular_files import open_regular
-from graphmount.feature_compiler import compile_features
-from graphmount.features import FeatureStore
-from graphmount.graph import Graph
-from graphmount.graph_compiler import compile_graph
-from graphmount.sources.graphzero import FEATURES_MAGIC, GRAPH_MAGIC
+from graphmount._compile.feature_compiler import compile_features
+from graphmount._compile.graph_compiler import compile_graph
+from graphmount._mount.features import FeatureStore
+from graphmount._mount.graph import Graph
+from graphmount._sources.objects.graphzero import FEATURES_MAGIC, GRAPH_MAGIC
+from graphmount._support.files.regular_files import open_regular
 
 if TYPE_CHECKING:
     from collections.abc import Callable

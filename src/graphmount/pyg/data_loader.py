@@ -14,20 +14,20 @@ from typing import TYPE_CHECKING, Any, Literal
 import torch
 from torch_geometric.data import Data
 
-from graphmount._arguments import as_ids, require_function
-from graphmount._loader_inputs import LoaderData, open_data
-from graphmount._mapped_reads import gather_list_values
-from graphmount._shown import shown
-from graphmount._torch_loader import TensorLoader
-from graphmount.dataset import Dataset
+from graphmount._dataset.dataset import Dataset
+from graphmount._loading.inputs import LoaderData, open_data
+from graphmount._mount.mapped_reads import gather_list_values
+from graphmount._support.arguments import as_ids, require_function
+from graphmount._support.shown import shown
 from graphmount.errors import MissingDataError
 from graphmount.pyg.batch_names import require_free_names
+from graphmount.torch.loaders import TensorLoader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from graphmount._tensor_batch import TensorBatch
-    from graphmount.features import FeatureStore
+    from graphmount._mount.features import FeatureStore
+    from graphmount.torch.tensor_batch import TensorBatch
 
 __all__ = ["DataLoader"]
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from graphmount._arguments import as_ids, as_list, require_choice, require_type
-from graphmount._mapped_reads import gather_list_values
-from graphmount._shown import shown
-from graphmount.dataset import Dataset
+from graphmount._dataset.dataset import Dataset
+from graphmount._mount.mapped_reads import gather_list_values
+from graphmount._support.arguments import as_ids, as_list, require_choice, require_type
+from graphmount._support.shown import shown
 from graphmount.errors import MissingDataError
 from graphmount.pyg.batch_names import require_free_names
 from graphmount.torch import gather

@@ -15,9 +15,9 @@ import torch
 import torch_geometric.data
 from torch_geometric.data import TensorAttr
 
-from graphmount._arguments import as_list, require_type
-from graphmount._shown import shown
-from graphmount.dataset import Dataset
+from graphmount._dataset.dataset import Dataset
+from graphmount._support.arguments import as_list, require_type
+from graphmount._support.shown import shown
 from graphmount.pyg.batch_names import require_free_names
 from graphmount.pyg.node_index import NodeIndex
 from graphmount.torch import gather

@@ -14,13 +14,13 @@ import torch
 import torch_geometric.data
 from torch_geometric.data.graph_store import EdgeAttr, EdgeLayout
 
-from graphmount._arguments import require_type
-from graphmount._tensor_views import tensor_over
-from graphmount.dataset import Dataset
-from graphmount.graph import Graph
+from graphmount._dataset.dataset import Dataset
+from graphmount._mount.graph import Graph
+from graphmount._support.arguments import require_type
+from graphmount.torch.tensor_views import tensor_over
 
 if TYPE_CHECKING:
-    from graphmount.direction import Direction
+    from graphmount._support.direction import Direction
 
 __all__ = ["GraphStore"]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from graphmount._torch_loader import LinkNeighborLoader as TensorLinkLoader
 from graphmount.pyg.data_loader import DataLoader, feature_dtypes, open_pyg_data
 from graphmount.pyg.loader_options import take_options
+from graphmount.torch.loaders import LinkNeighborLoader as TensorLinkLoader
 
 if TYPE_CHECKING:
     import os
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from torch_geometric.data import Data
     from torch_geometric.sampler import NegativeSampling
 
-    from graphmount._tensor_batch import LinkTensorBatch
-    from graphmount.dataset import Dataset
-    from graphmount.features import FeatureStore
-    from graphmount.graph import Graph
-    from graphmount.link_negatives import LinkNegatives
+    from graphmount._dataset.dataset import Dataset
+    from graphmount._loading.link_negatives import LinkNegatives
+    from graphmount._mount.features import FeatureStore
+    from graphmount._mount.graph import Graph
+    from graphmount.torch.tensor_batch import LinkTensorBatch
 
 __all__ = ["LinkNeighborLoader"]
 

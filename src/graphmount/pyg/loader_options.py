@@ -12,8 +12,8 @@ from typing import Any
 
 import torch
 
-from graphmount._arguments import require_choice, require_type
-from graphmount._shown import shown
+from graphmount._support.arguments import require_choice, require_type
+from graphmount._support.shown import shown
 
 __all__ = ["take_options"]
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from graphmount._torch_loader import NeighborLoader as TensorNodeLoader
 from graphmount.pyg.data_loader import DataLoader, feature_dtypes, open_pyg_data
 from graphmount.pyg.loader_options import take_options
+from graphmount.torch.loaders import NeighborLoader as TensorNodeLoader
 
 if TYPE_CHECKING:
     import os
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from torch_geometric.data import Data
 
-    from graphmount._tensor_batch import TensorBatch
-    from graphmount.dataset import Dataset
-    from graphmount.features import FeatureStore
-    from graphmount.graph import Graph
+    from graphmount._dataset.dataset import Dataset
+    from graphmount._mount.features import FeatureStore
+    from graphmount._mount.graph import Graph
+    from graphmount.torch.tensor_batch import TensorBatch
 
 __all__ = ["NeighborLoader"]
 

@@ -20,19 +20,19 @@ from torch_geometric.sampler import (
 from torch_geometric.sampler.base import SubgraphType
 from torch_geometric.sampler.neighbor_sampler import edge_sample
 
-from graphmount._arguments import as_counts, require_choice
-from graphmount._tensor_views import tensor_over
+from graphmount._mount.graph import Graph
+from graphmount._support.arguments import as_counts, require_choice
 from graphmount.errors import MissingDataError
-from graphmount.graph import Graph
+from graphmount.torch.tensor_views import tensor_over
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from torch_geometric.sampler import NegativeSampling
 
-    from graphmount.dataset import Dataset
-    from graphmount.direction import Direction
-    from graphmount.neighbor_sampling import TemporalStrategy
+    from graphmount._dataset.dataset import Dataset
+    from graphmount._mount.neighbor_sampling import TemporalStrategy
+    from graphmount._support.direction import Direction
     from graphmount.pyg.feature_store import FeatureStore
     from graphmount.pyg.graph_store import GraphStore
 

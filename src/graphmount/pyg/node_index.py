@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from graphmount._arguments import as_plain
+from graphmount._support.arguments import as_plain
 from graphmount.errors import IdError
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import json
 import re
 from typing import TYPE_CHECKING
 
-from graphmount._sizes import format_bytes
+from graphmount._support.sizes import format_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 import graphmount as gm
+from graphmount._sources.layouts.recognition import find_layout
 from graphmount.cli.compile import messages
 from graphmount.cli.compile import options as shared
 from graphmount.cli.output import note
-from graphmount.sources.layouts import find_layout
 
 if TYPE_CHECKING:
     import argparse
 
-    from graphmount.sources.layouts import SourceArguments
+    from graphmount._sources.layouts.recognition import SourceArguments
 
 
 def add_to(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from graphmount._shown import shown
-from graphmount._sizes import parse_bytes
+from graphmount._support.shown import shown
+from graphmount._support.sizes import parse_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable

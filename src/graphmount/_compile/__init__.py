@@ -1,0 +1,1 @@
+"""Writes graphs, features and whole datasets."""

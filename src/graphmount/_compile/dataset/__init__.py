@@ -1,0 +1,1 @@
+"""Whole datasets: one order for all files, checked before hours of work."""

@@ -1,0 +1,306 @@
+"""Compiling a graph, the tables of its nodes, labels and splits into one folder, in one order."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from graphmount._compile.dataset.checks import check_options, check_parts, known_nodes
+from graphmount._compile.dataset.files import (
+    as_tables,
+    folder_bytes,
+    name_of,
+    require_words,
+    shown_name,
+    write_description,
+    write_splits,
+)
+from graphmount._compile.dataset.nodes import choose_order, count_nodes, read_keys, require_keys
+from graphmount._compile.dataset.splits import read_splits
+from graphmount._compile.edges.intake import EdgeIntake, Ids, require_memory, require_space
+from graphmount._compile.edges.placement import RowsOfAllEdges
+from graphmount._compile.feature_compiler import CompiledFeatures, compile_table
+from graphmount._compile.graph_compiler import graph_options, known_node_ids
+from graphmount._compile.output.atomic_folder import atomic_folder
+from graphmount._compile.output.own_sources import side_file, side_splits
+from graphmount._compile.output.path import folder_output
+from graphmount._mount.graph import Graph
+from graphmount._mount.memory_report import physical_bytes
+from graphmount._sources.contract.batches import Skipped
+from graphmount._sources.contract.node_keys import as_keys
+from graphmount._sources.table_opening import open_edge_table, open_table
+from graphmount._sources.tables import EdgeTable, Table
+from graphmount._support.files.temporary_folders import require_own_process
+from graphmount._support.progress import ProgressOption, staged, steps
+from graphmount._support.sizes import parse_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import ArrayLike
+
+    from graphmount._sources.contract.batches import RowSource
+    from graphmount._sources.contract.options import OnError
+
+__all__ = ["CompiledDataset", "compile_dataset"]
+
+_LABELS = "labels.gd"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompiledDataset:
+    """What `compile_dataset` wrote.
+
+    Attributes:
+        path: The folder.
+        num_nodes: Nodes of the graph.
+        num_edges: List entries of one direction.
+        file_bytes: The size of all files.
+        skipped: How many rows of all sources were left out, with `on_error="skip"`.
+        skipped_examples: What was wrong with the first of them.
+        seconds: How long it took.
+
+    Examples:
+        >>> import graphmount as gm
+        >>> gm.compile_dataset("ring", edges=([0, 1, 2], [1, 2, 0])).num_edges
+        3
+    """
+
+    path: str
+    num_nodes: int
+    num_edges: int
+    file_bytes: int
+    skipped: int
+    skipped_examples: tuple[str, ...]
+    seconds: float
+
+
+def compile_dataset(
+    out: str | os.PathLike[str],
+    *,
+    edges: Any,  # noqa: ANN401  (whatever has edges)
+    features: Mapping[str, Any] | None = None,
+    labels: Any = None,  # noqa: ANN401  (whatever has rows)
+    splits: Mapping[str, Any] | None = None,
+    edge_features: Mapping[str, Any] | None = None,
+    order: Literal["hot", "given"] | ArrayLike = "hot",
+    directed: bool = True,
+    neighbors: Literal["both", "in", "out"] = "both",
+    ids: Ids = "dense",
+    key_type: Literal["int", "str"] | None = None,
+    node_ids: ArrayLike | Sequence[str] | None = None,
+    num_nodes: int | None = None,
+    dedup: bool | Literal["first", "sum"] = False,
+    self_loops: Literal["keep", "drop"] = "keep",
+    index_dtype: Literal["int32", "int64"] | None = None,
+    on_error: OnError = "raise",
+    overwrite: bool = False,
+    notes: Sequence[str] = (),
+    memory: int | str = "2GiB",
+    tmp: str | os.PathLike[str] | None = None,
+    progress: ProgressOption = None,
+) -> CompiledDataset:
+    """Writes a folder with a graph, the tables of its nodes, labels and splits; see `Dataset`.
+
+    With `order="hot"`, nodes are renumbered so that those which sampling meets most often come
+    first: their neighbor lists, and their rows of features, then lie together at the front of
+    their files, where a small cache holds them. The folder appears complete or not at all.
+
+    Args:
+        out: The folder to write.
+        edges: The edges: any source of `compile_graph`, or an `EdgeTable`, which has options.
+        features: Tables of the nodes by name: any source of `compile_features`, or a `Table`.
+        labels: Labels of the nodes: a source with one column, or a `Table`.
+        splits: Nodes by the name of the split, such as "train": ids of the source, a mask with one
+            bool for each node in the order of the source, or a file of ids.
+        edge_features: Tables of the edges by name: row i belongs to row i of the edges. They are
+            stored by edge id. Not with `on_error="skip"`.
+        order: "hot" orders nodes by how often they appear in the lists that sampling reads. "given"
+            keeps the order of the source. Or one number for each node of the source, those with
+            the highest first: see `expected_access`.
+        directed: If False, every edge runs both ways.
+        neighbors: Which lists to keep: "in" (what sampling reads), "out" or both.
+        ids: "dense" takes ids as they are; "map" numbers integers, strings or UUIDs as they first
+            appear, in the keys of tables before the edges.
+        key_type: With `ids="map"` and text files, whether ids are "int" or "str".
+        node_ids: The ids of all nodes; see `compile_graph`.
+        num_nodes: Number of nodes; by default the rows of the tables, or the largest id plus one.
+        dedup: What to do with repeated edges; see `compile_graph`.
+        self_loops: Whether to keep or drop edges from a node to itself.
+        index_dtype: The dtype of neighbors; see `compile_graph`.
+        on_error: "skip" leaves out rows that cannot be used, and counts them.
+        overwrite: Replace the dataset at `out`. Anything else is never removed: a folder that is no
+            dataset, or holds other files too, is refused.
+        notes: Sentences to keep in `dataset.json`.
+        memory: How much memory the process may use for this, besides sources that are in memory.
+        tmp: The folder for temporary files; that of `out` if None.
+        progress: A callback of (done, total), in thousandths; True or False for bars or none.
+
+    Returns:
+        A `CompiledDataset`.
+
+    Raises:
+        SourceError: Something in a source is wrong; the message says what and where.
+        OrderError: A table has not as many rows as there are nodes, or edges.
+        FileExistsError: There is something at `out`, and `overwrite` is False; or it is no dataset.
+        BudgetError: The work needs more than `memory`.
+        ValueError, TypeError: A source is of no known kind, or an option is wrong.
+        OSError: A file cannot be read or written, or the disk is full.
+
+    Examples:
+        >>> import numpy as np
+        >>> import graphmount as gm
+        >>> done = gm.compile_dataset(
+        ...     "papers",
+        ...     edges=([0, 2, 2], [1, 0, 1]),
+        ...     features={"x": gm.Table(source=np.eye(3, dtype=np.float32), dtype="float16")},
+        ...     labels=[1, 0, 1],
+        ...     splits={"train": [0], "test": np.array([False, True, True])},
+        ... )
+        >>> gm.Dataset("papers").to_external([0, 1, 2])
+        array([2, 0, 1])
+    """
+    start = time.monotonic()
+    check_options(
+        order, overwrite=overwrite, has_edge_tables=bool(edge_features), on_error=on_error
+    )
+    budget = min(parse_bytes(memory, "memory"), physical_bytes())
+    require_memory(budget, memory)
+    path, folder = folder_output(
+        out,
+        tmp,
+        edges,
+        features,
+        labels,
+        edge_features,
+        side_file(node_ids),
+        side_file(order),
+        *side_splits(splits),
+    )
+    tables = as_tables(features, "features")
+    if labels is not None:
+        tables[_LABELS] = labels if isinstance(labels, Table) else Table(source=labels)
+    edge_tables = as_tables(edge_features, "edge_features")
+    source = open_edge_table(
+        edges if isinstance(edges, EdgeTable) else EdgeTable(source=edges),
+        ids=ids,
+        key_type=key_type,
+        on_error=on_error,
+    )
+    rows, edge_rows = (
+        {
+            file: open_table(table, name=shown_name(file), on_error=on_error)
+            for file, table in opened.items()
+        }
+        for opened in (tables, edge_tables)
+    )
+    keys = known_node_ids(source, ids) if node_ids is None else as_keys(node_ids, "node_ids")
+    if ids == "map" and keys is None:
+        require_keys(rows.values())
+    else:
+        num_nodes = count_nodes(num_nodes, keys, rows.values())
+    read = read_splits(splits, source=source, ids=ids, keys=keys, num_nodes=num_nodes)
+    require_words(notes, read)
+    check_parts(
+        known_nodes(source, ids, keys, num_nodes),
+        source,
+        node_tables={file: (tables[file], opened) for file, opened in rows.items()},
+        edge_tables={file: (edge_tables[file], opened) for file, opened in edge_rows.items()},
+        splits=read,
+        order=order,
+        notes=notes,
+    )
+    options = graph_options(
+        source,
+        directed=directed,
+        neighbors=neighbors,
+        num_nodes=num_nodes,
+        dedup=dedup,
+        self_loops=self_loops,
+        index_dtype=index_dtype,
+        source_rows=bool(edge_tables),
+    )
+    require_space(source, options, out=path, folder=folder, memory=budget)
+    intake = EdgeIntake(
+        source,
+        options,
+        ids=ids,
+        node_ids=keys,
+        on_error=on_error,
+        memory=budget,
+        folder=folder,
+    )
+    process = os.getpid()
+    with (
+        atomic_folder(path, overwrite=overwrite) as partial,
+        steps(progress, 1 + len(rows) + len(edge_rows)) as next_step,
+    ):
+        graph_path = os.path.join(partial, "graph.gl")
+        stages = (f"reading {source.name}", "writing graph.gl")
+        with staged(next_step(), stages) as (reading, writing):
+            if ids == "map" and keys is None:
+                for keyed in rows.values():
+                    intake.add_keys(read_keys(keyed, memory=budget // 16))
+            intake.read(reading)
+            num_rows = intake.num_rows
+            new_ids, external = choose_order(intake, order, budget)
+            written = intake.finish(graph_path, writing, new_ids=new_ids, node_ids=external)
+        graph = Graph(graph_path)
+
+        def store(
+            file: str,
+            opened: RowSource,
+            table: Table,
+            **belongs: Any,  # noqa: ANN401
+        ) -> CompiledFeatures:
+            require_own_process(process, path)  # for what was stored before this
+            target = os.path.join(partial, file)
+            os.makedirs(os.path.dirname(target), exist_ok=True)
+            return compile_table(
+                opened,
+                table,
+                target,
+                **belongs,
+                on_error=on_error,
+                # What is left of a killed attempt goes with its folder.
+                folder=partial if tmp is None else folder,
+                memory=budget,
+                progress=next_step(),
+            )
+
+        stored = [
+            store(file, opened, tables[file], graph=graph, new_ids=new_ids)
+            for file, opened in rows.items()
+        ]
+        for file, opened in edge_rows.items():
+            all_rows = RowsOfAllEdges(opened, num_rows, source.name)
+            store(file, all_rows, edge_tables[file], edges=graph)
+        require_own_process(process, path)
+        split_files = write_splits(read, partial, graph, new_ids=new_ids)
+        write_description(
+            partial,
+            num_nodes=written.num_nodes,
+            num_edges=written.num_edges,
+            order=order if isinstance(order, str) else "scores",
+            graph="graph.gl",
+            features={name_of(file): file for file in rows if file != _LABELS},
+            edge_features={name_of(file): file for file in edge_tables},
+            labels=None if labels is None else _LABELS,
+            splits=split_files,
+            notes=list(notes),
+        )
+    skipped = Skipped()
+    skipped.add(source.skipped.count, source.skipped.examples)
+    for table in stored:
+        skipped.add(table.skipped, list(table.skipped_examples))
+    return CompiledDataset(
+        path=path,
+        num_nodes=written.num_nodes,
+        num_edges=written.num_edges,
+        file_bytes=folder_bytes(path),
+        skipped=skipped.count,
+        skipped_examples=tuple(skipped.examples),
+        seconds=time.monotonic() - start,
+    )

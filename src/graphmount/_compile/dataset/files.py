@@ -1,0 +1,118 @@
+"""What lies where in the folder of a dataset, and what describes it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from graphmount._compile.dataset.splits import as_nodes
+from graphmount._compile.feature_compiler import compile_features
+from graphmount._dataset.description import DESCRIPTION, encode_description, named_files
+from graphmount._mount.features import FeatureStore
+from graphmount._mount.graph import Graph
+from graphmount._sources.tables import Table
+from graphmount._support.arguments import as_list
+from graphmount._support.files.opened_folder import OpenedFolder
+from graphmount._support.shown import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+#: Of a file, in bytes.
+_LONGEST_NAME = 255
+
+
+def as_tables(tables: Mapping[str, Any] | None, kind: str) -> dict[str, Table]:
+    """Tables by the file they will be in."""
+    if not isinstance(tables, Mapping | None):
+        raise TypeError(f"{kind}={shown(tables)}; pass a dict, such as {{'x': rows}}")
+    return {
+        _file_of(kind, name): table if isinstance(table, Table) else Table(source=table)
+        for name, table in (tables or {}).items()
+    }
+
+
+def _file_of(kind: str, name: object) -> str:
+    if not isinstance(name, str) or not re.fullmatch(r"[\w][\w .-]*", name):
+        raise ValueError(
+            f"{kind}: {name!r} cannot be the name of a file; use letters, digits, '_', '-' and '.'"
+        )
+    if len(os.fsencode(f"{name}.gd")) > _LONGEST_NAME:
+        raise ValueError(
+            f"{kind}: {name[:40] + '…'!r} cannot be the name of a file: it is too long; use "
+            f"{_LONGEST_NAME - 3} bytes at the most"
+        )
+    return f"{kind}/{name}.gd"
+
+
+def require_words(notes: Sequence[str], splits: Iterable[str]) -> None:
+    """Raises unless notes are sentences, and splits have names of files."""
+    for note in as_list(notes, "notes", "sentences"):
+        if not isinstance(note, str):
+            raise TypeError(f"notes must be a list of sentences, not of {shown(note)}")
+    for name in splits:
+        _file_of("splits", name)
+
+
+def name_of(file: str) -> str:
+    """The name under which a table of this file was given."""
+    return os.path.basename(file).removesuffix(".gd")
+
+
+def shown_name(file: str) -> str:
+    """What messages call a table of this file: as it was given, "features 'x'" or "labels"."""
+    kind = os.path.dirname(file)
+    return f"{kind} {name_of(file)!r}" if kind else name_of(file)
+
+
+def write_splits(
+    splits: Mapping[str, Any],
+    folder: str,
+    graph: Graph,
+    *,
+    new_ids: NDArray[np.int64] | None,
+) -> dict[str, str]:
+    """Writes the nodes of each split, as `read_splits` gives it; returns the files by name."""
+    files = {}
+    for name, split in splits.items():
+        files[name] = _file_of("splits", name)
+        os.makedirs(os.path.join(folder, "splits"), exist_ok=True)
+        nodes = as_nodes(split, name, graph, new_ids=new_ids)
+        compile_features(nodes, os.path.join(folder, files[name]), progress=False)
+    return files
+
+
+def write_description(folder: str, **description: object) -> None:
+    """Writes what makes the folder a dataset, with a list of its files as they are now."""
+    whole = description | {"files": _listed(folder, description)}
+    with open(os.path.join(folder, DESCRIPTION), "xb") as file:
+        file.write(encode_description(whole))
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _listed(folder: str, description: dict[str, object]) -> dict[str, dict[str, object]]:
+    """For each file its size, and the checksum of its header, which covers all of its content."""
+    listed: dict[str, dict[str, object]] = {}
+    with OpenedFolder(folder) as opened:
+        for kind, _, file in named_files(description):
+            handle_type = Graph if kind == "graph" else FeatureStore
+            with handle_type._open_inside(opened, file) as handle:  # noqa: SLF001
+                size, checksum = handle._content  # noqa: SLF001
+            listed[file] = {"bytes": size, "checksum": f"{checksum:016x}"}
+    return listed
+
+
+def folder_bytes(path: str) -> int:
+    """The size of all files in a folder."""
+    return sum(
+        os.path.getsize(os.path.join(folder, file))
+        for folder, _, files in os.walk(path)
+        for file in files
+    )

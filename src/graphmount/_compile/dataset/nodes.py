@@ -1,0 +1,121 @@
+"""Which nodes a dataset has, and in which order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from graphmount import _core
+from graphmount._sources.contract.file_stamps import require_unchanged
+from graphmount._sources.contract.node_keys import take_keys
+from graphmount._support.arguments import as_count, as_plain
+from graphmount._support.sizes import format_bytes
+from graphmount.errors import BudgetError, OrderError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from graphmount._compile.edges.intake import EdgeIntake
+    from graphmount._sources.contract.batches import RowSource
+    from graphmount._support.text_columns import Keys
+
+
+def _known_num_nodes(tables: Iterable[RowSource]) -> int | None:
+    """How many rows the tables without keys have: one for each node. None if none of them knows."""
+    known: RowSource | None = None
+    for table in tables:
+        if table.has_keys or table.num_rows is None:
+            continue
+        if known is not None and known.num_rows != table.num_rows:
+            raise OrderError(
+                f"{known.name} has {known.num_rows} rows, and {table.name} has {table.num_rows}"
+            )
+        known = table
+    return None if known is None else known.num_rows
+
+
+def read_keys(table: RowSource, *, memory: int) -> Iterator[Keys]:
+    """The keys of a table, batch by batch; nothing if it has none."""
+    if not table.has_keys:
+        return
+    for batch in table.batches(memory=memory):
+        if batch.keys is not None:
+            yield batch.keys
+    require_unchanged(table)
+    # The pass that reads the rows leaves the same ones out again.
+    table.skipped.clear()
+
+
+def count_nodes(
+    num_nodes: int | None, node_ids: Keys | None, tables: Iterable[RowSource]
+) -> int | None:
+    """How many nodes there are, if that is known; raises if a table has not as many rows."""
+    known = _known_num_nodes(tables)
+    expected = None if num_nodes is None else as_count(num_nodes, "num_nodes")
+    if expected is None and node_ids is not None:
+        expected = len(node_ids)
+    if None not in (known, expected) and known != expected:
+        raise OrderError(f"the tables of nodes have {known} rows, but there are {expected} nodes")
+    return known if expected is None else expected
+
+
+def require_keys(tables: Iterable[RowSource]) -> None:
+    """Without node_ids, nobody knows which node a row without a key is of."""
+    for table in tables:
+        if not table.has_keys:
+            raise ValueError(
+                f"{table.name} has no keys, and with ids='map' nodes are numbered as they appear; "
+                "pass Table(source=…, key=…), or node_ids= with the ids in the order of the rows"
+            )
+
+
+def choose_order(
+    intake: EdgeIntake, order: str | ArrayLike, budget: int
+) -> tuple[NDArray[np.int64] | None, Keys | None]:
+    """The new number of each node, if they get new ones, and the external ids in that order."""
+    keys = intake.keys()
+    if isinstance(order, str) and order == "given":
+        return None, keys
+    num_nodes = intake.num_nodes
+    needed = 20 * num_nodes
+    if needed > budget // 2:
+        raise BudgetError(
+            f"ordering {num_nodes:,} nodes takes {format_bytes(needed)}, more than half of "
+            f"memory={format_bytes(budget)}; pass memory={2 * needed} or more, or "
+            "order='given'"
+        )
+    if isinstance(order, str):
+        new_to_old = _core.hot_order(intake.appearances())
+    else:
+        scores = as_scores(order, num_nodes)
+        # Backwards and forwards again: the highest first, and of equal ones the first. As they are:
+        # large integers that become floats may be equal all of a sudden.
+        new_to_old = num_nodes - 1 - np.argsort(scores[::-1], kind="stable")[::-1]
+    new_ids = np.empty(num_nodes, dtype=np.int64)
+    new_ids[new_to_old] = np.arange(num_nodes)
+    return new_ids, new_to_old if keys is None else take_keys(keys, new_to_old)
+
+
+def as_scores(order: ArrayLike, num_nodes: int | None) -> NDArray[Any]:
+    """The scores that nodes are ordered by.
+
+    Args:
+        order: As they are given.
+        num_nodes: How many nodes there are, if that is known.
+
+    Raises:
+        ValueError: They are not one number for each node.
+    """
+    scores = as_plain(order, "order")
+    if scores.ndim != 1 or scores.dtype.kind not in "fiu" or num_nodes not in (None, len(scores)):
+        nodes = "node" if num_nodes is None else f"of the {num_nodes} nodes"
+        raise ValueError(
+            f"order= takes one number for each {nodes}, not an array of shape {scores.shape} and "
+            f"dtype {scores.dtype}"
+        )
+    if np.isnan(scores).any():
+        raise ValueError(f"order= has NaN for node {int(np.argmax(np.isnan(scores)))}")
+    return scores

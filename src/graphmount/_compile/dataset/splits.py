@@ -1,0 +1,144 @@
+"""Splits of a dataset: which nodes each of them names.
+
+They are read and looked at before anything is compiled, so that a split of floats is refused at
+once; which of its nodes exist is known when the graph is.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from graphmount._sources.contract.file_stamps import require_unchanged
+from graphmount._sources.opening import open_rows
+from graphmount._support.arguments import as_ids, as_plain
+from graphmount._support.shown import shown
+from graphmount._support.text_columns import TextColumn
+from graphmount.errors import IdError, SourceError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from graphmount._mount.graph import Graph
+    from graphmount._sources.contract.batches import EdgeSource
+    from graphmount._support.text_columns import Keys
+
+
+def read_splits(
+    splits: Mapping[str, Any] | None,
+    *,
+    source: EdgeSource,
+    ids: str,
+    keys: Keys | None,
+    num_nodes: int | None,
+) -> dict[str, NDArray[Any]]:
+    """Splits as users give them: integers, masks or text, all of one dimension.
+
+    Args:
+        splits: By name: ids of the source, a mask of its nodes, or a file of ids.
+        source: The edges.
+        ids: Whether ids are node numbers, or keys to be numbered.
+        keys: The external ids of all nodes, where they are known.
+        num_nodes: How many nodes there are, where that is known.
+
+    Raises:
+        TypeError, ValueError: One is not a split, or of the wrong kind.
+        SourceError: A file is not one of ids.
+    """
+    if splits is None:
+        return {}
+    if not isinstance(splits, Mapping):
+        raise TypeError(f"splits={shown(splits)}; pass a dict, such as {{'train': [0, 1]}}")
+    is_text = source.has_text_ids if ids == "map" and keys is None else isinstance(keys, TextColumn)
+    read = {}
+    for name, split in splits.items():
+        values = _read(split, f"split {name!r}")
+        if values.dtype == np.bool_:
+            _require_mask(
+                values, name, has_order=ids == "dense" or keys is not None, num_nodes=num_nodes
+            )
+        elif values.size and (values.dtype.kind in "OU") != is_text:
+            wanted = "strings" if is_text else "integers"
+            raise TypeError(f"split {name!r} must be {wanted}, as the ids are, not {values.dtype}")
+        read[name] = values
+    return read
+
+
+def _read(split: Any, what: str) -> NDArray[Any]:  # noqa: ANN401
+    if isinstance(split, str | os.PathLike):
+        return _read_file(split)
+    if isinstance(split, list | tuple) and split and isinstance(split[0], str):
+        for place, value in enumerate(split):
+            if not isinstance(value, str):
+                raise TypeError(f"{what}: item {place} is {shown(value)}; ids are all strings")
+        return np.array(split, dtype=object)  # as they are: NumPy's own would be as long as one
+    values = as_plain(split, what)
+    if values.ndim != 1:
+        raise ValueError(f"{what} must be one-dimensional, not of shape {values.shape}")
+    if values.size and values.dtype.kind not in "biuUO":
+        raise TypeError(
+            f"{what} must be ids or a mask of bools, not {values.dtype}; pass "
+            "array.astype(numpy.int64) if its values are whole numbers"
+        )
+    if values.dtype.kind == "O":
+        return as_ids(values.tolist(), what, error=SourceError)  # or a message that says why not
+    return values
+
+
+def _read_file(path: str | os.PathLike[str]) -> NDArray[Any]:
+    source = open_rows(path)
+    if source.num_columns != 1:
+        raise SourceError(f"{source.name}: a split is one column of ids, not {source.num_columns}")
+    if source.dtype.startswith(("float", "bfloat")):
+        raise SourceError(f"{source.name}: a split has integers, not {source.dtype}")
+    parts = [batch.rows.reshape(-1) for batch in source.batches(memory=16 << 20)]
+    require_unchanged(source)
+    return np.concatenate(parts) if parts else np.empty(0, np.int64)
+
+
+def _require_mask(
+    mask: NDArray[np.bool_], name: str, *, has_order: bool, num_nodes: int | None
+) -> None:
+    if not has_order:
+        raise SourceError(
+            f"split {name!r} is a mask, and with ids='map' nodes are numbered as they appear; pass "
+            "ids, or node_ids= with the ids in the order of the mask"
+        )
+    if num_nodes is not None and mask.shape != (num_nodes,):
+        raise SourceError(
+            f"split {name!r}: a mask has one value for each node of the source, so its shape "
+            f"is ({num_nodes},), not {mask.shape}"
+        )
+
+
+def as_nodes(
+    split: NDArray[Any], name: str, graph: Graph, *, new_ids: NDArray[np.int64] | None
+) -> NDArray[np.int64]:
+    """The nodes of the graph that a split names.
+
+    Args:
+        split: As `read_splits` gives it.
+        name: What messages call it.
+        graph: The graph.
+        new_ids: The node of the graph for each node of the source, if they have new numbers.
+
+    Raises:
+        SourceError: One does not exist.
+    """
+    if split.dtype == np.bool_:
+        _require_mask(split, name, has_order=True, num_nodes=graph.num_nodes)
+        places = np.flatnonzero(split)
+        return places if new_ids is None else new_ids[places]
+    if len(split) == 0:
+        return np.empty(0, np.int64)
+    try:
+        if graph.node_id_type is not None:
+            return graph.to_internal(split)
+        nodes = as_ids(split, f"split {name!r}")
+        graph.degree(nodes, direction=graph.directions[0])  # which says what does not exist
+    except IdError as error:
+        raise SourceError(f"split {name!r}: {error}") from None
+    return nodes

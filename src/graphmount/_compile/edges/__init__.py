@@ -1,0 +1,1 @@
+"""Edges on their way from a source into the core."""

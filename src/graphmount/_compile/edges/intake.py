@@ -1,0 +1,313 @@
+"""Reads a source of edges into the core: ids mapped, bad rows reported or skipped, budget kept.
+
+What compiling a graph and compiling a dataset share. First `read`, then `finish`.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from graphmount import _core
+from graphmount._compile.edges.key_map import KeyMap, shown_key
+from graphmount._sources.contract.batches import MOST_EXAMPLES
+from graphmount._sources.contract.file_stamps import require_unchanged, size_of
+from graphmount._support.files.disk_space import require_free
+from graphmount._support.shown import shown
+from graphmount._support.sizes import format_bytes
+from graphmount._support.text_columns import TextColumn
+from graphmount.errors import SourceError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from numpy.typing import NDArray
+
+    from graphmount._sources.contract.batches import EdgeBatch, EdgeSource
+    from graphmount._sources.contract.options import OnError
+    from graphmount._support.text_columns import Keys
+
+#: How node ids of a source become those of the graph: as they are, or numbered as they appear.
+Ids = Literal["dense", "map"]
+
+#: With less, buffers alone would exceed the budget.
+_LEAST_MEMORY = 64 << 20
+#: Small enough that the memory of one batch is used again for the next, and stays in the caches.
+_BATCH_BYTES = 16 << 20
+#: As in the core: more nodes are believed only of sources with as many edges, or if one says so.
+_PLAUSIBLE_NODES = 1 << 24
+_NODES_PER_EDGE = 64
+
+
+@dataclass(frozen=True, kw_only=True)
+class GraphOptions:
+    """What the core is told about the graph to make; see `compile_graph`."""
+
+    directed: bool
+    neighbors: Literal["both", "in", "out"]
+    num_nodes: int | None
+    dedup: Literal["keep", "first", "sum"]
+    drop_self_loops: bool
+    index_dtype: Literal["int32", "int64"] | None
+    source_rows: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class WrittenGraph:
+    """What `EdgeIntake.finish` wrote."""
+
+    num_nodes: int
+    num_edges: int
+    file_bytes: int
+    spilled_bytes: int
+
+
+class EdgeIntake:
+    """One source of edges on its way into one graph file.
+
+    Args:
+        source: The edges.
+        options: What to make of them.
+        ids: Whether ids are node numbers, or keys to be numbered.
+        node_ids: The keys of all nodes, where they are known; others are then errors.
+        on_error: Whether to skip edges that cannot be used.
+        memory: The budget, in bytes.
+        folder: Where temporary files may be made.
+    """
+
+    def __init__(
+        self,
+        source: EdgeSource,
+        options: GraphOptions,
+        *,
+        ids: Ids,
+        node_ids: Keys | None,
+        on_error: OnError,
+        memory: int,
+        folder: str,
+    ) -> None:
+        self.source = source
+        self._options = options
+        self._skips = on_error == "skip"
+        self._is_closed = ids == "map" and node_ids is not None
+        self._node_ids = node_ids
+        self._map: KeyMap | None = None
+        if ids == "map":
+            if options.num_nodes is not None and node_ids is None:
+                raise ValueError(
+                    "num_nodes= does not go with ids='map', where nodes are the ids that appear; "
+                    "pass node_ids= with the ids of all nodes"
+                )
+            self._map = KeyMap(source.name, is_text=source.has_text_ids, memory=memory // 2)
+            if node_ids is not None:
+                self._map.fill(node_ids)
+        elif source.has_text_ids:
+            raise SourceError(
+                f"{source.name}: the node ids are text; pass ids='map' to number them"
+            )
+        num_nodes = options.num_nodes
+        if node_ids is not None:
+            if num_nodes is not None and num_nodes != len(node_ids):
+                raise ValueError(f"num_nodes={num_nodes}, but there are {len(node_ids)} node_ids")
+            num_nodes = len(node_ids)
+        elif num_nodes is None and ids == "dense":
+            num_nodes = source.num_nodes
+        self._num_nodes_are_claimed = options.num_nodes is None and node_ids is None
+        self._memory = memory
+        self._num_nodes = num_nodes
+        self._core = _core.GraphCompiler(
+            num_nodes=num_nodes,
+            in_lists=options.neighbors != "out",
+            out_lists=options.neighbors != "in",
+            undirected=not options.directed,
+            weights=source.has_weights,
+            timestamps=source.has_timestamps,
+            dedup=options.dedup,
+            drop_self_loops=options.drop_self_loops,
+            wide_indices=options.index_dtype == "int64",
+            keep_source_rows=options.source_rows,
+            # A map of keys may take half of the budget.
+            memory=memory // 2 if self._map is not None else memory,
+            memory_parts=2 if self._map is not None else 1,
+            folder=os.fsencode(folder),
+        )
+
+    @property
+    def num_nodes(self) -> int:
+        """How many nodes there are, by the options or by the edges read."""
+        return max(self._core.num_nodes, 0 if self._map is None else len(self._map))
+
+    @property
+    def num_rows(self) -> int:
+        """How many edges were read, with those that are dropped and without those skipped."""
+        return self._core.num_rows
+
+    def add_keys(self, keys: Iterable[Keys]) -> None:
+        """Numbers these keys before those of the edges."""
+        assert self._map is not None  # noqa: S101  (only ids="map" has keys)
+        for some in keys:
+            self._map.add_all(some)
+
+    def read(self, report: Callable[[int, int], None] | None) -> None:
+        """Reads all of the source."""
+        for batch in self.source.batches(memory=min(_BATCH_BYTES, self._memory // 16)):
+            self._add(batch)
+            if report is not None and self.source.size:
+                report(min(batch.done, self.source.size), self.source.size)
+        require_unchanged(self.source)
+        self._require_plausible()
+        if self._core.num_rows == 0 and self._num_nodes is None and not self.num_nodes:
+            raise SourceError(
+                f"{self.source.name}: there are no edges in it"
+                + (f" ({self.source.skipped.count} rows were skipped)" if self._skips else "")
+                + "; pass num_nodes= if that is right"
+            )
+
+    def _require_plausible(self) -> None:
+        """Raises if a file says that it has many more nodes than it has room for."""
+        num_nodes, num_bytes = self._num_nodes or 0, size_of(self.source)
+        if (
+            num_nodes > _PLAUSIBLE_NODES
+            and self._num_nodes_are_claimed
+            and 0 < num_bytes < num_nodes  # offsets of lists would take more
+            and num_nodes > _NODES_PER_EDGE * self._core.num_rows
+        ):
+            raise SourceError(
+                f"{self.source.name} says that it has {num_nodes} nodes, and has "
+                f"{self._core.num_rows} edges; pass num_nodes={num_nodes} if that is right"
+            )
+
+    def appearances(self) -> NDArray[np.uint32]:
+        """How often each node appears in the lists that sampling reads."""
+        counts = self._core.count_appearances()
+        # Nodes that no edge has are not known to the core yet.
+        return np.pad(counts, (0, self.num_nodes - len(counts)))
+
+    def keys(self) -> Keys | None:
+        """The external ids of the nodes, in the order of their numbers; None if they have none."""
+        if self._node_ids is not None or self._map is None:
+            return self._node_ids
+        return self._map.keys()
+
+    def finish(
+        self,
+        path: str,
+        report: Callable[[int, int], None] | None,
+        *,
+        new_ids: NDArray[np.int64] | None = None,
+        node_ids: Keys | None = None,
+    ) -> WrittenGraph:
+        """Writes the graph, with node i as node `new_ids[i]`, and these external ids."""
+        num_nodes = self.num_nodes
+        if self._options.index_dtype == "int32" and num_nodes > 2**31:
+            raise ValueError(f"index_dtype='int32' cannot hold the ids of {num_nodes} nodes")
+        self._map = None
+        names = node_ids if isinstance(node_ids, TextColumn) else None
+        try:
+            written = self._core.finish(
+                os.fsencode(path),
+                node_numbers=None if isinstance(node_ids, TextColumn) else node_ids,
+                node_names=None if names is None else (names.offsets, names.data),
+                new_ids=new_ids,
+                progress=report,
+            )
+        except SourceError as error:
+            raise SourceError(f"{self.source.name}: {error}") from None
+        return WrittenGraph(
+            num_nodes=written[0],
+            num_edges=written[1],
+            file_bytes=written[2],
+            spilled_bytes=written[3],
+        )
+
+    def _add(self, batch: EdgeBatch) -> None:
+        src, dst = batch.src, batch.dst
+        weights, times = batch.weights, batch.timestamps
+        if self._map is not None and self._is_closed:
+            src, dst = self._map.find(src), self._map.find(dst)
+        elif self._map is not None:
+            src, dst = self._map.add(src, dst)
+        assert isinstance(src, np.ndarray)  # noqa: S101  (text was refused, or is mapped by now)
+        assert isinstance(dst, np.ndarray)  # noqa: S101
+        if self._skips:
+            fine = self._usable(src, dst, weights)
+            if not fine.all():
+                self._count_skipped(batch, fine)
+                src, dst = src[fine], dst[fine]
+                weights = None if weights is None else weights[fine]
+                times = None if times is None else times[fine]
+        elif self._is_closed:
+            self._require_known(batch, src, dst)
+        try:
+            self._core.add(src, dst, weights=weights, timestamps=times)
+        except SourceError as error:
+            raise SourceError(f"{self.source.name}, {error}") from None
+
+    def _usable(
+        self,
+        src: NDArray[np.int64],
+        dst: NDArray[np.int64],
+        weights: NDArray[np.float32] | None,
+    ) -> NDArray[np.bool_]:
+        fine = (src >= 0) & (dst >= 0)
+        if self._num_nodes is not None:
+            fine &= (src < self._num_nodes) & (dst < self._num_nodes)
+        if weights is not None:
+            fine &= np.isfinite(weights) & (weights >= 0)
+        return fine
+
+    def _count_skipped(self, batch: EdgeBatch, fine: NDArray[np.bool_]) -> None:
+        bad = np.flatnonzero(~fine)
+        self.source.skipped.add(
+            len(bad),
+            [
+                f"{self.source.name}, edge {self._core.num_rows + int(row)}: "
+                f"{shown_key(batch.src, int(row))} to {shown_key(batch.dst, int(row))}"
+                + ("" if batch.weights is None else f" of weight {batch.weights[row]}")
+                for row in bad[:MOST_EXAMPLES]
+            ],
+        )
+
+    def _require_known(
+        self, batch: EdgeBatch, src: NDArray[np.int64], dst: NDArray[np.int64]
+    ) -> None:
+        for keys, ids in ((batch.src, src), (batch.dst, dst)):
+            if (ids < 0).any():
+                row = int(np.argmax(ids < 0))
+                raise SourceError(
+                    f"{self.source.name}, edge {self._core.num_rows + row}: "
+                    f"{shown_key(keys, row)} is not among node_ids"
+                )
+
+
+def require_memory(budget: int, given: object) -> None:
+    """Raises if a budget is too small to hold."""
+    if budget < _LEAST_MEMORY:
+        raise ValueError(
+            f"memory={shown(given)} is too little to compile a graph; it takes "
+            f"{format_bytes(_LEAST_MEMORY)} at least"
+        )
+
+
+def require_space(
+    source: EdgeSource, options: GraphOptions, *, out: str, folder: str, memory: int
+) -> None:
+    """Raises if the disk clearly has no room for the file and what is written on the way to it."""
+    edges = source.num_edges or source.estimated_edges
+    if not edges:
+        return
+    entries = edges * (1 if options.directed else 2)
+    payload = 4 * source.has_weights + 8 * source.has_timestamps
+    ways = 2 if options.neighbors == "both" and options.directed else 1
+    file_bytes = entries * ways * (4 + payload + 8 * source.has_weights) + entries * 4 * (ways - 1)
+    first = entries * (8 + payload + 4 * options.source_rows)
+    # The second direction is spooled while the first is still there.
+    second = entries * (12 + payload) * (ways - 1)
+    file_bytes += 8 * ways * (options.num_nodes or source.num_nodes or 0)
+    needs = {os.path.dirname(out): file_bytes}
+    if first > memory // 3:
+        needs[folder] = needs.get(folder, 0) + first + second
+    require_free(needs, f"compiling about {edges:,} edges")

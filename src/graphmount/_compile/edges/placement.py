@@ -1,0 +1,173 @@
+"""Where rows of edge features go: from the rows of the source to the ids of the edges.
+
+The graph knows the source row of each edge; needed is the reverse. That is a graph as well, from
+edge ids to rows, whose lists give the edges of each row: none if the edge was dropped, two if it is
+undirected. It is compiled within the same budget and read in order, like any other.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from graphmount import _core
+from graphmount._mount.graph import Graph
+from graphmount._mount.mapped_reads import has_list_section, read_list_section
+from graphmount._sources.contract.batches import Skipped
+from graphmount._sources.contract.file_stamps import adopt
+from graphmount._support.files.temporary_folders import temporary_folder
+from graphmount.errors import MissingDataError, OrderError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from graphmount._sources.contract.batches import RowBatch, RowSource
+
+_STEP = 1 << 20
+#: More rows are believed only of graphs with as many edges, or if the features have them.
+_PLAUSIBLE_ROWS = 1 << 24
+_ROWS_PER_EDGE = 64
+
+
+class EdgePlacement:
+    """A `Placement` by edge ids.
+
+    Args:
+        graph: A graph that was compiled with `source_rows=True`.
+        rows: The rows of features.
+        memory: The budget for turning the rows round, in bytes.
+        folder: Where the temporary file is made.
+
+    Raises:
+        MissingDataError: The graph does not know the rows of its source.
+        OrderError: It knows rows that the features have not.
+    """
+
+    def __init__(self, graph: Graph, rows: RowSource, *, memory: int, folder: str) -> None:
+        direction = graph.directions[0]
+        if not has_list_section(graph, "source rows", direction):
+            raise MissingDataError(
+                f"{graph.path} does not know the rows that its edges had in the source; compile it "
+                "with source_rows=True"
+            )
+        count = graph.num_edges
+
+        def read(first: int) -> NDArray[np.int64]:
+            some = min(_STEP, count - first)
+            return read_list_section(graph, "source rows", direction, first, some)
+
+        largest = max((int(read(first).max()) for first in range(0, count, _STEP)), default=-1)
+        self.num_rows: int | None = count
+        self.skipped = Skipped()
+        compiler = _core.GraphCompiler(
+            num_nodes=_count_rows(graph, rows, largest + 1),
+            in_lists=True,
+            out_lists=False,
+            undirected=False,
+            weights=False,
+            timestamps=False,
+            dedup="keep",
+            drop_self_loops=False,
+            wide_indices=False,
+            keep_source_rows=False,
+            memory=memory,
+            folder=os.fsencode(folder),
+        )
+        for first in range(0, count, _STEP):
+            some = read(first)
+            edge_ids = np.arange(first, first + len(some), dtype=np.int64)
+            compiler.add(edge_ids, some, weights=None, timestamps=None)
+        with temporary_folder(folder, prefix=".graphmount-rows-") as temporary:
+            path = os.path.join(temporary, "rows.gl")
+            compiler.finish(
+                os.fsencode(path), node_numbers=None, node_names=None, new_ids=None, progress=None
+            )
+            self._edges_of_rows = Graph(path)  # the mapping outlives the name
+
+    def place(
+        self, batch: RowBatch, first_row: int
+    ) -> tuple[NDArray[np.intp] | None, NDArray[np.int64]]:
+        """The rows of a batch that belong to edges, as often as they do, and these edges."""
+        graph = self._edges_of_rows
+        last = graph.num_nodes
+        begin, end = min(first_row, last), min(first_row + len(batch.rows), last)
+        offsets = read_list_section(graph, "indptr", "in", begin, end + 1 - begin)
+        places = np.repeat(np.arange(end - begin), np.diff(offsets))
+        first, count = int(offsets[0]), int(offsets[-1] - offsets[0])
+        return places, read_list_section(graph, "indices", "in", first, count)
+
+    def name_of(self, node: int) -> str:
+        """What messages call an edge: its id."""
+        return f"edge {node}"
+
+
+def _count_rows(graph: Graph, rows: RowSource, end: int) -> int:
+    """How many rows the source of the graph had, as far as anybody needs to know.
+
+    A file takes space for each of them, so a damaged number must not be believed.
+    """
+    known = rows.num_rows or 0
+    if end > max(_PLAUSIBLE_ROWS, _ROWS_PER_EDGE * graph.num_edges, known):
+        there = f", and {rows.name} has {known} rows" if known else ""
+        advice = "" if known else ", or the features as a file that knows how many rows it has"
+        raise OrderError(
+            f"{graph.path} has an edge from row {end - 1} of its source, but {graph.num_edges} "
+            f"edges in all{there}: it is damaged, or not the graph of these rows; compile it again"
+            f"{advice}"
+        )
+    return max(graph.num_edges, end)
+
+
+class RowsOfAllEdges:
+    """Rows that are as many as the edges of the source, or raise an error; a `RowSource`.
+
+    The graph cannot tell: rows after the last one that it knows may be of edges it dropped.
+
+    Args:
+        rows: Rows of features, one for each edge.
+        num_edges: How many edges the source had.
+        name: What messages call it.
+
+    Raises:
+        OrderError: The rows say that they are more, or fewer.
+    """
+
+    def __init__(self, rows: RowSource, num_edges: int, name: str) -> None:
+        self._rows = rows
+        self._num_edges = num_edges
+        self._edges_name = name
+        self.name = rows.name
+        self.size = rows.size
+        self.num_rows = rows.num_rows
+        self.num_columns = rows.num_columns
+        self.is_vector = rows.is_vector
+        self.dtype = rows.dtype
+        self.has_keys = rows.has_keys
+        self.has_text_keys = rows.has_text_keys
+        self.skipped = rows.skipped
+        if rows.num_rows is not None:
+            self._require(rows.num_rows)
+        adopt(self, rows)
+
+    def batches(self, *, memory: int) -> Iterator[RowBatch]:
+        """See `RowSource`."""
+        count = 0
+        for batch in self._rows.batches(memory=memory):
+            count += len(batch.rows)
+            if count > self._num_edges:
+                raise OrderError(
+                    f"{self.name} has more rows than the {self._num_edges} edges of "
+                    f"{self._edges_name}"
+                )
+            yield batch
+        self._require(count)
+
+    def _require(self, count: int) -> None:
+        if count != self._num_edges:
+            raise OrderError(
+                f"{self.name} has {count} rows, but {self._edges_name} has {self._num_edges} edges"
+            )

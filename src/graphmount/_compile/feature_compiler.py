@@ -1,0 +1,325 @@
+"""Writing `.gd` files: rows of any source, in any order, of any size."""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from graphmount._compile.edges.placement import EdgePlacement
+from graphmount._compile.output.path import output_path, temporary_place
+from graphmount._compile.rows.placement import ArrayPlacement, KeyPlacement
+from graphmount._compile.rows.writer import require_storable, write_rows
+from graphmount._mount.graph import Graph
+from graphmount._mount.memory_report import physical_bytes
+from graphmount._sources.contract.batches import Skipped
+from graphmount._sources.contract.claims import MOST_NODES
+from graphmount._sources.contract.nan import require_nan_policy
+from graphmount._sources.table_opening import open_table
+from graphmount._sources.tables import Table
+from graphmount._support.arguments import as_count, as_number, require_choice
+from graphmount._support.conversion import DTypeName, dtype_name
+from graphmount._support.progress import ProgressOption, reporting
+from graphmount._support.shown import shown
+from graphmount._support.sizes import parse_bytes
+from graphmount.errors import OrderError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+    from graphmount._compile.rows.placement import Placement
+    from graphmount._sources.contract.batches import RowSource
+    from graphmount._sources.contract.nan import NanPolicy
+    from graphmount._sources.contract.options import OnError
+
+__all__ = ["CompiledFeatures", "compile_features"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompiledFeatures:
+    """What `compile_features` wrote.
+
+    Attributes:
+        path: The file.
+        shape: Rows and columns, or rows alone.
+        dtype: The name of the element type.
+        file_bytes: Its size.
+        seconds: How long it took.
+        missing: How many nodes the source has no row for; they have the value of `missing=`.
+        repeated: How many rows were dropped, as their nodes have others.
+        skipped: How many rows were left out with `on_error="skip"`.
+        skipped_examples: Why, for the first few of them.
+
+    Examples:
+        >>> import graphmount as gm
+        >>> gm.compile_features([[1.0, 2.0]], "x.gd", dtype="float16").dtype
+        'float16'
+    """
+
+    path: str
+    shape: tuple[int, ...]
+    dtype: str
+    file_bytes: int
+    seconds: float
+    missing: int = 0
+    repeated: int = 0
+    skipped: int = 0
+    skipped_examples: tuple[str, ...] = ()
+
+
+def compile_features(
+    source: Any,  # noqa: ANN401  (whatever has rows)
+    out: str | os.PathLike[str],
+    *,
+    dtype: DTypeLike | str | None = None,
+    num_nodes: int | None = None,
+    order: Graph | str | os.PathLike[str] | None = None,
+    edges: Graph | str | os.PathLike[str] | None = None,
+    key: int | str | ArrayLike | Sequence[str] | None = None,
+    columns: Sequence[int] | Sequence[str] | None = None,
+    missing: Literal["error"] | float = "error",
+    repeated: Literal["error", "first", "last"] = "error",
+    nan: NanPolicy = "keep",
+    quantize: Literal["column"] | None = None,
+    on_error: OnError = "raise",
+    delimiter: str | None = None,
+    header: bool | None = None,
+    comments: str = "#%",
+    shape: tuple[int, ...] | None = None,
+    source_dtype: DTypeLike | None = None,
+    member: str | None = None,
+    tmp: str | os.PathLike[str] | None = None,
+    memory: int | str = "2GiB",
+    progress: ProgressOption = None,
+) -> CompiledFeatures:
+    """Writes a matrix of features, or a vector of labels, to a `.gd` file.
+
+    The source is read batch by batch, so it may be larger than memory, and its rows may come in any
+    order if they have keys. The file appears complete or not at all, and replaces one that is
+    there; who has mounted the old one keeps it.
+
+    Args:
+        source: A path, a list of paths, a glob or a folder: `.npy`, `.npz`, headerless binary (with
+            `shape=` and `source_dtype=`), text tables (also compressed), Parquet, Feather, ORC, a
+            `.gd` of graphmount or GraphZero. Or an object of one or two dimensions: a NumPy array
+            (also a memory-mapped one), a torch tensor, a `FeatureStore`, nested lists; or anything
+            with `__arrow_c_stream__`, whose numeric columns, or one column of lists, are the rows.
+        out: The file to write.
+        dtype: How to store the values: "float32", "float64", "float16", "bfloat16", "int8",
+            "int16", "int32", "int64", "uint8" or "bool"; as they are if None. A value that does not
+            fit is an error, not an infinity.
+        num_nodes: How many rows the file has: checked against the source, unless rows have keys,
+            which are then checked. By default the rows of the source, or the largest key plus one.
+        order: The graph (or its path) whose nodes the rows belong to. The file gets the graph's
+            fingerprint, and has a row for each of its nodes. Keys are external ids, if the graph
+            has some; without keys, row i belongs to node i.
+        edges: The graph (or its path) whose edges the rows belong to, row i to the edge that was in
+            row i of its source; it must have been compiled with `source_rows=True`. The file has
+            the rows in the order of edge ids, so that those of a neighbor list lie together.
+        key: Which node each row belongs to: a column of the source, by name or number, which is
+            then no feature; or an array with one key for each row. Without keys, rows are in order.
+        columns: The columns to take, by name or number; all but that of the keys if None.
+        missing: The value for nodes without a row; "error" refuses them.
+        repeated: Which of several rows for one node to keep, in the order of the source; "error"
+            refuses them.
+        nan: "keep", "error", or the number to put in the place of NaN.
+        quantize: "column" stores int8 with a float32 scale for each column, the largest absolute
+            value over 127; see `FeatureStore.scales`. The source is read twice.
+        on_error: "skip" leaves out, and counts, rows that cannot be read or whose keys name no
+            node.
+        delimiter: For text: what separates values.
+        header: For text: whether the first line has names.
+        comments: For text: the characters with which lines begin that are not data.
+        shape: For headerless binary files: the shape of the matrix.
+        source_dtype: For headerless binary files: their dtype; `dtype` if None.
+        member: For `.npz` files with several arrays: which one.
+        tmp: The folder for temporary files, which sorting needs if the matrix is larger than
+            `memory`; that of `out` if None.
+        memory: How much memory to use besides the source.
+        progress: A callback of (bytes done, bytes in all); True or False for a bar or none.
+
+    Returns:
+        A `CompiledFeatures`.
+
+    Raises:
+        SourceError: A value cannot be stored in this dtype, a key names no node, or rows are
+            missing or repeated; the message says which.
+        OrderError: The rows are not as many as the nodes of `order`.
+        ValueError, TypeError: The source is not a numeric matrix, or an option is wrong.
+        OSError: The file, or a temporary one, cannot be written.
+
+    Examples:
+        >>> import numpy as np
+        >>> import graphmount as gm
+        >>> x = np.arange(6, dtype=np.float32).reshape(3, 2)
+        >>> gm.compile_features(x, "x.gd", dtype="float16").shape
+        (3, 2)
+
+        Rows that come in any order, with the ids of their nodes:
+
+        >>> _ = gm.compile_graph(([0, 1], [1, 2]), "g.gl", node_ids=["ann", "bob", "eve"])
+        >>> done = gm.compile_features(
+        ...     [[3.0], [1.0]], "x.gd", order="g.gl", key=["eve", "ann"], missing=0
+        ... )
+        >>> done.missing, gm.FeatureStore("x.gd").numpy().tolist()
+        (1, [[1.0], [0.0], [3.0]])
+    """
+    graph = order if order is None or isinstance(order, Graph) else Graph(order)
+    if num_nodes is not None:
+        num_nodes = as_count(num_nodes, "num_nodes", most=MOST_NODES)
+        if graph is not None and graph.num_nodes != num_nodes:
+            raise OrderError(f"num_nodes={num_nodes}, but {graph.path} has {graph.num_nodes} nodes")
+    table = Table(
+        source=source,
+        dtype=dtype,
+        key=key,
+        columns=columns,
+        missing=missing,
+        repeated=repeated,
+        nan=nan,
+        quantize=quantize,
+        delimiter=delimiter,
+        header=header,
+        comments=comments,
+        shape=shape,
+        source_dtype=source_dtype,
+        member=member,
+    )
+    path = output_path(out, table, order, edges)
+    folder = None if tmp is None else temporary_place(tmp, path)
+    return compile_table(
+        open_table(table, on_error=on_error),
+        table,
+        path,
+        graph=graph,
+        num_nodes=num_nodes,
+        edges=edges if edges is None or isinstance(edges, Graph) else Graph(edges),
+        on_error=on_error,
+        folder=folder,
+        memory=min(parse_bytes(memory, "memory"), physical_bytes()),
+        progress=progress,
+    )
+
+
+def compile_table(
+    rows: RowSource,
+    table: Table,
+    path: str,
+    *,
+    graph: Graph | None = None,
+    num_nodes: int | None = None,
+    edges: Graph | None = None,
+    new_ids: NDArray[np.int64] | None = None,
+    on_error: OnError = "raise",
+    folder: str | None = None,
+    memory: int,
+    progress: ProgressOption = None,
+) -> CompiledFeatures:
+    """What `compile_features` and `compile_dataset` share: writes an open table to a file.
+
+    With `new_ids`, row i of a table without keys belongs to node `new_ids[i]` of the graph.
+    """
+    start = time.monotonic()
+    require_choice("on_error", on_error, ("raise", "skip"))
+    is_quantized = table.quantize is not None
+    target = check_table(rows, table)
+    folder = os.path.dirname(path) if folder is None else folder
+    placement: Placement | None = None
+    if edges is not None:
+        if rows.has_keys or graph is not None or num_nodes is not None:
+            raise ValueError("edges= does not go with key=, order= or num_nodes=")
+        placement = EdgePlacement(edges, rows, memory=memory // 2, folder=folder)
+    elif rows.has_keys:
+        placement = KeyPlacement(rows, graph=graph, num_nodes=num_nodes, on_error=on_error)
+    elif new_ids is not None:
+        placement = ArrayPlacement(new_ids, len(new_ids))
+
+    def check_rows(count: int) -> None:
+        if graph is not None and graph.num_nodes != count:
+            raise OrderError(
+                f"{rows.name} has {count} rows, but {graph.path} has {graph.num_nodes} nodes"
+            )
+        if num_nodes is not None and count != num_nodes:
+            raise ValueError(f"{rows.name} has {count} rows, but num_nodes={num_nodes}")
+
+    if rows.num_rows is not None and not rows.has_keys:
+        check_rows(rows.num_rows)
+    with reporting(progress, f"writing {os.path.basename(path)}", in_bytes=True) as report:
+        written = write_rows(
+            rows,
+            path,
+            dtype=target,
+            placement=placement,
+            order=0 if graph is None else graph.order,
+            missing=_fill_value(table.missing, is_quantized=is_quantized),
+            repeated=table.repeated,
+            nan=table.nan,
+            quantize=is_quantized,
+            tmp=folder,
+            memory=memory,
+            check_rows=check_rows,
+            report=report,
+        )
+    skipped = Skipped()
+    skipped.add(rows.skipped.count, rows.skipped.examples)
+    if placement is not None:
+        skipped.add(placement.skipped.count, placement.skipped.examples)
+    return CompiledFeatures(
+        path=path,
+        shape=(written.num_rows,) if rows.is_vector else (written.num_rows, rows.num_columns),
+        dtype=target,
+        file_bytes=os.stat(path).st_size,
+        seconds=time.monotonic() - start,
+        missing=written.missing,
+        repeated=written.repeated,
+        skipped=skipped.count,
+        skipped_examples=tuple(skipped.examples),
+    )
+
+
+def check_table(rows: RowSource, table: Table) -> DTypeName:
+    """The dtype that rows will be stored as.
+
+    Args:
+        rows: The source of the table.
+        table: The table.
+
+    Raises:
+        ValueError: An option is wrong, or options do not go together.
+    """
+    require_choice("repeated", table.repeated, ("error", "first", "last"))
+    require_choice("quantize", table.quantize, (None, "column"))
+    require_nan_policy(table.nan, rows.dtype)
+    is_quantized = table.quantize is not None
+    target = _target_dtype(rows, table)
+    fill = _fill_value(table.missing, is_quantized=is_quantized)
+    if fill is not None and rows.has_keys and not is_quantized:
+        require_storable(fill, target)
+    return target
+
+
+def _target_dtype(rows: RowSource, table: Table) -> DTypeName:
+    if table.quantize is None:
+        return dtype_name(rows.dtype if table.dtype is None else table.dtype)
+    if table.dtype is not None and dtype_name(table.dtype) != "int8":
+        raise ValueError(
+            f"quantize={shown(table.quantize)} stores int8, not dtype={shown(table.dtype)}"
+        )
+    return "int8"
+
+
+def _fill_value(missing: object, *, is_quantized: bool) -> float | None:
+    """The number for rows that are missing; None if they are an error."""
+    if isinstance(missing, str) and missing == "error":
+        return None
+    number = as_number(missing)
+    if number is None:
+        raise ValueError(f"missing={shown(missing)}; choose 'error' or a number to put there")
+    if is_quantized and not math.isfinite(number):
+        raise ValueError(f"missing={shown(missing)} cannot be quantized")
+    return number

@@ -1,0 +1,1 @@
+"""Where a compile writes to: complete under its name, or not there."""

@@ -1,0 +1,382 @@
+"""Writing the rows of any source to a `.gd` file: in their order, or each to a place of its own.
+
+Rows are read, converted and written batch by batch: the next one is read while the last is written,
+and no more memory is used than the budget allows, whatever the size of the source. The file appears
+complete or not at all. Memory and temporary files are let go of at once, also after an error, which
+may be kept, and everything it saw with it.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from graphmount import _core
+from graphmount._compile.rows.placement import KeyPlacement
+from graphmount._compile.rows.progress import RowProgress
+from graphmount._compile.rows.quantization import ColumnRange, quantized, require_seen
+from graphmount._mount.memory_report import physical_bytes
+from graphmount._sources.contract.file_stamps import require_unchanged
+from graphmount._sources.contract.nan import NanPolicy, apply_nan_policy, require_nan_policy
+from graphmount._sources.contract.row_sink import RowSink, batches_beside, knows_sinks
+from graphmount._support.conversion import DTypeName, convert, item_bytes
+from graphmount._support.files.disk_space import require_free
+from graphmount._support.shown import shown
+from graphmount._support.sizes import format_bytes
+from graphmount._support.threads.read_ahead import read_ahead
+from graphmount.errors import BudgetError, SourceError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterator
+
+    from numpy.typing import NDArray
+
+    from graphmount._compile.rows.placement import Placement
+    from graphmount._sources.contract.batches import RowBatch, RowSource
+
+__all__ = ["WrittenRows", "require_storable", "write_rows"]
+
+#: More than this at once makes nothing faster, and memory of this size is used again and again.
+_LARGEST_BATCH_BYTES = 16 << 20
+#: Rows of this size are written whatever the budget is: buffers take more.
+_LEAST_ROW_BYTES = 1 << 20
+#: More nodes than this are believed only of sources with as many rows, or if one says so.
+_PLAUSIBLE_ROWS = 1 << 24
+_NODES_PER_ROW = 64
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WrittenRows:
+    """What `write_rows` wrote.
+
+    Attributes:
+        num_rows: Rows of the file.
+        missing: Rows that no row of the source was for.
+        repeated: Rows of the source that were dropped, as others were for the same place.
+    """
+
+    num_rows: int
+    missing: int = 0
+    repeated: int = 0
+
+
+def write_rows(
+    source: RowSource,
+    path: str,
+    *,
+    dtype: DTypeName,
+    placement: Placement | None = None,
+    order: int = 0,
+    missing: float | None = None,
+    repeated: Literal["error", "first", "last"] = "error",
+    nan: NanPolicy = "keep",
+    quantize: bool = False,
+    tmp: str | None = None,
+    memory: int,
+    check_rows: Callable[[int], None],
+    report: Callable[[int, int], None] | None = None,
+) -> WrittenRows:
+    """Writes a source to a `.gd` file.
+
+    Args:
+        source: The rows.
+        path: The file.
+        dtype: How to store the values: "int8" if they are quantized.
+        placement: Where the rows go; they stay in the order of the source if None.
+        order: The fingerprint of the order of the nodes.
+        missing: The value for rows of the file that no row of the source is for; these are an error
+            if None.
+        repeated: Which of several rows for one place to keep; "error" refuses them.
+        nan: What to do with NaN.
+        quantize: Store integers with a scale for each column. The source is then read twice.
+        tmp: The folder for temporary files; that of `path` if None.
+        memory: How many bytes of memory to use.
+        check_rows: Called with the number of rows before the file appears; may raise.
+        report: Called with what is done and what there is to do.
+
+    Raises:
+        SourceError: A value, its place or the number of rows is wrong.
+        OSError: The file, or a temporary one, cannot be written.
+    """
+    require_nan_policy(nan, source.dtype)
+    folder = os.path.dirname(path) if tmp is None else tmp
+    _require_row_fits(source, dtype, memory)
+    if source.num_rows is not None:
+        file_bytes = source.num_rows * source.num_columns * item_bytes(dtype)
+        needs = {os.path.dirname(path): file_bytes}
+        if placement is not None and file_bytes > memory * 3 // 4:
+            needs[folder] = needs.get(folder, 0) + file_bytes
+        require_free(needs, f"writing {source.num_rows:,} rows")
+    job = _Job(source, dtype, nan, memory, RowProgress(report, source, dtype))
+    scales = job.measure(missing, is_last=placement is None) if quantize else None
+
+    def make_writer(rows: int | None) -> _core.FeatureWriter:
+        return _core.FeatureWriter(
+            os.fsencode(path),
+            dtype=dtype,
+            rows=rows,
+            columns=source.num_columns,
+            one_dimensional=source.is_vector,
+            order=order,
+            scales=scales,
+        )
+
+    # Text that becomes the file as it stands need not be looked at here.
+    is_as_it_stands = (
+        knows_sinks(source) and source.dtype == dtype and nan == "keep" and not quantize
+    )
+    if placement is None:
+        return job.write_in_order(make_writer, scales, check_rows, may_sink=is_as_it_stands)
+    scatter = _core.RowScatter(
+        row_bytes=source.num_columns * item_bytes(dtype),
+        num_rows=placement.num_rows,
+        repeated=repeated,
+        fill=None if missing is None else _fill_row(missing, source.num_columns, dtype, scales),
+        memory=memory * 3 // 4,
+        tmp=os.fsencode(folder),
+        name_of=placement.name_of,
+    )
+    return job.write_in_place(
+        make_writer,
+        scales,
+        scatter,
+        placement,
+        check_rows,
+        # What is in the file stays there, so later rows must not replace it.
+        may_write_at_once=repeated != "last",
+        may_sink=is_as_it_stands
+        and isinstance(placement, KeyPlacement)
+        and placement.keys_are_nodes,
+    )
+
+
+def _require_row_fits(source: RowSource, dtype: DTypeName, memory: int) -> None:
+    """Raises if a few rows, which are in memory at once, take all of it, or more than there is."""
+    row_bytes = source.num_columns * max(item_bytes(source.dtype), item_bytes(dtype))
+    if row_bytes > max(memory // 8, _LEAST_ROW_BYTES):
+        needed = 8 * row_bytes
+        advice = f"pass memory={needed} or more"
+        if needed > physical_bytes():
+            advice = "this machine has not as much; is the source damaged?"
+        raise BudgetError(
+            f"{source.name}: one row of {source.num_columns} values takes "
+            f"{format_bytes(row_bytes)}, and several are in memory at once; {advice}"
+        )
+
+
+class _Job:
+    """One pass, or two, over a source."""
+
+    def __init__(
+        self,
+        source: RowSource,
+        dtype: DTypeName,
+        nan: NanPolicy,
+        memory: int,
+        progress: RowProgress,
+    ) -> None:
+        self._source = source
+        self._dtype = dtype
+        self._nan = nan
+        # Three batches are alive at once, and conversion makes copies of one.
+        self._batch_bytes = min(_LARGEST_BATCH_BYTES, memory // 32)
+        self._progress = progress
+        self._num_rows: int | None = None  # of the pass before
+        self._largest: NDArray[np.float64] | None = None  # of each column, if it was measured
+
+    @contextmanager
+    def _naming_rows(self, separator: str = ", ") -> Iterator[None]:
+        """Puts the name of the source in front of errors, which begin with a row otherwise."""
+        try:
+            yield
+        except SourceError as error:
+            raise SourceError(f"{self._source.name}{separator}{error}") from None
+
+    def _batches(self, sink: RowSink | None = None) -> Generator[tuple[RowBatch, int]]:
+        """All batches that do not go to the sink, and how many rows came before each."""
+        num_rows = 0
+        all_batches = batches_beside(self._source, sink, memory=self._batch_bytes)
+        with closing(read_ahead(all_batches)) as batches:
+            for batch in batches:
+                if len(batch.rows):
+                    yield batch, num_rows + (0 if sink is None else sink.num_rows)
+                num_rows += len(batch.rows)
+                self._progress.has_read(batch.done)
+        require_unchanged(self._source)
+        self._require_same_rows(num_rows + (0 if sink is None else sink.num_rows))
+        self._progress.next_phase()
+
+    def _require_same_rows(self, num_rows: int) -> None:
+        """Raises if this pass has seen other rows than the one before."""
+        before, self._num_rows = self._num_rows, num_rows
+        if before not in (None, num_rows):
+            raise SourceError(
+                f"{self._source.name} had {before} rows when it was measured, and has {num_rows} "
+                "now; start again when nobody changes it"
+            )
+
+    def measure(self, missing: float | None, *, is_last: bool) -> NDArray[np.float32]:
+        """The scales for quantizing, by a pass over the source."""
+        self._progress.num_phases = 2 if is_last else 3
+        column_range = ColumnRange(self._source.num_columns)
+        for batch, first_row in self._batches():
+            with self._naming_rows():
+                rows = apply_nan_policy(batch.rows, self._source.dtype, self._nan, first_row)
+                column_range.see(rows, self._source.dtype, first_row)
+        if missing:
+            column_range.see(np.full((1, self._source.num_columns), missing), "float64", 0)
+        # The next pass leaves the same rows out again.
+        self._source.skipped.clear()
+        self._largest = column_range.largest
+        with self._naming_rows():
+            return column_range.scales()
+
+    def _stored(
+        self, rows: NDArray[Any], first_row: int, scales: NDArray[np.float32] | None
+    ) -> NDArray[np.uint8]:
+        """The bytes of some rows as they are stored."""
+        dtype = self._source.dtype
+        with self._naming_rows():
+            rows = apply_nan_policy(rows, dtype, self._nan, first_row)
+            if scales is None or self._largest is None:
+                rows = convert(rows, dtype, self._dtype, first_row)
+            else:
+                require_seen(rows, dtype, self._largest, first_row)
+                rows = quantized(rows, dtype, scales)
+        return np.ascontiguousarray(rows).reshape(-1).view(np.uint8)
+
+    def write_in_order(
+        self,
+        make_writer: Callable[[int | None], _core.FeatureWriter],
+        scales: NDArray[np.float32] | None,
+        check_rows: Callable[[int], None],
+        *,
+        may_sink: bool,
+    ) -> WrittenRows:
+        expected = self._source.num_rows
+        with closing(make_writer(expected)) as writer:
+            sink = RowSink(writer=writer, is_open=may_sink)
+            num_appended = 0
+            # Closed before the writer, which a thread of it may be using.
+            with closing(self._batches(sink)) as batches:
+                for batch, first_row in batches:
+                    num_appended += len(batch.rows)
+                    if expected is not None and first_row + len(batch.rows) > expected:
+                        break
+                    writer.append(self._stored(batch.rows, first_row, scales))
+            num_rows = sink.num_rows + num_appended
+            if expected is not None and num_rows != expected:
+                raise SourceError(
+                    f"{self._source.name} was to have {expected} rows, but has "
+                    f"{'more' if num_rows > expected else num_rows}"
+                )
+            check_rows(num_rows)
+            writer.finish(num_rows)
+        return WrittenRows(num_rows=num_rows)
+
+    def _require_plausible(self, placement: Placement, num_rows: int) -> None:
+        """Raises if a key that nobody vouches for would make a file of nothing but empty rows."""
+        if placement.num_rows is not None or self._num_rows is None:
+            return
+        if num_rows > max(_PLAUSIBLE_ROWS, _NODES_PER_ROW * self._num_rows):
+            raise SourceError(
+                f"{self._source.name}: the key {num_rows - 1} would make a file of {num_rows} rows "
+                f"out of {self._num_rows}; pass num_nodes={num_rows} if there are so many nodes, "
+                "or order= with the graph whose external ids they are"
+            )
+
+    def write_in_place(
+        self,
+        make_writer: Callable[[int | None], _core.FeatureWriter],
+        scales: NDArray[np.float32] | None,
+        scatter: _core.RowScatter,
+        placement: Placement,
+        check_rows: Callable[[int], None],
+        *,
+        may_write_at_once: bool,
+        may_sink: bool,
+    ) -> WrittenRows:
+        self._progress.num_phases = max(2, self._progress.num_phases)
+        with ExitStack() as stack:
+            stack.enter_context(closing(scatter))
+            # Rows that come in the order of the nodes, as most do, need no sorting: they are
+            # written at once, up to the first batch that is not in order.
+            writer = None
+            sink = None
+            if may_write_at_once and may_sink:
+                writer = stack.enter_context(closing(make_writer(placement.num_rows)))
+                sink = RowSink(writer=writer)
+            num_appended = 0
+            is_in_order = may_write_at_once
+
+            def num_written() -> int:
+                return num_appended + (0 if sink is None else sink.num_rows)
+
+            for batch, first_row in stack.enter_context(closing(self._batches(sink))):
+                with self._naming_rows():
+                    places, nodes = placement.place(batch, first_row)
+                # Converted whole, so that an error names the row that it has in the source.
+                stored = self._stored(batch.rows, first_row, scales)
+                if places is not None:
+                    stored = stored.reshape(len(batch.rows), -1)[places].reshape(-1)
+                if is_in_order and _are_next(nodes, num_written()):
+                    if writer is None:
+                        writer = stack.enter_context(closing(make_writer(placement.num_rows)))
+                    writer.append(stored)
+                    num_appended += len(nodes)
+                    continue
+                if is_in_order:
+                    scatter.begin_at(num_written())
+                is_in_order = False
+                with self._naming_rows():
+                    scatter.add(np.ascontiguousarray(nodes), stored)
+            if is_in_order:
+                scatter.begin_at(num_written())
+            self._require_plausible(placement, scatter.num_rows)
+            check_rows(scatter.num_rows)
+            if writer is None or num_written() == 0:
+                # Now that it is known how many rows there are, space for them can be reserved.
+                writer = stack.enter_context(closing(make_writer(scatter.num_rows)))
+            with self._naming_rows(": "):
+                missing, repeated = scatter.write_to(writer, self._progress.has_written)
+            self._progress.has_written(1, 1)
+            writer.finish(scatter.num_rows)
+        return WrittenRows(num_rows=scatter.num_rows, missing=missing, repeated=repeated)
+
+
+def _are_next(nodes: NDArray[np.int64], first: int) -> bool:
+    """Whether these are the nodes from `first` on, one after the other."""
+    if not len(nodes) or nodes[0] != first or nodes[-1] != first + len(nodes) - 1:
+        return False
+    return bool((np.diff(nodes) == 1).all())
+
+
+def require_storable(missing: float, dtype: DTypeName) -> None:
+    """Raises unless the value for rows that are missing can be stored.
+
+    Args:
+        missing: The value.
+        dtype: What it is stored as.
+
+    Raises:
+        ValueError: It cannot.
+    """
+    _fill_row(missing, 1, dtype, None)
+
+
+def _fill_row(
+    missing: float, num_columns: int, dtype: DTypeName, scales: NDArray[np.float32] | None
+) -> NDArray[np.uint8]:
+    row = np.full((1, num_columns), missing)
+    if scales is not None:
+        row = quantized(row, "float64", scales)
+    else:
+        try:
+            row = convert(row, row.dtype.name, dtype, 0)
+        except SourceError:
+            raise ValueError(f"missing={shown(missing)} cannot be stored as {dtype}") from None
+    return np.ascontiguousarray(row).reshape(-1).view(np.uint8)

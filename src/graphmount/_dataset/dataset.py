@@ -1,0 +1,258 @@
+"""A compiled folder: one graph, the tables of its nodes, labels and splits, in one id space."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from graphmount._dataset.opening import changed, check_split_ids, open_files
+from graphmount._mount.mapped_reads import read_rows
+from graphmount._support.arguments import as_ids, as_native
+from graphmount._support.threads.shared_property import shared_property
+from graphmount.errors import FormatError, IdError
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Mapping, Sequence
+
+    import torch
+    from numpy.typing import ArrayLike, NDArray
+
+    from graphmount import pyg
+    from graphmount._mount.features import FeatureStore
+    from graphmount._mount.graph import Graph
+    from graphmount._mount.handle import Advice, Content
+
+__all__ = ["Dataset"]
+
+
+class Dataset:
+    """A mounted folder of `compile_dataset`.
+
+    Graph, tables, labels and splits all number the nodes in the same way: a dataset has one id
+    space, its own. The ids of the source cross only by `to_internal` and `to_external`.
+
+    All files are mounted when the dataset is opened, as one version of it: who replaces the folder
+    later does not change what is open. A dataset pickles as its path, and as what tells its files
+    from others, so that a worker that it is sent to has the same version, or an error. It may be
+    used by many threads at once, which get the same handles, and in a child of `fork`.
+
+    Args:
+        path: The folder.
+        advice: How its files will be used; see `Graph.advise`.
+
+    Attributes:
+        path: The folder.
+        num_nodes: Nodes of the graph.
+        num_edges: List entries of one direction.
+        description: What `dataset.json` says.
+
+    Raises:
+        FileNotFoundError: There is no such folder, it is no dataset, or a file is missing.
+        FormatError: Its description or a file is damaged, of a later version, or a link.
+        OrderError: A table has not as many rows as there are nodes or edges, or another order.
+        DatasetChangedError: The folder was replaced meanwhile, or has files of another version.
+
+    Examples:
+        >>> import numpy as np
+        >>> import graphmount as gm
+        >>> x = np.arange(8, dtype=np.float32).reshape(4, 2)
+        >>> _ = gm.compile_dataset(
+        ...     "social", edges=([3, 3, 3, 1], [0, 1, 2, 2]), features={"x": x},
+        ...     labels=[0, 1, 0, 1], splits={"train": [0, 3]},
+        ... )
+        >>> ds = gm.Dataset("social")
+        >>> ds.to_external([0])  # node 3 of the source is what sampling will meet most often
+        array([3])
+        >>> ds.features["x"].numpy()[0], ds.labels[0], ds.splits["train"]
+        (array([6., 7.], dtype=float32), np.int64(1), array([2, 0]))
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, advice: Advice = "auto") -> None:
+        self._advice: Advice = advice
+        self._files = open_files(path, advice=advice)
+        self._contents = self._files.contents()
+        self.path = self._files.path
+        self.description = self._files.description
+        self.num_nodes: int = self.description["num_nodes"]
+        self.num_edges: int = self.description["num_edges"]
+
+    def __repr__(self) -> str:
+        return (
+            f"<Dataset {self.path!r}: {self.num_nodes:,} nodes, {self.num_edges:,} edges, "
+            f"features {sorted(self.description['features'])}>"
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _reopen, (self.path, self._advice, self._contents)
+
+    @property
+    def graph(self) -> Graph:
+        """The graph."""
+        return self._files.graph
+
+    @shared_property
+    def features(self) -> Mapping[str, FeatureStore]:
+        """The tables of the nodes, by name: row i belongs to node i."""
+        return self._tables("features")
+
+    @shared_property
+    def edge_features(self) -> Mapping[str, FeatureStore]:
+        """The tables of the edges, by name: row i belongs to edge id i."""
+        return self._tables("edge_features")
+
+    @shared_property
+    def labels(self) -> NDArray[Any] | None:
+        """The labels of the nodes, as a read-only view of their file; None if there are none.
+
+        A vector, if there is one label for each node, however the source has them.
+        """
+        store = self._label_store()
+        if store is None:
+            return None
+        labels = as_native(store.numpy())
+        return labels.reshape(-1) if labels.ndim == 2 and labels.shape[1] == 1 else labels
+
+    def _label_store(self) -> FeatureStore | None:
+        file = self.description["labels"]
+        return None if file is None else self._table(file)
+
+    @shared_property
+    def splits(self) -> Mapping[str, NDArray[np.int64]]:
+        """Ids of nodes by the name of the split, as read-only views of their files.
+
+        They are read when this is first asked for: all of them are nodes.
+        """
+        stores = self._tables("splits")
+        for name, store in stores.items():
+            check_split_ids(store, name, self.num_nodes)
+        return MappingProxyType({name: as_native(store.numpy()) for name, store in stores.items()})
+
+    def _read_split(self, name: str) -> NDArray[np.int64]:
+        """A copy of the ids of a split, all of which are nodes."""
+        store = self._table(self.description["splits"][name])
+        ids = read_rows(store).reshape(-1)
+        if ids.dtype.kind not in "iu":
+            raise FormatError(f"{store.path}: split {name!r} has {ids.dtype}, not ids of nodes")
+        wrong = np.flatnonzero((ids < 0) | (ids >= self.num_nodes))
+        if len(wrong):
+            raise FormatError(
+                f"{store.path}: row {wrong[0]} of split {name!r} is {ids[wrong[0]]}, and there are "
+                f"{self.num_nodes} nodes; the file is damaged, or of another dataset"
+            )
+        return ids.astype(np.int64, copy=False)
+
+    def to_external(self, ids: ArrayLike) -> NDArray[np.int64] | list[str]:
+        """What the source calls these nodes.
+
+        Args:
+            ids: Nodes of the dataset.
+
+        Returns:
+            An array, or a list where the ids of the source are strings.
+
+        Raises:
+            IdError: A node does not exist.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> edges = (["a", "c"], ["b", "b"])
+            >>> import polars
+            >>> frame = polars.DataFrame({"from": edges[0], "to": edges[1]})
+            >>> _ = gm.compile_dataset("letters", edges=frame, ids="map")
+            >>> sorted(gm.Dataset("letters").to_external([0, 1, 2]))
+            ['a', 'b', 'c']
+        """
+        if self.graph.node_id_type is not None:
+            return self.graph.to_external(ids)
+        return self._same(ids, "ids")
+
+    def to_internal(self, keys: ArrayLike | Sequence[str]) -> NDArray[np.int64]:
+        """The nodes that the source calls so.
+
+        Args:
+            keys: Ids of the source, integers or strings.
+
+        Raises:
+            IdError: The source has no such node; the message says which.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> _ = gm.compile_dataset("pairs", edges=([0, 1, 2], [3, 3, 3]))
+            >>> ds = gm.Dataset("pairs")
+            >>> ds.to_external(ds.to_internal([2, 0]))
+            array([2, 0])
+        """
+        if self.graph.node_id_type is not None:
+            return self.graph.to_internal(keys)
+        return self._same(keys, "keys")
+
+    def to_pyg(
+        self, *, attributes: Iterable[str] | None = None, dtype: torch.dtype | None = None
+    ) -> tuple[pyg.FeatureStore, pyg.GraphStore]:
+        """The dataset as PyG's loaders take it: a feature store and a graph store.
+
+        Args:
+            attributes: What batches have: names of tables, `y` for the labels, `train_mask` for the
+                split `train`. All tables and the labels if None.
+            dtype: What tables of floats, and quantized ones, are converted to.
+
+        Returns:
+            `graphmount.pyg.FeatureStore` and `graphmount.pyg.GraphStore`, which pickle by path.
+
+        Raises:
+            ImportError: PyG is not installed.
+            KeyError: There is no such attribute.
+
+        Examples:
+            >>> import torch
+            >>> from torch_geometric.loader import NodeLoader
+            >>> import graphmount as gm
+            >>> import graphmount.pyg
+            >>> x = [[0.0], [1.0], [2.0], [3.0]]
+            >>> _ = gm.compile_dataset("four", edges=([3, 3, 1], [0, 1, 2]), features={"x": x})
+            >>> ds = gm.Dataset("four")
+            >>> loader = NodeLoader(
+            ...     ds.to_pyg(), gm.pyg.NeighborSampler(ds, [2]), torch.arange(4), batch_size=4
+            ... )
+            >>> next(iter(loader)).x.shape
+            torch.Size([4, 1])
+        """
+        from graphmount import pyg  # the base package needs no torch
+
+        return pyg.FeatureStore(self, attributes=attributes, dtype=dtype), pyg.GraphStore(self)
+
+    def _same(self, ids: Any, name: str) -> NDArray[np.int64]:  # noqa: ANN401
+        array = as_ids(ids, name)
+        wrong = (array < 0) | (array >= self.num_nodes)
+        if wrong.any():
+            place = int(np.argmax(wrong))
+            raise IdError(
+                f"node {array[place]} (at position {place}) does not exist: nodes are numbered "
+                f"from 0 to {self.num_nodes - 1}"
+            )
+        return array
+
+    def _table(self, file: str) -> FeatureStore:
+        return self._files.tables[file]
+
+    def _tables(self, kind: str) -> Mapping[str, FeatureStore]:
+        return MappingProxyType(
+            {name: self._table(file) for name, file in self.description[kind].items()}
+        )
+
+
+def _reopen(path: str, advice: Advice, contents: Mapping[str, Content] | None = None) -> Dataset:
+    """How datasets unpickle: as the same files, or not at all."""
+    dataset = Dataset(path, advice=advice)
+    found = dataset._contents  # noqa: SLF001
+    if contents is not None and contents != found:
+        wrong = [what for what in (*contents, *found) if contents.get(what) != found.get(what)]
+        raise changed(
+            dataset.path,
+            f"is not the dataset that was sent here as this path ({wrong[0]} differs): it has been "
+            "replaced; open it again, in all processes",
+        )
+    return dataset

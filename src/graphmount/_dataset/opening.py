@@ -1,0 +1,246 @@
+"""Opening all files of a dataset, as one version, and checking that they belong together.
+
+Every file comes through one descriptor of the folder, and is compared with the list in its
+description: old files never mix with new ones, whoever replaces the folder meanwhile. Then every
+table is as long as its id space: that of nodes, or that of edges.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from graphmount._dataset.description import DESCRIPTION, named_files, read_description
+from graphmount._mount.features import FeatureStore
+from graphmount._mount.graph import Graph
+from graphmount._mount.order import check_order
+from graphmount._support.files.opened_folder import OpenedFolder
+from graphmount.errors import DatasetChangedError, FormatError, GraphmountError, OrderError
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator, Mapping
+
+    from graphmount._mount.handle import Advice, Content
+
+
+# Where the header of a file has what may be wrong: see docs/format.md.
+_ROWS_FIELD = 40
+_ORDER_FIELD = 56
+_CHECKSUM_FIELD = 4088
+
+#: How many ids of a split are looked at at a time.
+_SPLIT_ROWS = 1 << 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class DatasetFiles:
+    """What is in the folder of a dataset.
+
+    Attributes:
+        path: The folder.
+        description: What its description says.
+        graph: The graph.
+        tables: All other files, by their path from the folder on.
+    """
+
+    path: str
+    description: dict[str, Any]
+    graph: Graph
+    tables: dict[str, FeatureStore]
+
+    def handles(self) -> dict[str, Graph | FeatureStore]:
+        """All files, by their path from the folder on."""
+        return {self.description["graph"]: self.graph, **self.tables}
+
+    def contents(self) -> dict[str, Content]:
+        """What tells each file from others, by what it is in the dataset."""
+        handles = self.handles()
+        return {
+            shown_kind(kind, name): handles[file]._content  # noqa: SLF001
+            for kind, name, file in named_files(self.description)
+        }
+
+
+def shown_kind(kind: str, name: str | None) -> str:
+    """What messages call a file: "the graph", "labels", or "features 'x'"."""
+    return kind if name is None else f"{kind} {name!r}"
+
+
+def open_files(path: str | os.PathLike[str], *, advice: Advice) -> DatasetFiles:
+    """Opens the files of a dataset.
+
+    Args:
+        path: The folder.
+        advice: How its files will be used.
+
+    Raises:
+        FileNotFoundError: There is no such folder, it is no dataset, or a file is missing.
+        FormatError: The description or a file is damaged, or a link leads out of the folder.
+        OrderError: A table is not of the nodes, or edges, of the graph.
+        DatasetChangedError: The folder was replaced meanwhile, or a file is not the one listed.
+        OSError: A file cannot be read.
+    """
+    with OpenedFolder(path) as folder:
+        try:
+            files = _open_all(folder, advice)
+            check_together(files)
+        except (OSError, FormatError, OrderError) as error:
+            if folder.is_at_its_path():
+                raise
+            raise changed(
+                folder.path, f"was replaced while it was being opened ({error}); open it again"
+            ) from None
+    return files
+
+
+def _open_all(folder: OpenedFolder, advice: Advice) -> DatasetFiles:
+    description = read_description(folder)
+    graph = Graph._open_inside(folder, description["graph"], advice=advice)  # noqa: SLF001
+    tables = {
+        file: FeatureStore._open_inside(folder, file, advice=advice)  # noqa: SLF001
+        for kind, _, file in named_files(description)
+        if kind != "graph"
+    }
+    return DatasetFiles(path=folder.path, description=description, graph=graph, tables=tables)
+
+
+def changed(path: str, message: str) -> DatasetChangedError:
+    """The error, with its path."""
+    error = DatasetChangedError(f"{path} {message}")
+    error.path = path
+    return error
+
+
+def check_together(files: DatasetFiles) -> None:
+    """Raises unless all files are those that are listed, and of the id space that they should be.
+
+    Args:
+        files: The files.
+
+    Raises:
+        DatasetChangedError: A file is not the one that is listed.
+        FormatError: The graph is not the one that is described, or a split cannot be one.
+        OrderError: A table has not as many rows as there are nodes or edges, or another order.
+    """
+    for mismatch in mismatches(files.handles(), files.description):
+        raise mismatch.error
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mismatch:
+    """A file that does not belong to the others.
+
+    Attributes:
+        file: Its path from the folder on.
+        offset: The field of its header that says so: see docs/format.md.
+        error: What to raise.
+    """
+
+    file: str
+    offset: int
+    error: GraphmountError
+
+
+def mismatches(
+    handles: Mapping[str, Graph | FeatureStore], description: dict[str, Any]
+) -> Iterator[Mismatch]:
+    """All files of a dataset that are not listed so, or not of its id space.
+
+    Args:
+        handles: Those files that could be opened, by their path from the folder on.
+        description: The description.
+    """
+    for _, _, file in named_files(description):
+        if file in handles:
+            error = _unlisted(handles[file], description.get("files"), file)
+            if error is not None:
+                yield Mismatch(file=file, offset=_CHECKSUM_FIELD, error=error)
+    graph = handles.get(description["graph"])
+    if not isinstance(graph, Graph):
+        return
+    counts = description["num_nodes"], description["num_edges"]
+    if (graph.num_nodes, graph.num_edges) != counts:
+        wrong = FormatError(
+            f"{graph.path} has {graph.num_nodes} nodes and {graph.num_edges} edges, but "
+            f"{DESCRIPTION} says {counts[0]} and {counts[1]}: it is of another dataset; compile "
+            "the dataset again"
+        )
+        yield Mismatch(file=description["graph"], offset=_ROWS_FIELD, error=wrong)
+    for kind, name, file in named_files(description):
+        store = handles.get(file)
+        if isinstance(store, FeatureStore):
+            yield from _wrong_tables(kind, name, file, store, graph)
+
+
+def _unlisted(
+    handle: Graph | FeatureStore, listed: Mapping[str, Any] | None, file: str
+) -> DatasetChangedError | None:
+    """What to raise if the list says that this is not the file that was compiled."""
+    if listed is None:
+        return None
+    size, checksum = handle._content  # noqa: SLF001
+    expected = listed[file]
+    if (size, f"{checksum:016x}") == (expected["bytes"], expected["checksum"]):
+        return None
+    return changed(
+        handle.path,
+        f"is not the file that {DESCRIPTION} lists: it has {size:,} bytes and the checksum "
+        f"{checksum:016x}, not {expected['bytes']:,} and {expected['checksum']}; put that file "
+        "back, or compile the dataset again",
+    )
+
+
+def _wrong_tables(
+    kind: str, name: str | None, file: str, store: FeatureStore, graph: Graph
+) -> Iterator[Mismatch]:
+    if kind in ("features", "labels"):
+        try:
+            check_order(graph, store)
+        except OrderError as error:
+            is_short = len(store) != graph.num_nodes
+            offset = _ROWS_FIELD if is_short else _ORDER_FIELD
+            yield Mismatch(file=file, offset=offset, error=error)
+    elif kind == "edge_features" and len(store) != graph.num_edges:
+        wrong = OrderError(
+            f"{store.path} has {len(store)} rows, but {graph.path} has {graph.num_edges} edges; "
+            "compile the table with edges= and the graph it belongs to"
+        )
+        yield Mismatch(file=file, offset=_ROWS_FIELD, error=wrong)
+    elif kind == "splits" and not is_split(store):
+        refusal = FormatError(
+            f"{store.path} is no split: {name!r} has the shape {store.shape} and dtype "
+            f"{store.dtype}, where a split is a vector of node ids; compile the dataset again"
+        )
+        yield Mismatch(file=file, offset=_ROWS_FIELD, error=refusal)
+
+
+def is_split(store: FeatureStore) -> bool:
+    """Whether a table can hold the ids of a split, as far as its header tells."""
+    return len(store.shape) == 1 and str(store.dtype) in ("int32", "int64")
+
+
+def check_split_ids(store: FeatureStore, name: str, num_nodes: int) -> None:
+    """Raises unless all ids of a split are nodes. Reads all of them, a piece at a time.
+
+    Args:
+        store: The split.
+        name: Its name.
+        num_nodes: How many nodes there are.
+
+    Raises:
+        FormatError: An id is of no node.
+    """
+    for begin in range(0, len(store), _SPLIT_ROWS):
+        ids = store.gather(np.arange(begin, min(begin + _SPLIT_ROWS, len(store))))
+        if ids.min() >= 0 and ids.max() < num_nodes:
+            continue
+        place = int(np.flatnonzero((ids < 0) | (ids >= num_nodes))[0])
+        error = FormatError(
+            f"{store.path}: row {begin + place} of split {name!r} is {ids[place]}, and there are "
+            f"{num_nodes} nodes; the file is damaged, or of another dataset"
+        )
+        error.path = store.path
+        raise error

@@ -1,0 +1,1 @@
+"""Loaders: batches of sampled neighbors with their rows."""

@@ -1,0 +1,83 @@
+"""What a loader yields: a sample, and what its nodes and edges have in the tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from graphmount._dataset.dataset import Dataset
+
+__all__ = ["Batch"]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Batch:
+    """One batch of a `NeighborLoader`. It is yours: no later batch changes it.
+
+    Attributes:
+        nodes: The node of each number, seeds first; see `NeighborSample`.
+        row: Numbers of the sources of the edges.
+        col: Numbers of the destinations of the edges.
+        edge_ids: Ids of the edges.
+        batch: The place of the seed whose tree a node belongs to, if sampling is disjoint.
+        num_sampled_nodes: Seeds, then new nodes of each hop.
+        num_sampled_edges: Edges of each hop; None where edges are not in the order of hops.
+        features: For each table, the rows of `nodes`.
+        edge_features: For each table of edges, the rows of `edge_ids`.
+        labels: The labels of the seeds, or None.
+        input_ids: The places of the seeds in `input_nodes`.
+        number: The place of the batch in its epoch.
+        epoch: The epoch, from 0 on.
+        dataset: What the loader was made of, if that was a dataset.
+
+    Examples:
+        >>> import numpy as np
+        >>> import graphmount as gm
+        >>> x = np.arange(8, dtype=np.float32).reshape(4, 2)
+        >>> _ = gm.compile_dataset("four", edges=([3, 3, 3, 1], [0, 1, 2, 2]), features={"x": x})
+        >>> loader = gm.NeighborLoader(gm.Dataset("four"), [2], batch_size=2, memory="1MiB")
+        >>> batch = next(iter(loader))
+        >>> batch.batch_size, batch.features["x"].shape == (len(batch.nodes), 2)
+        (2, True)
+    """
+
+    nodes: NDArray[np.int64]
+    row: NDArray[np.int64]
+    col: NDArray[np.int64]
+    edge_ids: NDArray[np.int64]
+    batch: NDArray[np.int64] | None
+    num_sampled_nodes: tuple[int, ...]
+    num_sampled_edges: tuple[int, ...] | None
+    features: Mapping[str, NDArray[Any]]
+    edge_features: Mapping[str, NDArray[Any]]
+    labels: NDArray[Any] | None
+    input_ids: NDArray[np.int64]
+    number: int
+    epoch: int
+    dataset: Dataset | None = None
+
+    @property
+    def batch_size(self) -> int:
+        """How many of the nodes, at the front, are seeds."""
+        return self.num_sampled_nodes[0]
+
+    @property
+    def external_ids(self) -> NDArray[np.int64] | list[str]:
+        """What the source of the dataset calls the nodes."""
+        if self.dataset is None:
+            raise ValueError("the loader was not made of a Dataset, which would know external ids")
+        return self.dataset.to_external(self.nodes)
+
+    def __repr__(self) -> str:
+        tables = ", ".join(f"{name} {rows.shape}" for name, rows in self.features.items())
+        kind = type(self).__name__
+        return (
+            f"<{kind} {self.number} of epoch {self.epoch}: {self.batch_size:,} seeds, "
+            f"{len(self.nodes):,} nodes, {len(self.row):,} edges{', ' if tables else ''}{tables}>"
+        )

@@ -1,0 +1,404 @@
+"""What all loaders have in common: the pipeline of an epoch, caches, resuming, ranks and figures.
+
+A loader of some kind says what its inputs are, and which seeds they have: `_make_seeds`.
+
+All calls may overlap. A loader has one loop at a time: `iter`, `close` and `load_state_dict` end
+the one that runs, whichever thread has it, and wait for each other. One thread at a time takes
+batches.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import time as clock
+import warnings
+import weakref
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from graphmount import _core
+from graphmount._loading.batch import Batch
+from graphmount._loading.inputs import as_rank, places_to_try, share_of, share_size
+from graphmount._loading.row_feeds import RowFeeds, as_dtypes, make_feeds
+from graphmount._loading.state import OrderFacts, Place
+from graphmount._loading.stats import LoaderStats, loader_stats
+from graphmount._mount.memory_report import memory as memory_report
+from graphmount._support.arguments import as_count, as_native, require_choice
+from graphmount._support.seeds import Seed, as_key
+from graphmount._support.sizes import format_bytes, parse_bytes
+from graphmount._support.threads.interpreter_exit import running
+from graphmount._support.threads.one_taker import OneTaker
+from graphmount._support.threads.process_lock import ProcessLock
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator, Mapping
+
+    from numpy.typing import DTypeLike, NDArray
+
+    from graphmount._loading.inputs import LoaderData
+    from graphmount._loading.sampling_rule import SamplingRule
+    from graphmount._mount.features import Reader
+    from graphmount._mount.results.neighbor_sample import NeighborSample
+
+_MOST_AHEAD = 63
+_MOST_WAITING = 1 << 16
+# More batches than these, and more bytes, look as if they were kept by mistake.
+_MANY_BATCHES = 8
+_MANY_BYTES = 256 << 20
+
+# A child of fork has none of the threads: it forgets loops and caches, and makes its own.
+_NO_LOOP: dict[str, Any] = {"_feeds": None, "_pipeline": None, "_last": None}
+_loaders: weakref.WeakSet[BatchLoader] = weakref.WeakSet()
+
+
+def _forget_those_of_the_parent() -> None:
+    for loader in list(_loaders):
+        vars(loader).update(_NO_LOOP)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_those_of_the_parent)
+
+
+class BatchLoader(ABC):
+    """A loader of any kind of seeds; see `NeighborLoader` for the options."""
+
+    def __init__(
+        self,
+        data: LoaderData,
+        rule: SamplingRule,
+        *,
+        num_inputs: int,
+        batch_size: int,
+        shuffle: bool,
+        drop_last: bool,
+        dtype: DTypeLike | Mapping[str, DTypeLike] | None,
+        memory: int | str,
+        prefetch: int,
+        window: int,
+        reader: Reader,
+        seed: Seed,
+        rank: int | None,
+        world_size: int | None,
+    ) -> None:
+        for name, flag in {"shuffle": shuffle, "drop_last": drop_last}.items():
+            require_choice(name, flag, (False, True))
+        require_choice("reader", reader, ("auto", "mapped", "pread", "uring"))
+        self._data = data
+        self._rule = rule
+        self._num_inputs = num_inputs
+        self._dtypes = as_dtypes(dtype, data)
+        self._batch_size = as_count(batch_size, "batch_size", least=1)
+        self._prefetch = as_count(prefetch, "prefetch", least=1, most=_MOST_WAITING)
+        self._window = as_count(window, "window", least=1, most=_MOST_AHEAD)
+        self._shuffle, self._drop_last = shuffle, drop_last
+        self._rank, self._world_size = as_rank(rank, world_size)
+        self._memory = parse_bytes(memory, "memory")
+        self._key = as_key(seed)  # the last: options that are refused draw no seed
+        self._reader: Reader = reader
+        self._pins_memory = False
+        self._feeds: RowFeeds | None = None
+        self._pipeline: _core.BatchPipeline | None = None
+        self._last: tuple[_core.BatchPipeline, RowFeeds] | None = None
+        self._has_warned = False
+        # The epoch, how many of its batches are handed out, and if a loop left it in the middle.
+        self._epoch = self._handed_out = 0
+        self._resumes = self._was_left = False
+        # Where epochs end, if before their last batch: for a worker that takes a part of them.
+        self._end: int | None = None
+        self._facts: OrderFacts | None = None
+        self._begun = clock.monotonic()
+        self._lock = ProcessLock()
+        _loaders.add(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A copy, in this process or another, has the options and the place, but no loop or caches.
+        return {name: value for name, value in vars(self).items() if name != "_lock"} | _NO_LOOP
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._lock = ProcessLock()
+        _loaders.add(self)
+
+    @abstractmethod
+    def _make_seeds(self, order: NDArray[np.int64]) -> _core.SeedSource:
+        """The seeds of an epoch's batches, which have the inputs in this order."""
+
+    @abstractmethod
+    def _input_facts(self) -> dict[str, Any]:
+        """What tells the inputs, and what is drawn for them, from those of other loaders."""
+
+    def _order_facts(self) -> OrderFacts:
+        """What a state must have in common with this loader."""
+        if self._facts is None:
+            self._facts = OrderFacts.of(
+                self._data.graph,
+                self._rule,
+                batch_size=self._batch_size,
+                world_size=self._world_size,
+                shuffle=self._shuffle,
+                drop_last=self._drop_last,
+                inputs={"num_inputs": self._num_inputs, **self._input_facts()},
+            )
+        return self._facts
+
+    def __len__(self) -> int:
+        """Batches of an epoch, the same for all ranks."""
+        if self._end is not None:
+            return self._end
+        count = share_size(self._num_inputs, self._world_size, drop_last=self._drop_last)
+        batches, rest = divmod(count, self._batch_size)
+        return batches + (1 if rest and not self._drop_last else 0)
+
+    def __repr__(self) -> str:
+        return (
+            f"<{type(self).__name__} of {self._data.graph!r}: {len(self):,} batches of "
+            f"{self._batch_size:,}, num_neighbors={self._rule.fanouts}>"
+        )
+
+    def _make_feeds(self) -> RowFeeds:
+        places = places_to_try(self._num_inputs, self._batch_size, self._key)
+        seeds = functools.cache(lambda: self._make_seeds(places))
+        return make_feeds(
+            self._data,
+            lambda number: self._try_sampling(seeds(), number),
+            direction=self._rule.direction,
+            memory=self._memory,
+            window=self._window,
+            dtypes=self._dtypes,
+            reader=self._reader,
+        )
+
+    def _try_sampling(self, seeds: _core.SeedSource, number: int) -> NeighborSample:
+        """A sample like those of the batches, to see what they want."""
+        nodes = np.empty(0, np.int64)
+        if seeds.num_batches:
+            key = _core.random_key([self._key, number])
+            nodes = as_native(seeds.seeds_of(number % seeds.num_batches, key)[0])
+        return self._rule.try_out(self._data.graph, nodes, (self._key, number))
+
+    def _epoch_order(self, epoch: int) -> NDArray[np.int64]:
+        """Places of the inputs of this rank among all, in the order of the epoch."""
+        order = np.arange(self._num_inputs)
+        if self._shuffle:
+            order = np.random.default_rng([self._key, epoch]).permutation(self._num_inputs)
+        share = share_of(order, self._rank, self._world_size, drop_last=self._drop_last)
+        return share[: len(self) * self._batch_size]
+
+    def __iter__(self) -> Iterator[Batch]:
+        with self._lock:
+            return self._begin_loop()
+
+    def _begin_loop(self) -> Iterator[Batch]:
+        """A loop in place of the one that runs. If it cannot begin, the place stays as it was.
+
+        The one that runs ends only when all is there for the next, but for its threads.
+        """
+        graph = self._data.graph._open()  # noqa: SLF001
+        if self._feeds is None:
+            self._feeds = self._make_feeds()
+        epoch = self._epoch + (1 if self._was_left else 0)
+        first = self._handed_out if self._resumes else 0
+        order = self._epoch_order(epoch)
+        seeds = self._make_seeds(order)
+        sample = self._rule.to_core(_core.random_key([self._key, epoch]))
+        self._stop()
+        pipeline = _core.BatchPipeline(
+            graph=graph,
+            node_feeds=list(self._feeds.nodes.values()),
+            edge_feeds=list(self._feeds.edges.values()),
+            seeds=seeds,
+            sample=sample,
+            first_batch=first,
+            window=self._window,
+            prefetch=self._prefetch,
+            pin_memory=self._pins_memory,
+        )
+        running.add(pipeline)
+        self._set(
+            _epoch=epoch,
+            _handed_out=first,
+            _resumes=False,
+            _was_left=True,
+            _pipeline=pipeline,
+            _last=(pipeline, self._feeds),
+            _begun=clock.monotonic(),
+        )
+        return OneTaker(self._batches(pipeline, self._feeds, order, epoch))
+
+    def _batches(
+        self, pipeline: _core.BatchPipeline, feeds: RowFeeds, order: NDArray[np.int64], epoch: int
+    ) -> Generator[Batch]:
+        try:
+            while (loaded := self._next(pipeline)) is not None:
+                with self._lock:
+                    self._require_current(pipeline)
+                    self._handed_out = loaded.number + 1
+                yield self._make_batch(loaded, feeds, order, epoch)
+            with self._lock:
+                self._require_current(pipeline)
+                self._set(_epoch=epoch + 1, _handed_out=0, _was_left=False)
+        finally:
+            pipeline.stop()
+
+    def _set(self, **values: Any) -> None:  # noqa: ANN401
+        """All at once: a child of fork has all of them or none."""
+        vars(self).update(values)
+
+    def _require_current(self, pipeline: _core.BatchPipeline) -> None:
+        """Only the loop that began last says where the loader is."""
+        if self._pipeline is not pipeline:
+            raise RuntimeError(
+                "this loop was ended by another one over the same loader, by its close() or its "
+                "load_state_dict(); begin a new one"
+            )
+
+    def _next(self, pipeline: _core.BatchPipeline) -> _core.LoadedBatch | None:
+        """Waits for the next batch. Apart, so that a subclass can put it on a profile."""
+        loaded = pipeline.next()
+        if not self._has_warned:
+            self._warn_of_kept_batches(pipeline.stats())
+        return loaded
+
+    def _warn_of_kept_batches(self, stats: _core.PipelineStats) -> None:
+        kept = stats.held_batches - self._prefetch
+        if kept <= _MANY_BATCHES or stats.held_bytes <= max(self._memory, _MANY_BYTES):
+            return
+        self._has_warned = True
+        warnings.warn(
+            f"{kept} batches of this loader are still in use, and their rows take "
+            f"{format_bytes(stats.held_bytes)}; its caches have memory={format_bytes(self._memory)}"
+            ". Copy what you need of batches, or let them go",
+            UserWarning,
+            stacklevel=5,
+        )
+
+    def _make_batch(
+        self, loaded: _core.LoadedBatch, feeds: RowFeeds, order: NDArray[np.int64], epoch: int
+    ) -> Batch:
+        rows = {
+            name: as_native(loaded.take_rows(i, feed))
+            for i, (name, feed) in enumerate(feeds.by_name.items())
+        }
+        sample = self._rule.take_arrays(loaded.take_sample())
+        edge_rows = {name: rows[name] for name in feeds.edges}
+        if sample.kept is not None:
+            edge_rows = {name: table[sample.kept] for name, table in edge_rows.items()}
+        first = loaded.number * self._batch_size
+        seeds = sample.nodes[: sample.num_sampled_nodes[0]]
+        return Batch(
+            nodes=sample.nodes,
+            row=sample.row,
+            col=sample.col,
+            edge_ids=sample.edge_ids,
+            batch=sample.tree,
+            num_sampled_nodes=sample.num_sampled_nodes,
+            num_sampled_edges=sample.num_sampled_edges,
+            features={name: rows[name] for name in feeds.nodes},
+            edge_features=edge_rows,
+            labels=self._data.labels_of(seeds),
+            input_ids=order[first : first + self._batch_size],
+            number=loaded.number,
+            epoch=epoch,
+            dataset=self._data.dataset,
+        )
+
+    def _stop(self) -> None:
+        pipeline, self._pipeline = self._pipeline, None
+        if pipeline is not None:
+            pipeline.stop()
+
+    def close(self) -> None:
+        """Ends a loop that runs, and frees the caches. A new loop fills them again.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> _ = gm.compile_graph(([0, 1], [1, 2]), "g.gl")
+            >>> loader = gm.NeighborLoader(gm.Graph("g.gl"), [1], batch_size=2)
+            >>> loader.close()
+            >>> len(list(loader))
+            2
+        """
+        with self._lock:
+            self._stop()
+            self._feeds = self._last = None
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where the loader is: the epoch, and how many of its batches have been handed out.
+
+        After a loop that was left early this is still where it was left, until the next one begins.
+        It is plain data, as JSON has it, and the same for all ranks that are at the same batch. All
+        that decides the order of the batches is in it too, with a checksum of the inputs.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> _ = gm.compile_graph(([0, 1], [1, 2]), "g.gl")
+            >>> loader = gm.NeighborLoader(gm.Graph("g.gl"), [1], batch_size=2, seed=1)
+            >>> batches = iter(loader)
+            >>> _ = next(batches)
+            >>> loader.state_dict()["batch"]
+            1
+        """
+        with self._lock:
+            place = Place(self._key, self._epoch, self._handed_out)
+        return self._order_facts().state_at(place)
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Goes on where `state_dict` was taken: the next loop begins with the batch after it.
+
+        The loader must have the order that the state is of: the same inputs, shuffling, sampling
+        and graph, and as many inputs a batch. Only the seed is taken from the state. The number of
+        processes may be another one if `batch_size` times `world_size` stays the same: whatever
+        ranks have not had yet is then shared by those that there are now.
+
+        Args:
+            state: Of this loader or another one; of any rank.
+
+        Raises:
+            TypeError, ValueError: It is no state, or one of another order. The message names all
+                that differs; nothing has changed, and a loop that runs goes on.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> _ = gm.compile_graph(([0, 1], [1, 2]), "g.gl")
+            >>> loader = gm.NeighborLoader(gm.Graph("g.gl"), [1], batch_size=2, seed=1)
+            >>> loader.load_state_dict({**loader.state_dict(), "batch": 1})
+            >>> [batch.number for batch in loader]
+            [1]
+        """
+        self._go_to(self._order_facts().place_in(state, num_batches=len(self)))
+
+    def _go_to(self, place: Place) -> None:
+        """The next loop begins there."""
+        with self._lock:
+            self._stop()
+            self._set(
+                _key=place.key,
+                _epoch=place.epoch,
+                _handed_out=place.batch,
+                _resumes=True,
+                _was_left=False,
+            )
+
+    def stats(self) -> LoaderStats:
+        """What the loader did in its current or last epoch: see `LoaderStats`.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> _ = gm.compile_graph(([0, 1], [1, 2]), "g.gl")
+            >>> loader = gm.NeighborLoader(gm.Graph("g.gl"), [1], batch_size=2)
+            >>> for batch in loader:
+            ...     pass
+            >>> loader.stats().batches
+            2
+        """
+        report = memory_report(self._data.graph, *self._data.features.values())
+        last, begun = self._last, self._begun
+        if last is None:
+            return LoaderStats(memory=report)
+        pipeline, feeds = last
+        seconds = clock.monotonic() - begun
+        return loader_stats(pipeline.stats(), feeds.by_name, seconds=seconds, memory=report)

@@ -1,0 +1,217 @@
+"""What a loader is made of: the graph, its tables, its seeds, and the share of each process."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from graphmount._dataset.dataset import Dataset
+from graphmount._loading.hot_rows import TRIAL_BATCHES
+from graphmount._mount.features import FeatureStore
+from graphmount._mount.graph import Graph
+from graphmount._mount.order import check_order
+from graphmount._support.arguments import as_count, as_ids, as_list, as_plain
+from graphmount._support.shown import shown
+from graphmount.errors import IdError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import ArrayLike, NDArray
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoaderData:
+    """The files that batches come from."""
+
+    graph: Graph
+    features: Mapping[str, FeatureStore] = field(default_factory=dict)
+    edge_features: Mapping[str, FeatureStore] = field(default_factory=dict)
+    labels: FeatureStore | None = None
+    dataset: Dataset | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Files travel as their paths; the labels of a dataset are one of them.
+        return vars(self) | ({} if self.dataset is None else {"labels": None})
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        dataset = state["dataset"]
+        labels = {} if dataset is None else {"labels": dataset._label_store()}  # noqa: SLF001
+        vars(self).update(state | labels)
+
+    @property
+    def is_hot_first(self) -> bool:
+        """Whether the first rows are those that are wanted most."""
+        return self.dataset is not None and self.dataset.description.get("order") != "given"
+
+    def labels_of(self, nodes: NDArray[np.int64]) -> NDArray[Any] | None:
+        """The labels of these nodes, in memory; None if there are none."""
+        if self.labels is None:
+            return None
+        rows = self.labels.gather(nodes)
+        return rows.reshape(-1) if rows.ndim == 2 and rows.shape[1] == 1 else rows
+
+
+def open_data(
+    data: Any,  # noqa: ANN401
+    features: Iterable[str] | None,
+    edge_features: Iterable[str] | Mapping[str, FeatureStore],
+) -> LoaderData:
+    """The data that users give: a dataset, a graph, or a graph and its tables.
+
+    What has been opened already stays as it is.
+    """
+    if isinstance(data, LoaderData):
+        return data
+    edge_tables = _as_tables(edge_features) if isinstance(edge_features, Mapping) else {}
+    if isinstance(data, Dataset):
+        _require_rows(edge_tables, data.graph.num_edges, "edges")
+        if not edge_tables:
+            edge_tables = _chosen(data.edge_features, edge_features, "edge_features")
+        return _named_apart(
+            LoaderData(
+                graph=data.graph,
+                features=_chosen(data.features, features, "features"),
+                edge_features=edge_tables,
+                labels=data._label_store(),  # noqa: SLF001
+                dataset=data,
+            )
+        )
+    graph, tables = data if isinstance(data, tuple) and len(data) == 2 else (data, {})
+    if isinstance(tables, FeatureStore):
+        tables = {"x": tables}
+    if not isinstance(graph, Graph) or not isinstance(tables, Mapping):
+        raise TypeError(
+            "data must be a Dataset, a Graph, or (Graph, FeatureStore or dict of them), not "
+            f"{shown(data)}"
+        )
+    tables = _as_tables(tables)
+    if not isinstance(edge_features, Mapping) and as_list(
+        [edge_features] if isinstance(edge_features, str) else edge_features,
+        "edge_features",
+        "names of tables",
+    ):
+        raise ValueError(
+            "edge_features: only a Dataset knows tables by their names; give "
+            "{name: FeatureStore(...)} with a row for each edge id"
+        )
+    _require_rows(tables, graph.num_nodes, "nodes")
+    _require_rows(edge_tables, graph.num_edges, "edges")
+    check_order(graph, *tables.values())
+    return _named_apart(
+        LoaderData(
+            graph=graph,
+            features=_chosen(tables, features, "features"),
+            edge_features=edge_tables,
+        )
+    )
+
+
+def _as_tables(tables: Mapping[Any, Any]) -> dict[str, FeatureStore]:
+    for name, store in tables.items():
+        if not isinstance(name, str) or not isinstance(store, FeatureStore):
+            raise TypeError(
+                f"tables are {{name: FeatureStore(...)}}, not {{{shown(name)}: {shown(store)}}}"
+            )
+    return dict(tables)
+
+
+def _named_apart(data: LoaderData) -> LoaderData:
+    for name in data.features:
+        if name in data.edge_features:
+            raise ValueError(
+                f"{name!r} is a table of nodes and of edges; leave one of them out, or rename it"
+            )
+    return data
+
+
+def _require_rows(tables: Mapping[str, FeatureStore], count: int, what: str) -> None:
+    for name, store in tables.items():
+        if len(store) != count:
+            raise ValueError(
+                f"{store.path}: table {name!r} has {len(store)} rows for {count} {what}"
+            )
+
+
+def _chosen(
+    tables: Mapping[str, FeatureStore], names: Iterable[str] | None, argument: str
+) -> dict[str, FeatureStore]:
+    if names is None:
+        return dict(tables)
+    chosen = [names] if isinstance(names, str) else as_list(names, argument, "names of tables")
+    for name in chosen:
+        if not isinstance(name, str) or name not in tables:
+            raise ValueError(
+                f"{argument}: there is no table {shown(name)}; there are {sorted(tables)}"
+            )
+    return {name: tables[name] for name in chosen}
+
+
+def as_input_nodes(nodes: ArrayLike | str | None, data: LoaderData) -> NDArray[np.int64]:
+    """Seeds as users give them: all nodes, a split of the dataset, ids, or a mask."""
+    num_nodes = data.graph.num_nodes
+    if nodes is None:
+        return np.arange(num_nodes)
+    if isinstance(nodes, str):
+        splits = {} if data.dataset is None else data.dataset.description["splits"]
+        if data.dataset is None or nodes not in splits:
+            raise ValueError(f"input_nodes={nodes!r}: there are the splits {sorted(splits)}")
+        return data.dataset._read_split(nodes)  # noqa: SLF001
+    array = as_plain(nodes, "input_nodes")
+    if array.dtype == np.bool_:
+        if array.shape != (num_nodes,):
+            raise ValueError(
+                f"input_nodes is a mask of shape {array.shape} for {num_nodes} nodes; give one "
+                "bool for each node"
+            )
+        return np.flatnonzero(array)
+    ids = as_ids(nodes, "input_nodes")
+    wrong = (ids < 0) | (ids >= num_nodes)
+    if wrong.any():
+        place = int(np.argmax(wrong))
+        raise IdError(f"input_nodes[{place}] is {ids[place]} in a graph of {num_nodes} nodes")
+    return ids
+
+
+def as_rank(rank: int | None, world_size: int | None) -> tuple[int, int]:
+    """Which part of the seeds is this process's: as told, or as torch.distributed has it."""
+    if (rank is None) != (world_size is None):
+        raise ValueError("rank= and world_size= go together")
+    if rank is not None and world_size is not None:
+        size = as_count(world_size, "world_size", least=1)
+        return as_count(rank, "rank", most=size - 1), size
+    torch = sys.modules.get("torch")
+    distributed = getattr(torch, "distributed", None)
+    if distributed is not None and distributed.is_available() and distributed.is_initialized():
+        return int(distributed.get_rank()), int(distributed.get_world_size())
+    return 0, 1
+
+
+def places_to_try(num_inputs: int, batch_size: int, key: int) -> NDArray[np.int64]:
+    """Inputs for trials of sampling: of a few batches, and not as many as an epoch has."""
+    count = min(num_inputs, TRIAL_BATCHES * batch_size)
+    if count == num_inputs:
+        return np.arange(num_inputs)
+    return np.random.default_rng([key]).integers(num_inputs, size=count)
+
+
+def share_size(count: int, world_size: int, *, drop_last: bool) -> int:
+    """How many of so many seeds each process takes."""
+    return count // world_size if drop_last else -(-count // world_size)
+
+
+def share_of(
+    order: NDArray[np.int64], rank: int, world_size: int, *, drop_last: bool
+) -> NDArray[np.int64]:
+    """The part of an epoch's order that one process takes: as much for each of them.
+
+    What does not divide evenly is left out with `drop_last`; else some come twice.
+    """
+    if world_size == 1 or len(order) == 0:
+        return order
+    per_rank = share_size(len(order), world_size, drop_last=drop_last)
+    return np.resize(order, per_rank * world_size)[rank::world_size]

@@ -1,0 +1,242 @@
+"""Mounted feature matrices: rows as they lie in a `.gd` file."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
+
+import numpy as np
+
+from graphmount import _core
+from graphmount._mount.gather_output import gather_dtype, gather_output
+from graphmount._mount.handle import Advice, Handle
+from graphmount._support.arguments import as_ids, as_native, require_choice
+
+if TYPE_CHECKING:
+    import torch
+    from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+__all__ = ["FeatureStore"]
+
+#: How `FeatureStore.gather` gets at rows.
+Reader = Literal["auto", "mapped", "pread", "uring"]
+
+_READERS: tuple[Reader, ...] = get_args(Reader)
+
+
+class FeatureStore(Handle[_core.FeatureMatrix]):
+    """A mounted `.gd` file: one matrix (or vector) of features or labels.
+
+    Mounting maps the file and checks its header: it takes the same fraction of a millisecond for a
+    file of any size, and no memory for the data. Pages come from the disk as they are touched.
+
+    Args:
+        path: The file.
+        advice: How the file will be used; see `advise`. The default suits scattered reads where the
+            file is large for the machine.
+
+    Raises:
+        FileNotFoundError, PermissionError, OSError: The file cannot be opened.
+        FormatError: It is not a feature file, is damaged, or of another version.
+
+    Examples:
+        >>> import graphmount as gm
+        >>> _ = gm.compile_features([[1.0, 2.0], [3.0, 4.0]], "x.gd", dtype="float32")
+        >>> x = gm.FeatureStore("x.gd")
+        >>> x.shape, x.numpy()[1]
+        ((2, 2), array([3., 4.], dtype=float32))
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, advice: Advice = "auto") -> None:
+        super().__init__(path, _core.FeatureMatrix(os.fsencode(path)), advice)
+
+    @classmethod
+    def _mount(cls, path: str, descriptor: int, *, advice: Advice = "auto") -> Self:
+        store = cls.__new__(cls)
+        Handle.__init__(store, path, _core.FeatureMatrix(os.fsencode(path), descriptor), advice)
+        return store
+
+    def __repr__(self) -> str:
+        if self.closed:
+            return f"<FeatureStore {self.path!r}, closed>"
+        shape = " x ".join(f"{size:,}" for size in self.shape)
+        return f"<FeatureStore {self.path!r}: {shape} {self.dtype}>"
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """(rows, columns), or (rows,) for a vector such as labels."""
+        core = self._open()
+        if core.is_one_dimensional:
+            return (core.num_rows,)
+        return (core.num_rows, core.num_columns)
+
+    @property
+    def dtype(self) -> np.dtype[Any] | Literal["bfloat16"]:
+        """Element type: a NumPy dtype, or the string "bfloat16", for which NumPy has none."""
+        name = self._open().dtype
+        return "bfloat16" if name == "bfloat16" else np.dtype(name)
+
+    @property
+    def scales(self) -> NDArray[np.float32] | None:
+        """Of a quantized matrix, one for each column: value = int8 * scale. None for others."""
+        return self._open().scales()
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def numpy(self) -> NDArray[Any]:
+        """The whole matrix as a read-only array that *is* the file: no copy, pages on demand.
+
+        A bfloat16 matrix comes as uint16 with the same bits, since NumPy has no such dtype;
+        `x.numpy().view(ml_dtypes.bfloat16)` gives it a meaning, and `tensor()` needs no such help.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> _ = gm.compile_features([[1, 2], [3, 4]], "x.gd", dtype="int8")
+            >>> gm.FeatureStore("x.gd").numpy().flags.writeable
+            False
+        """
+        return as_native(self._open().shared_view())
+
+    def __array__(
+        self,
+        dtype: DTypeLike | None = None,
+        copy: bool | None = None,
+    ) -> NDArray[Any]:
+        array = self.numpy()
+        if dtype is not None and np.dtype(dtype) != array.dtype:
+            if self.dtype == "bfloat16":
+                raise TypeError(
+                    f"{self.path}: NumPy has no bfloat16, so it cannot convert it to {dtype}; use "
+                    "tensor(), or numpy().view(ml_dtypes.bfloat16)"
+                )
+            if copy is False:
+                raise ValueError(f"{self.path}: converting to {dtype} needs a copy")
+            return array.astype(dtype)
+        return array.copy() if copy else array
+
+    def tensor(self) -> torch.Tensor:
+        """The whole matrix as a torch tensor that *is* the file: no copy, pages on demand.
+
+        Writing to the tensor is safe and private: pages that are written become memory of this
+        process, the file never changes, and the change is forgotten with the last tensor of this
+        store. Where the system does not allow that for a file of this size (overcommit mode 2), the
+        tensor is read-only memory and a `RuntimeWarning` says so.
+
+        Raises:
+            ImportError: torch is not installed.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> _ = gm.compile_features([[1.0, 2.0], [3.0, 4.0]], "x.gd")
+            >>> gm.FeatureStore("x.gd").tensor()[1].sum().item()
+            7.0
+        """
+        from graphmount.torch import _tensor_over  # the base package needs no torch
+
+        return _tensor_over(self)
+
+    def _private_view(self) -> tuple[NDArray[Any], bool]:
+        """For `graphmount.torch`: a copy-on-write view, and whether writing to it is safe."""
+        array, is_writable = self._open().private_view()
+        return as_native(array), is_writable
+
+    def __dlpack__(self, **options: Any) -> Any:  # noqa: ANN401  (a capsule; the standard's names)
+        """The matrix for any library that speaks DLPack, zero-copy, writes private as in `tensor`.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> import numpy as np
+            >>> _ = gm.compile_features([[1.0, 2.0], [3.0, 4.0]], "x.gd")
+            >>> np.from_dlpack(gm.FeatureStore("x.gd")).shape
+            (2, 2)
+        """
+        view: Any = self._open().dlpack_view()
+        return view.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (1, 0)  # kDLCPU
+
+    def gather(
+        self,
+        ids: ArrayLike,
+        out: NDArray[Any] | None = None,
+        *,
+        dtype: DTypeLike | Literal["bfloat16"] | None = None,
+        reader: Reader = "auto",
+    ) -> NDArray[Any]:
+        """The rows `ids`, in this order, in memory: `numpy()[ids]`, but fast from disk as well.
+
+        Rows in memory are copied. Others are read in the order of the file, each once, hundreds at
+        a time, neighbors in one read. Beside the result this takes at most 30 MiB, whatever the
+        number of ids. Other threads run meanwhile.
+
+        Args:
+            ids: Any rows, in any order, also repeatedly.
+            out: Where to put them, an array of the result's shape and dtype, C-contiguous. It is
+                also the result. Using one again saves the system the clearing of new memory.
+            dtype: What to convert to: float32 or float64 from anything (of a quantized matrix,
+                integer times scale), or wider integers. The default is that of `out`, or else that
+                of the file; bfloat16 comes as uint16 bits, as in `numpy`.
+            reader: "auto" copies from the mapping while the whole file is in memory, else it reads
+                with io_uring, or threads where the system forbids that. A file that is small for
+                the machine is read through the page cache, so that it will be in memory next time.
+                "mapped", "uring" and "pread" (threads) insist.
+
+        Returns:
+            An array of the shape of `ids` by that of a row.
+
+        Raises:
+            IdError: A row does not exist.
+            ValueError: `out` or `dtype` do not fit.
+            OSError: The disk failed, or the reader that was insisted on is not to be had.
+            FileChangedError: The file was truncated.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> _ = gm.compile_features([[1.0, 2.0], [3.0, 4.0]], "x.gd", dtype="float16")
+            >>> gm.FeatureStore("x.gd").gather([1, 0, 1], dtype="float32")
+            array([[3., 4.],
+                   [1., 2.],
+                   [3., 4.]], dtype=float32)
+        """
+        core = self._open()
+        rows = as_ids(ids, "ids")
+        require_choice("reader", reader, _READERS)
+        name = gather_dtype(core.dtype, dtype, out)
+        result = gather_output(out, (len(rows), *self.shape[1:]), name, rows)
+        core.gather(rows, name, result.reshape(-1).view(np.uint8), reader)
+        return result
+
+    @property
+    def readers(self) -> tuple[Reader, ...]:
+        """What `gather(reader=)` can be here: "auto", and what system and file system allow.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> _ = gm.compile_features([[1.0, 2.0], [3.0, 4.0]], "x.gd")
+            >>> gm.FeatureStore("x.gd").readers[:2]
+            ('auto', 'mapped')
+        """
+        core = self._open()
+        return tuple(name for name in _READERS if core.why_no_reader(name) is None)
+
+    def prefetch(self, ids: ArrayLike) -> int:
+        """Asks the system to read these rows, and returns without waiting for them.
+
+        Args:
+            ids: The rows.
+
+        Returns:
+            How many bytes were asked for, in whole pages.
+
+        Raises:
+            IdError: A row does not exist.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> _ = gm.compile_features([[1.0, 2.0], [3.0, 4.0]], "x.gd")
+            >>> gm.FeatureStore("x.gd").prefetch([0, 1])
+            4096
+        """
+        return self._open().prefetch(as_ids(ids, "ids"))

@@ -1,0 +1,379 @@
+"""Mounted graphs: neighbor lists as they lie in a `.gl` file."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, Literal, Self, cast, get_args
+
+import numpy as np
+
+from graphmount import _core
+from graphmount._mount.handle import Handle
+from graphmount._mount.negative_sampling import NegativeSampling
+from graphmount._mount.neighbor_sampling import NeighborSampling
+from graphmount._mount.random_walks import RandomWalks
+from graphmount._mount.results.degree_summary import DegreeSummary
+from graphmount._mount.results.neighbor_lists import NeighborLists
+from graphmount._support.arguments import (
+    as_id,
+    as_ids,
+    as_native,
+    as_plain,
+    is_text,
+    require_choice,
+)
+from graphmount._support.direction import Direction, require_direction
+from graphmount._support.text_columns import TextColumn
+from graphmount.errors import IdError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from graphmount._mount.handle import Advice
+    from graphmount._support.text_columns import Keys
+
+__all__ = ["Graph", "Reads"]
+
+#: How pages come from the disk: see `Graph`.
+Reads = Literal["auto", "batch", "fault"]
+
+
+class Graph(NeighborSampling, RandomWalks, NegativeSampling):
+    """A mounted `.gl` file.
+
+    Mounting maps the file and checks its header: it takes the same fraction of a millisecond for a
+    graph of any size, and no memory for the data. Pages come from the disk as they are touched.
+
+    Args:
+        path: The file.
+        advice: How the file will be used; see `advise`. The default suits scattered reads where the
+            file is large for the machine.
+        reads: How calls that look at many lists get them from the disk. "batch" asks for all pages
+            that a call will look at before it touches the first, so that the disk has much to do at
+            a time; "fault" touches pages as it comes to them, which costs nothing if they are in
+            memory; "auto" is "batch" while part of the file is not in memory.
+
+    Raises:
+        FileNotFoundError, PermissionError, OSError: The file cannot be opened.
+        FormatError: It is not a graph file, is damaged, or of another version.
+
+    Examples:
+        >>> import graphmount as gm
+        >>> _ = gm.compile_graph(([0, 1, 2], [1, 2, 0]), "ring.gl")
+        >>> with gm.Graph("ring.gl") as g:
+        ...     print(g.num_nodes, g.num_edges, g.neighbors(0))
+        3 3 [2]
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        advice: Advice = "auto",
+        reads: Reads = "auto",
+    ) -> None:
+        require_choice("reads", reads, get_args(Reads))
+        super().__init__(path, _core.Graph(os.fsencode(path)), advice)
+        self._open().reads = reads
+
+    @classmethod
+    def _mount(
+        cls, path: str, descriptor: int, *, advice: Advice = "auto", reads: Reads = "auto"
+    ) -> Self:
+        graph = cls.__new__(cls)
+        Handle.__init__(graph, path, _core.Graph(os.fsencode(path), descriptor), advice)
+        graph._open().reads = reads  # noqa: SLF001
+        return graph
+
+    def _options(self) -> dict[str, str]:
+        return super()._options() | {"reads": self.reads}
+
+    @property
+    def reads(self) -> Reads:
+        """How calls that look at many lists get them from the disk, as given when mounting."""
+        return cast("Reads", self._open().reads)
+
+    def __repr__(self) -> str:
+        if self.closed:
+            return f"<Graph {self.path!r}, closed>"
+        return (
+            f"<Graph {self.path!r}: {self.num_nodes:,} nodes, {self.num_edges:,} edges, "
+            f"{'directed' if self.directed else 'undirected'}>"
+        )
+
+    @property
+    def num_nodes(self) -> int:
+        """Number of nodes."""
+        return self._open().num_nodes
+
+    @property
+    def num_edges(self) -> int:
+        """Number of list entries of one direction: an undirected edge counts twice, a loop once."""
+        return self._open().num_edges
+
+    @property
+    def directed(self) -> bool:
+        """False if every edge runs both ways and one copy of the lists serves both directions."""
+        return not self._open().is_undirected
+
+    @property
+    def directions(self) -> tuple[Direction, ...]:
+        """The directions in which the file can be asked for neighbors."""
+        core = self._open()
+        both: tuple[Direction, ...] = ("in", "out")
+        return tuple(way for way in both if core.is_undirected or core.has_lists(way))
+
+    @property
+    def has_weights(self) -> bool:
+        """Whether edges have weights."""
+        return self._open().has_list_section("weights", self.directions[0])
+
+    @property
+    def has_timestamps(self) -> bool:
+        """Whether edges have timestamps; lists are then sorted by (time, neighbor)."""
+        return self._open().is_sorted_by_time
+
+    @property
+    def indptr(self) -> NDArray[np.int64]:
+        """Read-only view of the offsets of the incoming lists: see `neighbor_lists`."""
+        return self.neighbor_lists().indptr
+
+    @property
+    def indices(self) -> NDArray[np.int32] | NDArray[np.int64]:
+        """Read-only view of the neighbors in the incoming lists: see `neighbor_lists`."""
+        return self.neighbor_lists().indices
+
+    @property
+    def weights(self) -> NDArray[np.float32] | None:
+        """Read-only view of the weights in the incoming lists, or None."""
+        return self.neighbor_lists().weights
+
+    def _section(self, name: str, direction: Direction) -> NDArray[Any] | None:
+        core = self._open()
+        require_direction(direction)
+        section = core.list_section(name, direction)
+        return None if section is None else as_native(section)
+
+    def _private_section(self, name: str, direction: Direction) -> tuple[NDArray[Any], bool] | None:
+        """For tensors: a copy-on-write view, and whether writing to it is safe."""
+        core = self._open()
+        require_direction(direction)
+        section = core.private_list_section(name, direction)
+        return None if section is None else (as_native(section[0]), section[1])
+
+    def neighbor_lists(self, direction: Direction = "in") -> NeighborLists:
+        """All neighbor lists of one direction, as read-only views of the file.
+
+        Args:
+            direction: "in" for the sources of incoming edges, "out" for the targets of outgoing.
+
+        Raises:
+            MissingDataError: The file was compiled without this direction.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> _ = gm.compile_graph(([0, 0], [1, 2]), "g.gl")
+            >>> gm.Graph("g.gl").neighbor_lists("out").indptr
+            array([0, 2, 2, 2])
+        """
+        indptr = self._section("indptr", direction)
+        indices = self._section("indices", direction)
+        assert indptr is not None  # noqa: S101  (the core has checked that lists are complete)
+        assert indices is not None  # noqa: S101
+        return NeighborLists(
+            indptr=indptr,
+            indices=indices,
+            weights=self._section("weights", direction),
+            timestamps=self._section("timestamps", direction),
+            edge_ids=self._section("edge ids", direction),
+            source_rows=self._section("source rows", direction),
+        )
+
+    def degree(
+        self, ids: ArrayLike | None = None, *, direction: Direction = "in"
+    ) -> NDArray[np.int64]:
+        """Degrees of some nodes, or of all.
+
+        Args:
+            ids: The nodes; all of them if None.
+            direction: Which edges to count.
+
+        Returns:
+            int64, one for each id.
+
+        Raises:
+            IdError: A node does not exist.
+            MissingDataError: The file was compiled without this direction.
+            FormatError: The file is damaged where these nodes are.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> _ = gm.compile_graph(([0, 0], [1, 2]), "g.gl")
+            >>> gm.Graph("g.gl").degree([0, 1], direction="out")
+            array([2, 0])
+        """
+        core = self._open()
+        require_direction(direction)
+        if ids is None:
+            return as_native(core.all_degrees(direction))
+        return as_native(core.degrees(as_ids(ids, "ids"), direction))
+
+    def neighbors(
+        self,
+        id: int,  # noqa: A002  (the word everyone looks for)
+        *,
+        direction: Direction = "in",
+    ) -> NDArray[np.int32] | NDArray[np.int64]:
+        """The neighbors of one node, as a read-only view of the file.
+
+        Args:
+            id: The node.
+            direction: "in" for the sources of its incoming edges, "out" for the targets.
+
+        Raises:
+            IdError: The node does not exist.
+            MissingDataError: The file was compiled without this direction.
+            FormatError: The file is damaged in this list.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> _ = gm.compile_graph(([0, 0], [1, 2]), "g.gl")
+            >>> gm.Graph("g.gl").neighbors(0, direction="out")
+            array([1, 2], dtype=int32)
+        """
+        core = self._open()
+        require_direction(direction)
+        begin, end = core.neighbor_range(as_id(id, "id"), direction)
+        indices = self._section("indices", direction)
+        assert indices is not None  # noqa: S101  (checked by the core)
+        return indices[begin:end]
+
+    def prefetch(self, ids: ArrayLike, *, direction: Direction = "in") -> int:
+        """Asks the system to read the lists of these nodes, and returns without waiting for them.
+
+        It does wait for the offsets of the nodes, which say where the lists are.
+
+        Args:
+            ids: The nodes.
+            direction: Whose lists.
+
+        Returns:
+            How many bytes were asked for, in whole pages.
+
+        Raises:
+            IdError: A node does not exist.
+            MissingDataError: The file was compiled without this direction.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> _ = gm.compile_graph(([0, 0], [1, 2]), "g.gl")
+            >>> gm.Graph("g.gl").prefetch([1, 2])
+            8192
+        """
+        core = self._open()
+        require_direction(direction)
+        return core.prefetch(as_ids(ids, "ids"), direction)
+
+    def degree_summary(self, *, direction: Direction = "in") -> DegreeSummary:
+        """How the degrees are distributed, in one pass over the offsets.
+
+        Args:
+            direction: Which edges to count.
+
+        Raises:
+            MissingDataError: The file was compiled without this direction.
+            FormatError: The offsets are damaged.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> _ = gm.compile_graph(([0, 0], [1, 2]), "g.gl")
+            >>> gm.Graph("g.gl").degree_summary(direction="out").largest
+            2
+        """
+        core = self._open()
+        require_direction(direction)
+        return DegreeSummary._of(core.degree_summary(direction))  # noqa: SLF001
+
+    @property
+    def node_id_type(self) -> type[int | str] | None:
+        """Type of the external node ids: int, str, or None if the graph has none."""
+        return {"int": int, "str": str, "none": None}[self._open().node_id_kind]
+
+    def to_external(self, ids: ArrayLike) -> NDArray[np.int64] | list[str]:
+        """The ids by which the source knows these nodes.
+
+        Args:
+            ids: Nodes of this graph.
+
+        Returns:
+            An int64 array or a list of str, as they were given to `compile_graph`.
+
+        Raises:
+            IdError: A node does not exist.
+            MissingDataError: The graph has no external ids.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> _ = gm.compile_graph(([0], [1]), "g.gl", node_ids=["ann", "bob"])
+            >>> gm.Graph("g.gl").to_external([1, 0])
+            ['bob', 'ann']
+        """
+        core = self._open()
+        external = _core.NodeIds(core)
+        if self.node_id_type is str:
+            return _core.split_names(*external.to_external_names(as_ids(ids, "ids")))
+        return as_native(external.to_external(as_ids(ids, "ids")))
+
+    def _find(self, keys: Keys) -> NDArray[np.int64]:
+        """As `to_internal`, for keys as sources have them; -1 for those that no node has."""
+        external = _core.NodeIds(self._open())
+        if isinstance(keys, TextColumn):
+            return as_native(external.find_names(keys.offsets, keys.data))
+        return as_native(external.find(keys))
+
+    def to_internal(self, keys: ArrayLike | Sequence[str]) -> NDArray[np.int64]:
+        """The nodes that the source knows by these ids.
+
+        Args:
+            keys: External ids, integers or strings as the graph has them.
+
+        Returns:
+            int64 node ids, one for each key.
+
+        Raises:
+            IdError: No node has this external id; the message says which.
+            MissingDataError: The graph has no external ids.
+            TypeError: The keys are of the wrong type.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> _ = gm.compile_graph(([0], [1]), "g.gl", node_ids=[700, 300])
+            >>> gm.Graph("g.gl").to_internal([300])
+            array([1])
+        """
+        core = self._open()
+        external = _core.NodeIds(core)
+        if self.node_id_type is not str:
+            return as_native(external.to_internal(as_ids(keys, "keys")))
+        names = np.asarray(as_plain(keys, "keys") if isinstance(keys, np.ndarray) else keys, object)
+        if names.ndim != 1:
+            raise ValueError(f"keys must be one-dimensional, not of shape {names.shape}")
+        try:
+            columns = _core.join_names(names.tolist())
+        except (TypeError, UnicodeEncodeError):
+            _refuse_names(names)
+            raise
+        return as_native(external.names_to_internal(*columns))
+
+
+def _refuse_names(names: NDArray[Any]) -> None:
+    """Raises for the first of the names that no node can have."""
+    for place, name in enumerate(names):
+        if not isinstance(name, str):
+            raise TypeError(
+                f"keys[{place}] is {name!r}, but the external ids of this graph are strings"
+            )
+        if not is_text(name):
+            raise IdError(f"no node has the external id {name!r} (at position {place})")

@@ -1,0 +1,245 @@
+"""What every handle on a mounted file can do: close, pickle by path, give advice, account."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeVar, get_args
+
+from graphmount import _core
+from graphmount._mount.memory_report import MemoryReport, memory, usable_bytes
+from graphmount._mount.results.sections import Section
+from graphmount._support.arguments import require_choice
+from graphmount._support.files.opened_folder import OpenedFolder
+from graphmount._support.progress import ProgressOption, reporting
+from graphmount._support.threads.process_lock import ProcessLock
+from graphmount.errors import ClosedError, DatasetChangedError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import TracebackType
+
+__all__ = ["Advice", "Handle"]
+
+#: How a mapping will be used; see `Handle.advise`.
+Advice = Literal["auto", "normal", "random", "sequential", "willneed", "populate"]
+
+#: Of a file: its size, and the checksum of its header.
+Content = tuple[int, int]
+
+CoreT = TypeVar("CoreT", _core.Graph, _core.FeatureMatrix)
+
+
+HandleT = TypeVar("HandleT", bound="Handle[Any]")
+
+
+def _reopen(cls: Callable[..., HandleT], path: str, options: dict[str, str]) -> HandleT:
+    """How handles unpickle: as what they are on the machine and at the time they arrive."""
+    return cls(path, **options)
+
+
+def _reopen_inside(
+    cls: type[HandleT], folder: str, name: str, content: Content, options: dict[str, Any]
+) -> HandleT:
+    """How handles of a dataset unpickle: as the same file, or not at all."""
+    with OpenedFolder(folder) as opened:
+        handle = cls._open_inside(opened, name, **options)
+    if handle._content != content:  # noqa: SLF001
+        raise DatasetChangedError(
+            f"{handle.path} is another file than the one that was sent here as this path: the "
+            "dataset has been replaced; open it again, in all processes"
+        )
+    return handle
+
+
+class Handle(Generic[CoreT]):
+    """A mounted file. Use `Graph` or `FeatureStore`; this is what they have in common.
+
+    Handles may be used by many threads at once, survive `fork`, and pickle as their path. Views
+    made from a handle stay valid when it is closed or gone.
+    """
+
+    _core: CoreT | None
+
+    def __init__(self, path: str | os.PathLike[str], core: CoreT, advice: Advice) -> None:
+        self._path = os.path.abspath(os.fsdecode(path))
+        self._requested: Advice = "normal"
+        self._advice: Advice = "normal"
+        self._core = core
+        self._inside: tuple[str, str] | None = None
+        self._lock = ProcessLock()
+        self.advise(advice)
+
+    @classmethod
+    def _open_inside(cls, folder: OpenedFolder, name: str, **options: Any) -> Self:  # noqa: ANN401
+        """Opens a file of a dataset by the descriptor of its folder, and knows so for pickling."""
+        path = folder.path_of(name)
+        descriptor = folder.open_file(name)
+        try:
+            handle = cls._mount(path, descriptor, **options)
+        finally:
+            os.close(descriptor)
+        handle._inside = folder.path, name  # noqa: SLF001
+        return handle
+
+    @classmethod
+    def _mount(cls, path: str, descriptor: int, *, advice: Advice = "auto") -> Self:
+        """What the constructor does, with a file that is open already."""
+        raise NotImplementedError
+
+    @property
+    def _content(self) -> Content:
+        """What tells this file from others: its size, and a checksum that covers all of it."""
+        core = self._open()
+        return core.file_bytes, core.checksum
+
+    def _open(self) -> CoreT:
+        """The core's handle. A caller that has it can go on even if another thread closes this."""
+        core = self._core
+        if core is None:
+            raise ClosedError(f"{self._path}: this {type(self).__name__} has been closed")
+        return core
+
+    @property
+    def path(self) -> str:
+        """Absolute path of the file, also after closing."""
+        return self._path
+
+    @property
+    def closed(self) -> bool:
+        """Whether `close` has been called."""
+        return self._core is None
+
+    @property
+    def advice(self) -> Advice:
+        """The advice in force: "normal", "random" or "sequential"."""
+        return self._advice
+
+    @property
+    def file_bytes(self) -> int:
+        """Size of the file in bytes."""
+        return self._open().file_bytes
+
+    @property
+    def order(self) -> int:
+        """Fingerprint of the order of the nodes; 0 is the order of the source.
+
+        Files go together only if theirs are equal: see `check_order`.
+        """
+        return self._open().order
+
+    @property
+    def sections(self) -> tuple[Section, ...]:
+        """The sections of the file, in the order of its header."""
+        return tuple(
+            Section(name, dtype, offset, num_bytes, (rows, columns))
+            for name, dtype, offset, num_bytes, rows, columns in self._open().sections
+        )
+
+    def close(self) -> None:
+        """Lets go of the file. Views made before stay valid; closing twice is fine.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> _ = gm.compile_features([[1.0], [2.0]], "x.gd")
+            >>> x = gm.FeatureStore("x.gd")
+            >>> array = x.numpy()
+            >>> x.close()
+            >>> array[1]
+            array([2.])
+        """
+        self._core = None
+
+    def __enter__(self) -> Self:
+        self._open()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _options(self) -> dict[str, str]:
+        """The options that this handle was opened with."""
+        return {"advice": self._requested}
+
+    def __reduce__(self) -> tuple[Callable[..., Self], tuple[Any, ...]]:
+        self._open()
+        if self._inside is not None:
+            folder, name = self._inside
+            return _reopen_inside, (type(self), folder, name, self._content, self._options())
+        return _reopen, (type(self), self._path, self._options())
+
+    def advise(self, advice: Advice, *, progress: ProgressOption = None) -> None:
+        """Tells the system how the file will be used, as `madvise` does.
+
+        Args:
+            advice: "normal" reads many pages around each that is touched; "random" only the page
+                itself, best for scattered rows of a file larger than memory; "sequential" reads far
+                ahead; "auto" is "random" for a file larger than half of the memory that this
+                process may use, else "normal". These hold for all views, also later ones.
+                "willneed" starts reading the whole file and returns; "populate" returns when it
+                has been read.
+            progress: For "populate", a callback of (bytes done, bytes in all); True or False for a
+                bar or none.
+
+        Raises:
+            ValueError: `advice` is none of these.
+            FileChangedError: The file was truncated.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> _ = gm.compile_features([[1.0], [2.0]], "x.gd")
+            >>> x = gm.FeatureStore("x.gd")
+            >>> x.advise("populate")
+            >>> x.resident_bytes() in (x.file_bytes, None)
+            True
+        """
+        core = self._open()
+        require_choice("advice", advice, get_args(Advice))
+        requested = advice
+        if advice == "auto":
+            advice = "random" if core.file_bytes > usable_bytes() // 2 else "normal"
+        with reporting(
+            progress, f"reading {os.path.basename(self._path)}", in_bytes=True
+        ) as report:
+            if advice in ("willneed", "populate"):
+                core.advise(advice, report if advice == "populate" else None)
+                return
+            with self._lock:  # what this says is what the core was told last
+                if advice != self._advice:
+                    core.advise(advice, None)
+                self._requested, self._advice = requested, advice
+
+    def resident_bytes(self) -> int | None:
+        """How much of the file the page cache holds, whoever read it.
+
+        On Linux this asks `cachestat`. Where that is not allowed (to those who may not write to the
+        file) or not known (before Linux 6.5), it is an estimate: some pages, chosen at random, are
+        read on the condition that no waiting is needed. It never asks `mincore`, which answers "all
+        of it" to those who do not own the file.
+
+        Returns:
+            Bytes, or None where the system cannot tell.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> _ = gm.compile_features([[1.0], [2.0]], "x.gd")
+            >>> resident = gm.FeatureStore("x.gd").resident_bytes()
+            >>> resident is None or 0 <= resident <= 196608
+            True
+        """
+        return self._open().resident_bytes()
+
+    def memory(self) -> MemoryReport:
+        """Process memory, page cache and disk reads, with this file's share: see `memory`.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> _ = gm.compile_features([[1.0], [2.0]], "x.gd")
+            >>> gm.FeatureStore("x.gd").memory().files[0].file_bytes
+            196608
+        """
+        return memory(self)

@@ -1,0 +1,188 @@
+"""Negatives for link prediction, and the edge lookup that tells them from edges.
+
+What is drawn depends on the seed, the position and the options only: not on threads, and not on
+what else is asked for in the same call.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from graphmount import _core
+from graphmount._mount.handle import Handle
+from graphmount._support.arguments import as_count, as_id, as_ids, as_native, require_choice
+from graphmount._support.seeds import Seed, as_key
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["NegativeSampling"]
+
+#: How nodes are drawn: all alike, or as often as they are the end of an edge.
+NegativeWeighting = Literal["uniform", "degree"]
+
+#: An end of an edge.
+EdgeEnd = Literal["source", "destination"]
+
+
+class NegativeSampling(Handle[_core.Graph]):
+    """What a `Graph` can do for link prediction."""
+
+    def has_edge(self, sources: ArrayLike, destinations: ArrayLike) -> NDArray[np.bool_]:
+        """Whether there is an edge from each source to its destination.
+
+        The file may have either direction; where it has both, the shorter list is searched. Lists
+        are searched by halving, but in graphs with timestamps, which have them in order of time,
+        from end to end.
+
+        Args:
+            sources: Nodes.
+            destinations: As many nodes.
+
+        Returns:
+            One bool for each pair.
+
+        Raises:
+            IdError: A node does not exist.
+            ValueError: There are not as many sources as destinations.
+            FormatError: The file is damaged where these nodes are.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> _ = gm.compile_graph(([0, 0], [1, 2]), "g.gl")
+            >>> gm.Graph("g.gl").has_edge([0, 1, 0], [1, 0, 2])
+            array([ True, False,  True])
+        """
+        core = self._open()
+        found = _core.find_edges(
+            core, as_ids(sources, "sources"), as_ids(destinations, "destinations")
+        )
+        return found.view(np.bool_)
+
+    def sample_negatives(
+        self,
+        kept: ArrayLike,
+        *,
+        num: int = 1,
+        corrupt: EdgeEnd = "destination",
+        weighting: NegativeWeighting = "uniform",
+        strict: bool = False,
+        self_loops: bool | None = None,
+        pad: int | None = None,
+        seed: Seed = None,
+    ) -> NDArray[np.int64]:
+        """For each edge, nodes to put at one end of it while the other end is kept.
+
+        Args:
+            kept: The ends that are kept: the sources of the edges if destinations are drawn, else
+                their destinations.
+            num: How many negatives for each.
+            corrupt: Which end is drawn.
+            weighting: "uniform" draws all nodes alike; "degree" draws a destination in proportion
+                to its incoming edges, a source in proportion to its outgoing ones.
+            strict: Never draw a node that makes an edge of the graph.
+            self_loops: Whether a node may be its own negative, in strict mode if it has no loop. By
+                default it may not in strict mode, and may otherwise.
+            pad: A number below 0 to stand where no node can: by default, that is an error.
+            seed: An integer, or several; see `sample_negative_pairs`.
+
+        Returns:
+            int64 of shape (number of kept ends, `num`).
+
+        Raises:
+            IdError: A node does not exist.
+            MissingDataError: A node has no negative. Or the file lacks a direction: strict draws,
+                and those by degree, of destinations need `neighbors="out"` or "both", of sources
+                "in" or "both"; those by degree that are strict or without self-loops need "both".
+                Undirected graphs serve for all.
+            FormatError: The file is damaged where these nodes are.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> _ = gm.compile_graph(([0, 0, 1], [1, 2, 3]), "g.gl")
+            >>> gm.Graph("g.gl").sample_negatives([0, 0], num=3, strict=True, seed=1)
+            array([[3, 3, 3],
+                   [3, 3, 3]])
+        """
+        core = self._open()
+        kept = as_ids(kept, "kept")
+        num = as_count(num, "num")
+        require_choice("corrupt", corrupt, ("destination", "source"))
+        return as_native(
+            _core.sample_negatives(
+                core,
+                kept,
+                num,
+                corrupt,
+                *_options(weighting, strict=strict, self_loops=self_loops, pad=pad),
+                as_key(seed),
+            )
+        )
+
+    def sample_negative_pairs(
+        self,
+        num: int,
+        *,
+        weighting: NegativeWeighting = "uniform",
+        strict: bool = True,
+        self_loops: bool | None = None,
+        pad: int | None = None,
+        seed: Seed = None,
+    ) -> NDArray[np.int64]:
+        """Pairs of nodes, both drawn, that are not edges.
+
+        Args:
+            num: How many.
+            weighting: "uniform" draws all pairs alike; "degree" draws a source in proportion to its
+                outgoing edges and a destination in proportion to its incoming ones.
+            strict: Never draw an edge of the graph.
+            self_loops: Whether a pair may be one node twice, in strict mode if it has no loop. By
+                default it may not in strict mode, and may otherwise.
+            pad: A number below 0 to stand in all pairs if the graph has no negative pair: by
+                default, that is an error.
+            seed: An integer, or several such as (seed, epoch, batch). The same seed gives the same
+                negatives. By default torch's generator gives one, or NumPy's if torch is not
+                loaded.
+
+        Returns:
+            int64 of shape (2, `num`): sources and destinations.
+
+        Raises:
+            MissingDataError: There is no negative pair, or weighting is "degree" and the file,
+                if directed, was compiled without `neighbors="both"`.
+            FormatError: The file is damaged.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> _ = gm.compile_graph(([0, 1], [1, 0]), "g.gl", num_nodes=1000)
+            >>> g = gm.Graph("g.gl")
+            >>> sources, destinations = g.sample_negative_pairs(50, seed=(7, 0))
+            >>> g.has_edge(sources, destinations).any()
+            np.False_
+        """
+        core = self._open()
+        return as_native(
+            _core.sample_negative_pairs(
+                core,
+                as_count(num, "num"),
+                *_options(weighting, strict=strict, self_loops=self_loops, pad=pad),
+                as_key(seed),
+            )
+        )
+
+
+def _options(
+    weighting: NegativeWeighting, *, strict: bool, self_loops: bool | None, pad: int | None
+) -> tuple[NegativeWeighting, bool, bool, int | None]:
+    """The options that both calls have, as the core takes them; it checks the range of `pad`."""
+    require_choice("weighting", weighting, ("uniform", "degree"))
+    require_choice("strict", strict, (False, True))
+    require_choice("self_loops", self_loops, (None, False, True))
+    return (
+        weighting,
+        strict,
+        not strict if self_loops is None else self_loops,
+        None if pad is None else as_id(pad, "pad"),
+    )

@@ -1,0 +1,188 @@
+"""Neighbor sampling: the calls of `Graph` that draw neighbors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from graphmount import _core
+from graphmount._mount.handle import Handle
+from graphmount._mount.results.neighbor_sample import NeighborSample, both_ways
+from graphmount._support.arguments import as_count, as_counts, as_ids, as_native, require_choice
+from graphmount._support.direction import require_direction
+from graphmount._support.seeds import as_key
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+    from graphmount._support.direction import Direction
+    from graphmount._support.seeds import Seed
+
+__all__ = ["NeighborSampling", "SubgraphType", "TemporalStrategy"]
+
+#: Which edges between the sampled nodes a sample has: see `Graph.sample_neighbors`.
+SubgraphType = Literal["directional", "bidirectional", "induced"]
+
+#: Which of the neighbors that are not too late: see `Graph.sample_neighbors`.
+TemporalStrategy = Literal["uniform", "last"]
+
+
+class NeighborSampling(Handle[_core.Graph]):
+    """What `Graph` can sample."""
+
+    def batch_random_fanout(
+        self,
+        nodes: ArrayLike,
+        k: int,
+        *,
+        replace: bool = False,
+        weighted: bool = False,
+        pad: Literal["repeat", -1] = "repeat",
+        direction: Direction = "in",
+        seed: Seed = None,
+    ) -> NDArray[np.int64]:
+        """The same number of random neighbors for each node.
+
+        Args:
+            nodes: The nodes; one may come several times, and draws anew each time.
+            k: How many neighbors of each. They are distinct entries of the node's list, in random
+                order, where it has so many.
+            replace: Draw with replacement.
+            weighted: Draw in proportion to the weights; neighbors of weight 0 never.
+            pad: What fills the row of a node with fewer neighbors. "repeat": all of them again,
+                each as often as the others, and the remainder at random, so that a mean over the
+                row is a fair mean of the neighbors; a node without neighbors stands for itself. Or
+                -1, for those who mask: never index with it.
+            direction: "in" draws sources of incoming edges, "out" targets of outgoing ones.
+            seed: An integer, or several: the same seed, the same result. See `docs/sampling.md`.
+
+        Returns:
+            int64 of shape (number of nodes, k).
+
+        Raises:
+            IdError: A node does not exist.
+            MissingDataError: The file was compiled without this direction, or without weights.
+            FormatError: The file is damaged where these lists are.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> _ = gm.compile_graph(([1, 2, 3], [0, 0, 1]), "g.gl")
+            >>> g = gm.Graph("g.gl")
+            >>> g.batch_random_fanout([1, 3], 2)
+            array([[3, 3],
+                   [3, 3]])
+            >>> g.batch_random_fanout([1, 3], 2, pad=-1)
+            array([[ 3, -1],
+                   [-1, -1]])
+        """
+        core = self._open()
+        require_direction(direction)
+        require_choice("pad", pad, ("repeat", -1))
+        require_choice("replace", replace, (False, True))
+        require_choice("weighted", weighted, (False, True))
+        return as_native(
+            _core.random_fanout(
+                core,
+                as_ids(nodes, "nodes"),
+                as_count(k, "k"),
+                replace,
+                weighted,
+                pad == "repeat",
+                direction,
+                as_key(seed),
+            )
+        )
+
+    def sample_neighbors(
+        self,
+        seeds: ArrayLike,
+        fanouts: Sequence[int],
+        *,
+        replace: bool = False,
+        weighted: bool = False,
+        disjoint: bool = False,
+        time: ArrayLike | None = None,
+        temporal_strategy: TemporalStrategy = "uniform",
+        subgraph_type: SubgraphType = "directional",
+        direction: Direction = "in",
+        seed: Seed = None,
+    ) -> NeighborSample:
+        """A sample of several hops, with its nodes numbered anew.
+
+        Each seed draws neighbors; in the next hop, the nodes that are new draw theirs, and so on. A
+        node that is there already keeps its number. Seeds come first, as they were given: one that
+        is given several times has several numbers and draws for each of them, and edges that lead
+        to it from elsewhere lead to the first.
+
+        Args:
+            seeds: The nodes to begin with.
+            fanouts: For each hop, how many neighbors of each node; -1 for all.
+            replace: Draw with replacement.
+            weighted: Draw in proportion to the weights; neighbors of weight 0 never. Without
+                replacement, as if one after the other was taken out of the list.
+            disjoint: A tree of its own for each seed, which shares no nodes with the others.
+            time: For each seed, the latest time that an edge may have to be drawn in its tree;
+                sampling is then disjoint.
+            temporal_strategy: "uniform" draws among these edges, "last" takes the latest.
+            subgraph_type: Which edges to return. "directional": those that were drawn.
+                "bidirectional": those and the ways against them, each once, sorted by destination.
+                "induced": all that the lists have between sampled nodes, sorted by destination.
+            direction: "in" draws sources of incoming edges, "out" targets of outgoing ones. `row`
+                and `col` are sources and destinations in both cases.
+            seed: An integer, or several: the same seed, the same result. See `docs/sampling.md`.
+
+        Raises:
+            IdError: A node does not exist.
+            MissingDataError: The file was compiled without this direction, weights or timestamps.
+            ValueError: Options that do not go together, or a fanout below -1.
+            BudgetError: The sample has more than 2^32 edges.
+            FormatError: The file is damaged where these lists are.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> _ = gm.compile_graph(([1, 2, 3], [0, 0, 1]), "g.gl")
+            >>> sample = gm.Graph("g.gl").sample_neighbors([0, 3], [1, 1], seed=7)
+            >>> sample.nodes[:2], sample.num_seeds
+            (array([0, 3]), 2)
+        """
+        core = self._open()
+        require_direction(direction)
+        for name, flag in (("replace", replace), ("weighted", weighted), ("disjoint", disjoint)):
+            require_choice(name, flag, (False, True))
+        require_choice("temporal_strategy", temporal_strategy, ("uniform", "last"))
+        require_choice("subgraph_type", subgraph_type, ("directional", "bidirectional", "induced"))
+        if temporal_strategy == "last" and time is None:
+            raise ValueError("temporal_strategy='last' needs time=, the time of each seed")
+        options = _core.SampleOptions(
+            fanouts=as_counts(fanouts, "fanouts", least=-1),
+            replace=replace,
+            weighted=weighted,
+            disjoint=disjoint or time is not None,
+            temporal=time is not None,
+            take_last=temporal_strategy == "last",
+            induced=subgraph_type == "induced",
+            direction=direction,
+            key=as_key(seed),
+        )
+        times = as_ids([] if time is None else time, "time")
+        sample = _core.sample_neighbors(core, as_ids(seeds, "seeds"), times, options)
+        arrays = tuple(map(as_native, sample.take_arrays()))
+        nodes, neighbors, targets, edge_ids, batch = arrays
+        row, col = (neighbors, targets) if direction == "in" else (targets, neighbors)
+        num_sampled_edges: tuple[int, ...] | None = tuple(sample.num_sampled_edges)
+        if subgraph_type == "bidirectional":
+            row, col, kept = both_ways(row, col, len(nodes))
+            edge_ids = edge_ids[kept]
+        if subgraph_type != "directional":
+            num_sampled_edges = None
+        return NeighborSample(
+            nodes=nodes,
+            row=row,
+            col=col,
+            edge_ids=edge_ids,
+            batch=batch if disjoint or time is not None else None,
+            num_sampled_nodes=tuple(sample.num_sampled_nodes),
+            num_sampled_edges=num_sampled_edges,
+        )

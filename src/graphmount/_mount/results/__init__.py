@@ -1,0 +1,1 @@
+"""What calls of mounted files return."""

@@ -1,0 +1,1 @@
+"""What edges and rows are read from. `opening` is the way in."""

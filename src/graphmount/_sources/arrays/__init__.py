@@ -1,0 +1,1 @@
+"""Sources that are arrays: `.npy`, `.npz`, and lists or columns of them."""

@@ -1,0 +1,194 @@
+"""Arrays that are read from their first row to their last, so many rows at a time.
+
+`ArrayStream` reads an array of one or two dimensions from a disk, in C or Fortran order and any
+byte order; `MemoryStream` has one in memory. Of the first kind, only the rows asked for are ever in
+memory.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Protocol, Self
+
+import numpy as np
+
+from graphmount._sources.arrays.stored_bytes import MemberBytes
+from graphmount.errors import SourceError
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from numpy.typing import NDArray
+
+    from graphmount._sources.arrays.stored_bytes import StoredBytes
+
+#: Each column of a compressed array in Fortran order unpacks all that comes before it again.
+_MOST_UNPACKED_COLUMNS = 16
+
+
+class StreamReader(ABC):
+    """Reads a stream once; a context manager, which closes it."""
+
+    @abstractmethod
+    def read(self, num_rows: int) -> NDArray[Any]:
+        """The next rows, in native byte order; as many as are left if these are fewer."""
+
+    def close(self) -> None:  # noqa: B027  (an array in memory has nothing to close)
+        """Lets go of what is open."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class Stream(Protocol):
+    """An array to be read row by row.
+
+    Attributes:
+        name: What messages call it.
+        size: How many bytes it takes on a disk; 0 for an array in memory.
+        shape: Its shape, of one or two dimensions.
+        dtype: Its dtype.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def size(self) -> int: ...
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+
+    @property
+    def dtype(self) -> np.dtype[Any]: ...
+
+    def open(self) -> StreamReader:
+        """A reader that begins at the first row."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ArrayStream:
+    """An array on a disk.
+
+    Attributes:
+        stored: Its bytes, without any header.
+        shape: Its shape, of one or two dimensions.
+        dtype: Its dtype, of any byte order.
+        is_fortran: Whether it lies column by column.
+    """
+
+    stored: StoredBytes
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    is_fortran: bool = False
+
+    @property
+    def name(self) -> str:
+        """The file, and the member if it is an archive."""
+        return self.stored.name
+
+    @property
+    def size(self) -> int:
+        """The bytes it takes on the disk."""
+        return self.stored.size
+
+    @property
+    def T(self) -> ArrayStream:  # noqa: N802  (as arrays call it)
+        """The transposed array, over the same bytes."""
+        return replace(self, shape=self.shape[::-1], is_fortran=not self.is_fortran)
+
+    def open(self) -> StreamReader:
+        """A reader that begins at the first row."""
+        return _ArrayReader(self)
+
+
+class _ArrayReader(StreamReader):
+    def __init__(self, stream: ArrayStream) -> None:
+        self._stream = stream
+        self._left = stream.shape[0]
+        starts = [0]
+        if stream.is_fortran and len(stream.shape) == 2 and stream.shape[0] > 0:
+            num_rows, num_columns = stream.shape
+            if isinstance(stream.stored, MemberBytes) and num_columns > _MOST_UNPACKED_COLUMNS:
+                raise SourceError(
+                    f"{stream.name} is compressed and lies in Fortran order, column by column, so "
+                    "its rows cannot be read one after the other; save it again with "
+                    "numpy.ascontiguousarray, or without compression"
+                )
+            starts = [column * num_rows * stream.dtype.itemsize for column in range(num_columns)]
+        self._num_lanes = len(starts)
+        self._bytes = stream.stored.open(starts)
+
+    def read(self, num_rows: int) -> NDArray[Any]:
+        count = min(num_rows, self._left)
+        self._left -= count
+        stream = self._stream
+        if stream.is_fortran and len(stream.shape) == 2:
+            lanes = np.empty((self._num_lanes, count), stream.dtype)
+            for lane, values in enumerate(lanes):
+                self._fill(lane, values)
+            rows = lanes.T
+        else:
+            rows = np.empty((count, *stream.shape[1:]), stream.dtype)
+            self._fill(0, rows.reshape(-1))
+        return rows.astype(stream.dtype.newbyteorder("="), copy=False)  # cast: of bytes alone
+
+    def _fill(self, lane: int, values: NDArray[Any]) -> None:
+        if values.size:
+            # As bytes: a memoryview does not know all of NumPy's dtypes.
+            self._bytes.readinto(lane, values.view(np.uint8).data)
+
+    def close(self) -> None:
+        self._bytes.close()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class MemoryStream:
+    """An array in memory; its rows are views of it where the byte order is the machine's.
+
+    Attributes:
+        array: The array, of one or two dimensions.
+        name: What messages call it.
+    """
+
+    array: NDArray[Any]
+    name: str
+
+    @property
+    def size(self) -> int:
+        """0: nothing is read from a disk."""
+        return 0
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the array."""
+        return self.array.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype of the array."""
+        return self.array.dtype
+
+    def open(self) -> StreamReader:
+        """A reader that begins at the first row."""
+        return _MemoryReader(self.array)
+
+
+class _MemoryReader(StreamReader):
+    def __init__(self, array: NDArray[Any]) -> None:
+        self._array = array
+        self._place = 0
+
+    def read(self, num_rows: int) -> NDArray[Any]:
+        rows = self._array[self._place : self._place + num_rows]
+        self._place += len(rows)
+        return rows.astype(rows.dtype.newbyteorder("="), copy=False)  # cast: of bytes alone

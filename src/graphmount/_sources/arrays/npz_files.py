@@ -1,0 +1,111 @@
+"""NumPy's `.npz` archives: their members as streams, compressed or not.
+
+Members are unpacked piece by piece as they are read, so an archive may be larger than memory.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from graphmount._sources.arrays.array_stream import ArrayStream
+from graphmount._sources.arrays.npy_files import NPY_MAGIC, read_any_header, read_npy_header
+from graphmount._sources.arrays.stored_bytes import member_bytes, open_archive, open_member
+from graphmount._sources.contract.claims import MOST_NODES, array_bytes
+from graphmount.errors import SourceError
+
+#: Members that are read as a whole say how large something is, or of which kind.
+_MOST_SMALL_BYTES = 1 << 20
+_MOST_COUNTS = 16
+
+
+class NpzFile:
+    """The members of an archive.
+
+    Args:
+        path: The file.
+
+    Raises:
+        SourceError: It is not an archive.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        with open_archive(path) as archive:
+            names = [name for name in archive.namelist() if name.endswith(".npy")]
+        self.names = tuple(name.removesuffix(".npy") for name in names)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.names
+
+    def stream(self, name: str) -> ArrayStream:
+        """One member as a stream.
+
+        Raises:
+            SourceError: There is none of this name, or it is not an array of numbers.
+        """
+        self.require(name)
+        place = f"{self.path}, member {name!r}"
+        with open_archive(self.path) as archive:
+            with open_member(archive, f"{name}.npy", place) as file:
+                if file.read(len(NPY_MAGIC)) != NPY_MAGIC:
+                    raise SourceError(f"{place} is not an array; save it with numpy.savez")
+                file.seek(0)
+                shape, dtype, is_fortran = read_npy_header(file, place)
+                offset = file.tell()
+            there = archive.getinfo(f"{name}.npy").file_size - offset
+            stored = member_bytes(archive, self.path, f"{name}.npy", offset)
+        needed = array_bytes(place, shape, dtype.itemsize)
+        if there < needed:
+            raise SourceError(
+                f"{place} is cut off: an array of shape {shape} and dtype {dtype} takes {needed} "
+                f"bytes, and {there} are there"
+            )
+        return ArrayStream(stored=stored, shape=shape, dtype=dtype, is_fortran=is_fortran)
+
+    def require(self, name: str) -> None:
+        """Raises unless there is a member of this name."""
+        if name not in self.names:
+            raise SourceError(
+                f"{self.path} has no member {name!r}; it has "
+                f"{', '.join(map(repr, self.names)) or 'none'}"
+            )
+
+    def counts(self, name: str) -> tuple[int, ...]:
+        """A small member of numbers that count something, such as SciPy's `shape`.
+
+        Raises:
+            SourceError: It does not hold such numbers.
+        """
+        numbers = self.small(name).ravel()
+        place = f"{self.path}, member {name!r}"
+        if numbers.dtype.kind not in "iu" or len(numbers) > _MOST_COUNTS:
+            raise SourceError(
+                f"{place} has {len(numbers)} values of {numbers.dtype}, where a few whole numbers "
+                "should be; save it again"
+            )
+        for number in numbers.tolist():
+            if not 0 <= number <= MOST_NODES:
+                raise SourceError(f"{place}: {number} cannot be a number of nodes; save it again")
+        return tuple(numbers.tolist())
+
+    def small(self, name: str) -> Any:  # noqa: ANN401  (an array of any shape, text too)
+        """A small member as an array, such as SciPy's `format` and `shape`."""
+        self.require(name)
+        with open_archive(self.path) as archive:
+            place = f"{self.path}, member {name!r}"
+            with open_member(archive, f"{name}.npy", place) as file:
+                shape, dtype, is_fortran = read_any_header(file, place)
+                needed = array_bytes(place, shape, dtype.itemsize)
+                if needed > _MOST_SMALL_BYTES:
+                    raise SourceError(f"{place}: larger than it should be")
+                if dtype.hasobject or dtype.subdtype is not None or dtype.names is not None:
+                    raise SourceError(f"{place} holds {dtype}; save it as numbers or text")
+                content = file.read(needed)
+        if len(content) < needed:
+            raise SourceError(f"{place} is cut off: {needed} bytes are needed")
+        if dtype.itemsize == 0:
+            return np.empty(shape, dtype)
+        flat = np.frombuffer(content, dtype)
+        return flat.reshape(shape, order="F" if is_fortran else "C")

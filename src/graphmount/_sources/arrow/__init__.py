@@ -1,0 +1,1 @@
+"""Sources that pyarrow reads: Parquet, Arrow IPC, ORC, and tables in memory."""

@@ -1,0 +1,106 @@
+"""Leaving out, or refusing, the rows of a record batch that cannot be read.
+
+Messages name the file, the column and the row, counted from 0 in the file.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from graphmount._sources.arrow.columns import plain
+from graphmount._sources.arrow.tables import pyarrow, unreadable
+from graphmount._sources.contract.batches import MOST_EXAMPLES
+from graphmount.errors import SourceError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from graphmount._sources.arrow.columns import BadRows
+    from graphmount._sources.contract.batches import Skipped
+    from graphmount._sources.contract.options import OnError
+
+
+class RowCheck:
+    """Checks the columns of batches.
+
+    Args:
+        name: What messages call the table.
+        checks: For each column its name, and what finds its bad rows.
+        on_error: "raise", or "skip" to leave bad rows out.
+        skipped: Where what is left out is counted.
+    """
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        checks: Sequence[tuple[str, Callable[[Any], list[BadRows]]]],
+        on_error: OnError,
+        skipped: Skipped,
+    ) -> None:
+        self._name = name
+        self._checks = checks
+        self._on_error = on_error
+        self._skipped = skipped
+
+    def clean(self, batch: Any, first_row: int) -> list[Any]:  # noqa: ANN401
+        """The plain columns of a batch, without the rows that are bad.
+
+        Raises:
+            SourceError: A row is bad, and bad rows are not to be left out; or Arrow cannot read it.
+        """
+        try:
+            return self._clean(batch, first_row)
+        except pyarrow().ArrowException as error:
+            raise unreadable(self._name, error) from error
+
+    def _clean(self, batch: Any, first_row: int) -> list[Any]:  # noqa: ANN401
+        columns = [plain(column) for column in batch.columns]
+        rows = np.arange(first_row, first_row + batch.num_rows)
+        # Once more after rows are gone: values are checked only where none is missing.
+        while found := self._find(columns):
+            bad = np.zeros(len(rows), np.bool_)
+            for _, some in found:
+                bad |= some.rows
+            self._report(columns, rows, found, bad)
+            keep = pyarrow().array(~bad)
+            columns = [column.filter(keep) for column in columns]
+            rows = rows[~bad]
+        return columns
+
+    def _find(self, columns: list[Any]) -> list[tuple[int, BadRows]]:
+        return [
+            (number, some)
+            for number, (_, check) in enumerate(self._checks)
+            for some in check(columns[number])
+        ]
+
+    def _report(
+        self,
+        columns: list[Any],
+        rows: np.ndarray[Any, Any],
+        found: list[tuple[int, BadRows]],
+        bad: np.ndarray[Any, Any],
+    ) -> None:
+        messages = []
+        for place in np.flatnonzero(bad)[:MOST_EXAMPLES].tolist():
+            number, some = next((n, some) for n, some in found if some.rows[place])
+            shown = _shown_value(columns[number][place])
+            messages.append(
+                f"{self._name}, row {rows[place]}, column {self._checks[number][0]!r}: {shown}"
+                f"{some.reason}"
+            )
+        if self._on_error == "raise":
+            raise SourceError(messages[0] + "; on_error='skip' leaves such rows out")
+        self._skipped.add(int(bad.sum()), messages)
+
+
+def _shown_value(scalar: Any) -> str:  # noqa: ANN401
+    """A value as messages show it, with a blank behind; nothing if it is missing."""
+    try:
+        value = scalar.as_py()
+    except (ValueError, OverflowError):  # a time that Python has none for
+        value = scalar
+    return "" if value is None else f"{str(value)[:80]!r} "

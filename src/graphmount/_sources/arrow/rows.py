@@ -1,0 +1,212 @@
+"""Rows of features from Arrow tables.
+
+Either the columns are numbers, and each is a column of the matrix, or one column holds lists, all
+of the same length, and each list is a row. One column of numbers alone is a vector.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from graphmount._sources.arrow import columns as arrow_columns
+from graphmount._sources.arrow.checks import RowCheck
+from graphmount._sources.arrow.tables import find_column, first_batch, pyarrow
+from graphmount._sources.contract.batches import RowBatch, Skipped
+from graphmount.errors import SourceError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from graphmount._sources.arrow.tables import ArrowTable
+    from graphmount._sources.contract.options import OnError
+
+_KEY_BYTES = 192
+
+
+class ArrowRows:
+    """Rows of a table; a `RowSource`.
+
+    Args:
+        table: The table.
+        key: The column that says which node a row belongs to; without it, rows are in order.
+        columns: The columns with the values, by name or number; by default all but the key.
+        on_error: "raise", or "skip" to leave out rows with nulls and such.
+
+    Raises:
+        SourceError: There are no such columns, or they do not hold numbers.
+    """
+
+    def __init__(
+        self,
+        table: ArrowTable,
+        *,
+        key: str | int | None = None,
+        columns: Sequence[str | int] | str | int | None = None,
+        on_error: OnError = "raise",
+    ) -> None:
+        self._table = table
+        self._on_error = on_error
+        self._key = None if key is None else find_column(table, key, "key")
+        if columns is None:
+            self._values = [i for i in range(len(table.schema.names)) if i != self._key]
+        else:
+            listed = [columns] if isinstance(columns, str | int) else columns
+            self._values = [find_column(table, column, "columns") for column in listed]
+        if not self._values:
+            raise SourceError(f"{table.name} has no column with values")
+        self.name = table.name
+        self.size = table.size
+        self.num_rows = table.num_rows if on_error == "raise" else None
+        self.has_keys = key is not None
+        self.has_text_keys = self._key is not None and arrow_columns.has_text_ids(
+            self._type(self._key), None, self._label(self._key)
+        )
+        self.skipped = Skipped()
+        types = [arrow_columns.plain_type(self._type(place)) for place in self._values]
+        lists = [place for place, kind in zip(self._values, types, strict=True) if _is_list(kind)]
+        if lists and len(self._values) > 1:
+            raise SourceError(
+                f"{self._label(lists[0])} holds lists, next to other columns; choose it alone with "
+                "columns=, or leave it out"
+            )
+        self._has_lists = bool(lists)
+        self.is_vector = not lists and len(self._values) == 1
+        self.num_columns = self._list_length(types[0]) if lists else len(self._values)
+        inner = [arrow_columns.plain_type(types[0].value_type)] if lists else types
+        self._dtype = self._common_dtype(inner)
+        self.dtype = self._dtype.name
+
+    def _type(self, place: int) -> Any:  # noqa: ANN401
+        return self._table.schema.field(place).type
+
+    def _label(self, place: int) -> str:
+        return f"{self._table.name}, column {self._table.schema.names[place]!r}"
+
+    def _list_length(self, kind: Any) -> int:  # noqa: ANN401
+        if pyarrow("pyarrow.types").is_fixed_size_list(kind):
+            return int(kind.list_size)
+        column = first_batch(self._table, self._values[0])
+        for row in () if column is None else column:
+            if row.is_valid:
+                return len(row)
+        raise SourceError(
+            f"{self._label(self._values[0])}: there is no list at the beginning from which to take "
+            "the length of the rows"
+        )
+
+    def _common_dtype(self, types: list[Any]) -> np.dtype[Any]:
+        dtypes = [
+            _dtype_of(kind, self._label(place))
+            for kind, place in zip(types, self._values, strict=True)
+        ]
+        common: np.dtype[Any] = np.result_type(*dtypes)
+        if common.kind == "f" and not any(dtype.kind == "f" for dtype in dtypes):
+            raise SourceError(
+                f"{self._table.name} has columns of uint64 and of signed integers, which have no "
+                "dtype in common; cast one of them"
+            )
+        return common
+
+    def batches(self, *, memory: int) -> Iterator[RowBatch]:
+        """See `RowSource`."""
+        row_bytes = 3 * self.num_columns * self._dtype.itemsize + _KEY_BYTES * self.has_keys
+        places = ([] if self._key is None else [self._key]) + self._values
+        check_lists = functools.partial(_bad_lists, length=self.num_columns, dtype=self._dtype)
+        check_values = functools.partial(arrow_columns.bad_values, dtype=self._dtype)
+        checks = [check_lists if self._has_lists else check_values] * len(self._values)
+        if self.has_keys:
+            checks.insert(0, functools.partial(arrow_columns.bad_ids, as_text=self.has_text_keys))
+        distinct = sorted(set(places))
+        where = [distinct.index(place) for place in places]
+        check = RowCheck(
+            name=self.name,
+            checks=[
+                (self._table.schema.names[place], one)
+                for place, one in zip(places, checks, strict=True)
+            ],
+            on_error=self._on_error,
+            skipped=self.skipped,
+        )
+        first_row = 0
+        for batch, done in self._table.batches(distinct, max(1, memory // max(1, row_bytes))):
+            columns = check.clean(batch.select(where), first_row)
+            first_row += batch.num_rows
+            keys = None
+            if self._key is not None:
+                keys = arrow_columns.as_ids(
+                    columns.pop(0), as_text=self.has_text_keys, name=self._label(self._key)
+                )
+            yield RowBatch(rows=self._rows(columns), keys=keys, done=done)
+
+    def _rows(self, columns: list[Any]) -> NDArray[Any]:
+        if self._has_lists:
+            return _numbers(arrow_columns.plain(columns[0].flatten()), self._dtype).reshape(
+                len(columns[0]), self.num_columns
+            )
+        if self.is_vector:
+            return _numbers(columns[0], self._dtype)
+        rows = np.empty((len(columns[0]), len(columns)), self._dtype)
+        for number, column in enumerate(columns):
+            rows[:, number] = _numbers(column, self._dtype)
+        return rows
+
+
+def _is_list(kind: Any) -> bool:  # noqa: ANN401
+    types = pyarrow("pyarrow.types")
+    return bool(types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind))
+
+
+def _dtype_of(kind: Any, name: str) -> np.dtype[Any]:  # noqa: ANN401
+    types = pyarrow("pyarrow.types")
+    if types.is_decimal(kind):
+        return np.dtype(np.float64 if kind.scale > 0 else np.int64)
+    if types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind):
+        dtype: np.dtype[Any] = np.dtype(kind.to_pandas_dtype())
+        return dtype
+    raise SourceError(
+        f"{name} is of type {kind}, and features are numbers; choose others with columns=, or name "
+        "it with key= if it says which node a row belongs to"
+    )
+
+
+def _numbers(column: Any, dtype: np.dtype[Any]) -> NDArray[Any]:  # noqa: ANN401
+    if pyarrow("pyarrow.types").is_decimal(column.type):
+        column = column.cast(pyarrow().from_numpy_dtype(dtype))
+    return arrow_columns.as_numpy(column).astype(dtype, copy=False)  # cast: has been checked
+
+
+def _bad_lists(
+    column: Any,  # noqa: ANN401
+    *,
+    length: int,
+    dtype: np.dtype[Any],
+) -> list[arrow_columns.BadRows]:
+    bad = arrow_columns.bad_nulls(column)
+    if bad:
+        return bad
+    lengths = arrow_columns.as_numpy(pyarrow("pyarrow.compute").list_value_length(column))
+    is_other: NDArray[np.bool_] = lengths != np.int64(length)
+    if is_other.any():
+        reason = f"is not of {length} values, as the first row"
+        return [arrow_columns.BadRows(rows=is_other, reason=reason)]
+    values = arrow_columns.plain(column.flatten())
+    if values.null_count == 0:
+        return [
+            arrow_columns.BadRows(
+                rows=_any_of(some.rows, len(column)), reason=f"has one: {some.reason}"
+            )
+            for some in arrow_columns.bad_values(values, dtype=dtype)
+        ]
+    missing = _any_of(arrow_columns.as_numpy(values.is_null()), len(column))
+    return [arrow_columns.BadRows(rows=missing, reason="has a missing value (null)")]
+
+
+def _any_of(values: NDArray[np.bool_], num_rows: int) -> NDArray[np.bool_]:
+    """Whether any of the values of each list is so."""
+    lists = values.reshape(num_rows, -1)
+    return np.any(lists, axis=1) if lists.size else np.zeros(num_rows, np.bool_)

@@ -1,0 +1,1 @@
+"""What every source gives and promises: batches, options, exact numbers."""

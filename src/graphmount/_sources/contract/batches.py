@@ -1,0 +1,146 @@
+"""What every source of edges or rows looks like to the compilers: batches of columns.
+
+A source is opened once, tells what it knows of itself, and is then read from its beginning to its
+end, batch by batch, in the order of its rows. Its batches take about as much memory as they were
+asked to. Errors in the data are `SourceError`s that name the file and the place in it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from graphmount._support.text_columns import Keys
+
+
+#: How many messages about rows that were left out are kept: enough to see what is wrong.
+MOST_EXAMPLES = 10
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EdgeBatch:
+    """Some edges: row i runs from `src[i]` to `dst[i]`.
+
+    Attributes:
+        src: Where the edges begin.
+        dst: Where they end; of the same kind as `src`.
+        weights: Their weights, if the source has them.
+        timestamps: Their times, if the source has them.
+        done: How much of the source has been read with this batch, in the unit of its `size`.
+    """
+
+    src: Keys
+    dst: Keys
+    weights: NDArray[np.float32] | None = None
+    timestamps: NDArray[np.int64] | None = None
+    done: int = 0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RowBatch:
+    """Some rows of a table of features.
+
+    Attributes:
+        rows: The values, of shape (rows, columns), or (rows,) for a vector; of the source's dtype
+            in native byte order (bfloat16 as uint16 arrays of its bits). Not always contiguous.
+        keys: Which node each row belongs to; None for a source that has its rows in order.
+        done: How much of the source has been read with this batch, in the unit of its `size`.
+    """
+
+    rows: NDArray[Any]
+    keys: Keys | None = None
+    done: int = 0
+
+
+@dataclass(kw_only=True, slots=True)
+class Skipped:
+    """Rows that were left out because they could not be read, with `on_error="skip"`.
+
+    Attributes:
+        count: How many.
+        examples: The messages of the first few, as they would have been raised.
+    """
+
+    count: int = 0
+    examples: list[str] = field(default_factory=list)
+
+    def add(self, count: int, examples: list[str]) -> None:
+        """Counts more of them; of the messages, the first `MOST_EXAMPLES` are kept."""
+        self.count += count
+        self.examples.extend(examples[: MOST_EXAMPLES - len(self.examples)])
+
+    def clear(self) -> None:
+        """Forgets them: a source that is read again leaves the same ones out again."""
+        self.count = 0
+        self.examples.clear()
+
+
+class EdgeSource(Protocol):
+    """Edges of any origin.
+
+    Attributes:
+        name: What messages and progress bars call it: a path, or what the object is.
+        size: All there is to read, in the unit of `EdgeBatch.done`: bytes for files (as they
+            lie on the disk), else edges. None if nobody knows.
+        num_edges: How many edges there are, if that is known before reading them.
+        estimated_edges: About how many there are, if only that is known.
+        num_nodes: How many nodes the source says there are, if it does.
+        node_ids: All nodes in their order, if the source knows them: the ids by which edges name
+            them, or, where `num_nodes` is known and edges have numbers, what these stand for.
+        is_symmetric: Whether the source has each edge once and means it to run both ways.
+        has_text_ids: Whether ids are text rather than numbers.
+        has_weights: Whether batches have weights.
+        has_timestamps: Whether batches have timestamps.
+        skipped: What has been left out so far.
+    """
+
+    name: str
+    size: int | None
+    num_edges: int | None
+    estimated_edges: int | None
+    num_nodes: int | None
+    node_ids: Keys | None
+    is_symmetric: bool
+    has_text_ids: bool
+    has_weights: bool
+    has_timestamps: bool
+    skipped: Skipped
+
+    def batches(self, *, memory: int) -> Iterator[EdgeBatch]:
+        """All edges, from the first on, in batches for which about `memory` bytes are used."""
+
+
+class RowSource(Protocol):
+    """Rows of features, of any origin.
+
+    Attributes:
+        name: What messages and progress bars call it: a path, or what the object is.
+        size: All there is to read, in the unit of `RowBatch.done`: bytes for files, else rows. None
+            if nobody knows.
+        num_rows: How many rows there are, if that is known before reading them.
+        num_columns: How many columns; 1 for a vector.
+        is_vector: Whether rows are single values: labels, for instance.
+        dtype: The name of the dtype of the values.
+        has_keys: Whether rows say which node they belong to.
+        has_text_keys: Whether they do so by text rather than numbers.
+        skipped: What has been left out so far.
+    """
+
+    name: str
+    size: int | None
+    num_rows: int | None
+    num_columns: int
+    is_vector: bool
+    dtype: str
+    has_keys: bool
+    has_text_keys: bool
+    skipped: Skipped
+
+    def batches(self, *, memory: int) -> Iterator[RowBatch]:
+        """All rows, from the first on, in batches for which about `memory` bytes are used."""

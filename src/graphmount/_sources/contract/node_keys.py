@@ -1,0 +1,71 @@
+"""External ids of nodes as users give them, as columns the core takes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from graphmount._support.arguments import as_ids, as_list, as_plain, is_text
+from graphmount._support.text_columns import TextColumn, from_strings
+from graphmount.errors import SourceError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from graphmount._support.text_columns import Keys
+
+_KEYS_AT_ONCE = 1 << 18
+
+
+def as_keys(ids: ArrayLike | Sequence[str], name: str) -> Keys:
+    """`ids`, which are all integers or all strings, as a column.
+
+    Raises:
+        SourceError: One cannot be an id; the message names it.
+        TypeError: They are of both kinds, or of neither.
+    """
+    if isinstance(ids, TextColumn):
+        return ids
+    if hasattr(ids, "__array__"):  # also tensors, whose items are no numbers but tensors again
+        ids = as_plain(ids, name)
+    if isinstance(ids, np.ndarray) and ids.dtype.kind not in "OUT":
+        return as_ids(ids, name, error=SourceError)
+    # Not by way of NumPy's strings, which are all as long as the longest.
+    values = as_list(ids, name, "ids")
+    if not any(isinstance(value, str) for value in values):
+        return as_ids(values, name, error=SourceError)
+    try:
+        return from_strings(values)
+    except (TypeError, UnicodeEncodeError):
+        _refuse_keys(values, name)
+        raise
+
+
+def _refuse_keys(values: list[Any], name: str) -> None:
+    """Raises for the first value that is no text."""
+    for place, value in enumerate(values):
+        if not isinstance(value, str):
+            raise TypeError(f"{name}[{place}] is {value!r}; ids are all integers or all strings")
+        if not is_text(value):
+            raise SourceError(f"{name}[{place}] is {value!r}, which is not valid text")
+
+
+def take_keys(keys: Keys, places: NDArray[np.int64]) -> Keys:
+    """The keys at these places, in this order."""
+    if not isinstance(keys, TextColumn):
+        return keys[places]
+    begins, lengths = keys.offsets[:-1][places], np.diff(keys.offsets)[places]
+    offsets = np.zeros(len(places) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    data = np.empty(offsets[-1], dtype=np.uint8)
+    # In pieces: each byte of a piece takes several more while it is being moved.
+    for first in range(0, len(places), _KEYS_AT_ONCE):
+        some = slice(first, first + _KEYS_AT_ONCE)
+        begin, end = offsets[first], offsets[min(first + _KEYS_AT_ONCE, len(places))]
+        # For each byte of the result, where it comes from.
+        shifts = np.repeat(begins[some] - offsets[:-1][some], lengths[some])
+        data[begin:end] = keys.data[shifts + np.arange(begin, end)]
+    return TextColumn(offsets=offsets, data=data)

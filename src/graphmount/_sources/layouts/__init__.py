@@ -1,0 +1,1 @@
+"""Folders of well-known datasets, recognised by their files."""

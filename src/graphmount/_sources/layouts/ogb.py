@@ -1,0 +1,145 @@
+"""Folders of OGB's node-property datasets.
+
+ogbn-arxiv, ogbn-products and ogbn-proteins are compressed text without headers, ogbn-papers100M is
+two archives of NumPy. OGB's loader adds the inverse of each edge to products and proteins, so these
+are undirected; arxiv and papers100M are left as they are.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import zlib
+
+from graphmount._sources.arrays.npz_files import NpzFile
+from graphmount._sources.layouts.recognition import DatasetLayout, SourceArguments
+from graphmount._support.files.regular_files import open_regular
+from graphmount._support.shown import shown
+from graphmount.errors import SourceError
+
+_TEXT = {"delimiter": ",", "header": False}
+
+#: The name of the split tells the dataset: by sales rank products, by species proteins.
+_INVERSE_ADDED = ("sales_ranking", "species")
+
+_MANY_KINDS = (
+    "raw/triplet-type-list.csv.gz",
+    "raw/num-node-dict.csv.gz",
+    "raw/edge_index_dict.npz",
+    "raw/num_nodes_dict.npz",
+)
+
+
+def refuse_kinds(folder: str) -> None:
+    """Raises if the dataset has several kinds of nodes, as ogbn-mag."""
+    for name in _MANY_KINDS:
+        if os.path.exists(os.path.join(folder, name)):
+            raise SourceError(
+                f"{folder} has several kinds of nodes and edges ({name} is there), as ogbn-mag; a "
+                "graph file has one: compile a relation by itself, such as "
+                "raw/relations/paper___cites___paper/edge.csv.gz"
+            )
+
+
+def ogb_layout(folder: str) -> DatasetLayout:
+    """A dataset of text, as ogbn-arxiv."""
+    raw = os.path.join(folder, "raw")
+    numbers = _read_numbers(os.path.join(raw, "num-node-list.csv.gz"))
+    if len(numbers) != 1:
+        raise SourceError(
+            f"{folder} has {len(numbers)} graphs, as OGB's datasets of molecules; a graph file has "
+            "one"
+        )
+    splits, scheme = _splits(folder)
+    directed = scheme not in _INVERSE_ADDED
+    notes = []
+    if not directed:
+        notes.append("Each edge is stored once; OGB adds its inverse, so the graph is undirected.")
+    elif scheme not in (None, "time"):
+        notes.append(f"The split {scheme!r} is of no dataset that is known; edges are left as is.")
+    if os.path.exists(os.path.join(raw, "edge-feat.csv.gz")):
+        notes.append("Features of edges (raw/edge-feat.csv.gz) are not part of this description.")
+    return DatasetLayout(
+        kind="OGB",
+        folder=folder,
+        edges=SourceArguments(
+            source=os.path.join(raw, "edge.csv.gz"), options={**_TEXT, "keys": "dense"}
+        ),
+        features=_rows(raw, "node-feat.csv.gz", "float32"),
+        labels=_rows(raw, "node-label.csv.gz", "int64"),
+        splits=splits,
+        num_nodes=numbers[0],
+        directed=directed,
+        notes=tuple(notes),
+    )
+
+
+def ogb_archive_layout(folder: str) -> DatasetLayout:
+    """A dataset of archives, as ogbn-papers100M."""
+    path = os.path.join(folder, "raw", "data.npz")
+    archive = NpzFile(path)
+    archive.require("edge_index")
+    num_nodes = None
+    if "num_nodes_list" in archive:
+        numbers = archive.counts("num_nodes_list")
+        if len(numbers) != 1:
+            raise SourceError(f"{folder} has {len(numbers)} graphs; a graph file has one")
+        num_nodes = numbers[0]
+    labels = os.path.join(folder, "raw", "node-label.npz")
+    has_labels = os.path.exists(labels)
+    notes = ["OGB does not add inverse edges to this dataset, so the graph is directed."]
+    if has_labels:
+        notes.append("Labels are floats; NaN is for papers without one.")
+    if "node_year" in archive:
+        notes.append("The years of the papers are the member 'node_year' of raw/data.npz.")
+    return DatasetLayout(
+        kind="OGB",
+        folder=folder,
+        edges=SourceArguments(source=path, options={"columns": "edge_index"}),
+        features=SourceArguments(source=path, options={"member": "node_feat"})
+        if "node_feat" in archive
+        else None,
+        labels=SourceArguments(source=labels, options={"member": "node_label"})
+        if has_labels
+        else None,
+        splits=_splits(folder)[0],
+        num_nodes=num_nodes,
+        notes=tuple(notes),
+    )
+
+
+def _rows(raw: str, name: str, dtype: str) -> SourceArguments | None:
+    path = os.path.join(raw, name)
+    if not os.path.exists(path):
+        return None
+    return SourceArguments(source=path, options={**_TEXT, "dtype": dtype})
+
+
+def _splits(folder: str) -> tuple[dict[str, SourceArguments], str | None]:
+    """The splits, and the name of the scheme by which they were made."""
+    parent = os.path.join(folder, "split")
+    schemes = sorted(os.listdir(parent)) if os.path.isdir(parent) else []
+    for scheme in schemes:
+        found = {
+            name: _rows(os.path.join(parent, scheme), f"{name}.csv.gz", "int64")
+            for name in ("train", "valid", "test")
+        }
+        splits = {name: rows for name, rows in found.items() if rows is not None}
+        if splits:
+            return splits, scheme
+    return {}, None
+
+
+def _read_numbers(path: str) -> list[int]:
+    """The numbers of a small file, one on each line."""
+    try:
+        with open_regular(path) as raw, gzip.open(raw, "rb") as file:
+            words = file.read(1 << 20).split()
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise SourceError(f"{path} cannot be unpacked: {error}; get the file anew") from error
+    for word in words:
+        if not word.isdigit() or len(word) > 18:
+            raise SourceError(
+                f"{path} does not hold numbers of nodes, but {shown(word)}; get the file anew"
+            )
+    return [int(word) for word in words]

@@ -1,0 +1,1 @@
+"""Sources that are objects in memory, or files that are mounted."""

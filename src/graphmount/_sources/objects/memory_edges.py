@@ -1,0 +1,145 @@
+"""Edges in memory: NumPy arrays, lists, torch tensors and PyG's `Data`.
+
+Edges are a pair (sources, destinations), or one array of shape (2, edges). Arrays are read where
+they are, batch by batch; libraries are recognised only if they are loaded.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from graphmount._sources.arrays.array_stream import MemoryStream
+from graphmount._sources.arrays.column_edges import ColumnEdges
+from graphmount._support.arguments import as_ids, as_plain
+from graphmount.errors import SourceError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def open_memory_edges(source: object) -> ColumnEdges:
+    """Edges of a pair of arrays, or of an array of shape (2, edges).
+
+    Args:
+        source: The arrays: of NumPy or torch, or lists.
+
+    Raises:
+        ValueError, TypeError: They are not arrays of integers, or not of this shape.
+    """
+    return ColumnEdges(name="edges in memory", ends=_as_ends(source))
+
+
+def _as_ends(source: object) -> tuple[MemoryStream, MemoryStream]:
+    if not isinstance(source, tuple):
+        array = as_array(source, "edges")
+        if array.ndim != 2 or array.shape[0] != 2:
+            raise ValueError(
+                f"an array of edges has shape (2, edges), not {array.shape}; pass its transpose, "
+                "or a pair (sources, destinations)"
+            )
+        source = (array[0], array[1])
+    if len(source) != 2:
+        raise ValueError(f"edges are a pair (sources, destinations), not {len(source)} arrays")
+    return _as_stream(source[0], "sources"), _as_stream(source[1], "destinations")
+
+
+def _as_stream(part: Any, name: str) -> MemoryStream:  # noqa: ANN401
+    if isinstance(part, list | range):
+        return MemoryStream(array=as_ids(part, name, error=SourceError), name=name)
+    array = as_array(part, name)
+    if array.ndim != 1 or array.dtype.kind != "i":
+        array = as_ids(array, name, error=SourceError)  # or a message that says why not
+    return MemoryStream(array=array, name=name)
+
+
+def as_array(source: Any, name: str) -> NDArray[Any]:  # noqa: ANN401
+    """A NumPy array over anything that is like one; tensors are not copied.
+
+    Raises:
+        TypeError: A tensor is not in memory, or is sparse.
+    """
+    torch = sys.modules.get("torch")
+    if torch is None or not isinstance(source, torch.Tensor):
+        return as_plain(source, name)
+    if source.device.type == "meta":
+        raise TypeError(f"{name}: the tensor is on the device 'meta', so it has no values")
+    if source.device.type != "cpu":
+        raise TypeError(f"{name}: the tensor is on {source.device}; pass tensor.cpu()")
+    if source.layout != torch.strided:
+        raise TypeError(
+            f"{name}: the tensor is sparse ({source.layout}); pass its indices, "
+            "tensor.to_sparse_coo().coalesce().indices()"
+        )
+    if source.dtype == torch.bfloat16:
+        source = source.float()  # NumPy has no such dtype
+    try:
+        return np.asarray(source.detach().as_subclass(torch.Tensor).numpy())
+    except (TypeError, RuntimeError):  # float8, quantized, conjugated
+        raise TypeError(
+            f"{name}: NumPy has no dtype like that of the tensor, {source.dtype}; pass "
+            "tensor.float(), or tensor.dequantize() if it is quantized"
+        ) from None
+
+
+def is_pyg(source: object) -> bool:
+    """Whether this is a graph of PyG."""
+    data = sys.modules.get("torch_geometric.data")
+    return data is not None and isinstance(source, data.Data | data.HeteroData)
+
+
+def open_pyg_edges(
+    source: Any,  # noqa: ANN401
+    *,
+    weights: str | bool | None = None,
+    timestamps: str | None = None,
+) -> ColumnEdges:
+    """Edges of a PyG `Data`.
+
+    Args:
+        source: The graph.
+        weights: The attribute with the weights: "edge_weight" (or True), or "edge_attr" if it has
+            one column.
+        timestamps: The attribute with the times, such as "edge_time".
+
+    Raises:
+        TypeError: The graph has several kinds of nodes.
+        SourceError: It has no `edge_index`, or no such attribute.
+    """
+    if hasattr(source, "edge_types"):
+        pick = f"data[{source.edge_types[0]!r}].edge_index" if source.edge_types else "one of them"
+        raise TypeError(
+            "this HeteroData has several kinds of nodes and edges, and a graph file has one; pass "
+            f"the edges of one kind, as {pick}"
+        )
+    if source.edge_index is None:
+        also = ", only an adj_t" if getattr(source, "adj_t", None) is not None else ""
+        raise SourceError(
+            f"this Data has no edge_index{also}; keep the edge_index (ToSparseTensor has "
+            "remove_edge_index=False), or pass the edges themselves"
+        )
+    weights = "edge_weight" if weights is True else weights or None
+    return ColumnEdges(
+        name="edges of a PyG Data",
+        ends=_as_ends(source.edge_index),
+        weights=None if weights is None else _attribute(source, weights),
+        timestamps=None if timestamps is None else _attribute(source, timestamps),
+        num_nodes=source.num_nodes,
+    )
+
+
+def _attribute(source: Any, name: str) -> MemoryStream:  # noqa: ANN401
+    value = source.get(name)
+    if value is None:
+        raise SourceError(f"this Data has no {name}; it has {', '.join(source.keys())}")
+    array = as_array(value, name)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise SourceError(
+            f"{name} has shape {array.shape}, but one number is needed for each edge; pass one of "
+            f"its columns as an array: data.{name}[:, 0]"
+        )
+    return MemoryStream(array=array, name=name)

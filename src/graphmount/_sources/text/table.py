@@ -1,0 +1,234 @@
+"""A text table on its way into the core: what was said of it, and what was found out.
+
+`TextTable` is what sources of edges and of rows have in common: the file and its sample, columns by
+name or number, and batches of arrays.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from graphmount import _core
+from graphmount._sources.contract.batches import Skipped
+from graphmount._sources.text.compression import UnpackedStream
+from graphmount._sources.text.reading import TextReading
+from graphmount._sources.text.sniff import (
+    find_delimiter,
+    has_fractions,
+    is_all,
+    is_header,
+    read_sample,
+)
+from graphmount._support.arguments import as_count, as_native, require_choice, require_text
+from graphmount._support.text_columns import Keys, TextColumn
+from graphmount.errors import SourceError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from graphmount._sources.contract.options import OnError
+    from graphmount._sources.text.sniff import Kind, Row
+
+__all__ = ["Column", "KeyKind", "Output", "TextTable", "as_keys"]
+
+#: A column by its name in the header, or its number, from 0 on.
+Column: TypeAlias = str | int
+#: What node ids are: positions (integers from 0 on), integers of any sign, or text.
+KeyKind: TypeAlias = Literal["dense", "int", "text"]
+#: One array to make: the type of its items, and the columns they come from.
+Output: TypeAlias = "tuple[str, list[int]]"
+
+_LEAST_BATCH_BYTES = 4096
+#: From here on threads are worth starting.
+_MANY_BYTES = 16 << 20
+_MOST_AHEAD_BYTES = 32 << 20
+_LONGEST_LINE_MIB = 16
+
+
+class TextTable:
+    """A text file and how to read it.
+
+    Attributes:
+        name: The path, as it was given.
+        size: The size of the file, compressed as it may be.
+        header: Whether the first row holds names; `settle_header` finds out if nobody said.
+        rows: The first rows, with the header if there is one.
+        skipped: Rows that were left out in the last (or present) pass.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        delimiter: str | None,
+        header: bool | None,
+        comments: str,
+        quotes: bool,
+        on_error: OnError,
+    ) -> None:
+        require_choice("header", header, (None, True, False))
+        require_choice("quotes", quotes, (True, False))
+        require_choice("on_error", on_error, ("raise", "skip"))
+        require_text("delimiter", delimiter)
+        require_text("comments", comments)
+        if comments is None:
+            raise TypeError("comments=None; pass '' if no line is a comment")
+        self.name = os.fsdecode(path)
+        self.size = os.stat(path).st_size
+        self.header = header
+        self.skipped = Skipped()
+        self._comments = comments
+        self._quotes = quotes
+        self._skips = on_error == "skip"
+        if self.size > _MANY_BYTES:
+            _core.start_threads()  # they get their processors while the sample is looked at
+        self._sample = read_sample(self.name)
+        if delimiter is None:
+            found, self.rows = find_delimiter(self._sample, comments=comments, quotes=quotes)
+        else:
+            found = "" if delimiter == " " else delimiter
+            self.rows = self._sample.rows(delimiter=found, comments=comments, quotes=quotes)
+        self._delimiter = found
+
+    @property
+    def data_rows(self) -> list[Row]:
+        """The first rows without the header."""
+        return self.rows[1:] if self.header else self.rows
+
+    @property
+    def num_columns(self) -> int:
+        """How many columns most of the first rows have; 0 if there is no row."""
+        widths = Counter(map(len, self.data_rows or self.rows))
+        return widths.most_common(1)[0][0] if widths else 0
+
+    @property
+    def estimated_rows(self) -> int | None:
+        """About how many rows there are; None if the file is compressed."""
+        if self._sample.compression is not None:
+            return None
+        return round(self.size / self._line_bytes)
+
+    @property
+    def _line_bytes(self) -> float:
+        text = self._sample.text
+        return len(text) / max(text.count(b"\n"), 1) or 1.0
+
+    def find_column(self, column: Column, argument: str) -> int:
+        """The number of a column that was given by its name or number."""
+        if not isinstance(column, str):
+            return as_count(column, argument)
+        if self.header is False:
+            raise ValueError(
+                f"{argument}={column!r} is a name, but header=False says there are none"
+            )
+        self.header = True
+        if not self.rows:
+            return 0  # of no row
+        names = [name.decode(errors="replace") for name in self.rows[0]]
+        if names.count(column) == 1:
+            return names.index(column)
+        if column in names:
+            raise SourceError(
+                f"{self.name}: several columns are called {column!r}; give the number of the one "
+                f"you mean, from 0 to {len(names) - 1}"
+            )
+        raise SourceError(
+            f"{self.name}: no column is called {column!r}; there are "
+            f"{', '.join(map(repr, names[:50]))}"
+        )
+
+    def settle_header(self, picks: list[tuple[int, Kind]]) -> None:
+        """Finds out whether there is a header, by the columns that matter, if nobody said."""
+        if self.header is None:
+            self.header = bool(self.rows) and is_header(self.rows, picks)
+
+    def is_all(self, column: int, kind: Kind) -> bool:
+        """Whether a column can be read as this kind, as far as the sample tells."""
+        return is_all(self.data_rows, column, kind, most=self._skips)
+
+    def is_integer(self, column: int) -> bool:
+        """Whether a column of values can be read as int64, as far as the sample tells.
+
+        Rows that will be left out do not count, but a NaN or a fraction is not left out: it is a
+        number, and says that the column is of floats.
+        """
+        return self.is_all(column, "integer") and not has_fractions(self.data_rows, column)
+
+    def key_type(self, keys: KeyKind | None, columns: list[int]) -> str:
+        """What the core should make of columns of node ids."""
+        require_choice("keys", keys, ("dense", "int", "text", None))
+        if keys is None:
+            # A column that is not there is of no kind: whoever reads it says what is wrong.
+            is_int = not self.data_rows or all(
+                self.is_all(column, "id") or not self._has_column(column) for column in columns
+            )
+            keys = "int" if is_int else "text"
+        return {"dense": "node_id", "int": "key", "text": "text"}[keys]
+
+    def _has_column(self, column: int) -> bool:
+        return any(column < len(row) for row in self.data_rows)
+
+    @contextmanager
+    def reading(
+        self, outputs: list[Output], *, memory: int, missing_is_nan: bool = False
+    ) -> Iterator[TextReading]:
+        """A pass over the table, which makes an array for each output."""
+        as_count(memory, "memory", least=1)
+        self.skipped.clear()
+        compression = self._sample.compression
+        stream = None
+        if compression is not None:
+            ahead = min(_MOST_AHEAD_BYTES, memory // 8)
+            memory -= ahead
+            stream = UnpackedStream(self.name, compression, ahead=ahead)
+        num_bytes = max(_LEAST_BATCH_BYTES, int(memory * self._share_of_text(outputs)))
+        try:
+            reader = _core.TextReader(
+                os.fsencode(self.name),
+                path=os.fsencode(self.name),
+                stream=stream,
+                delimiter=self._delimiter,
+                comments=self._comments,
+                quotes=self._quotes,
+                header=bool(self.header),
+                outputs=outputs,
+                missing_is_nan=missing_is_nan,
+                skip_errors=self._skips,
+                longest_line=_longest_line(memory),
+            )
+            yield TextReading(
+                reader, stream, num_bytes=num_bytes, memory=memory, skipped=self.skipped
+            )
+        except SourceError as error:
+            error.path = self.name
+            raise
+        finally:
+            if stream is not None:
+                stream.close()
+
+    def _share_of_text(self, outputs: list[Output]) -> float:
+        """How much of the memory for a batch its text takes; the rest is for arrays."""
+        line_bytes = self._line_bytes
+        array_bytes = 0.0
+        for kind, columns in outputs:
+            array_bytes += (4 if kind == "float32" else 8) * len(columns)
+            if kind == "text":
+                # The text of a column is put together after it has been parsed in pieces.
+                array_bytes += 2 * line_bytes / max(self.num_columns, 1)
+        return line_bytes / (line_bytes + array_bytes)
+
+
+def _longest_line(memory: int) -> int:
+    """How long a line may be that is in memory beside batches of this size: 1 to 16 MiB."""
+    return min(_LONGEST_LINE_MIB, max(1, memory >> 20)) << 20
+
+
+def as_keys(array: Any) -> Keys:  # noqa: ANN401
+    """Node ids as the core gives them: an array of integers, or a pair of offsets and bytes."""
+    if isinstance(array, tuple):
+        offsets, data = array
+        return TextColumn(offsets=as_native(offsets), data=data)
+    return as_native(array)

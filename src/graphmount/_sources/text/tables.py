@@ -1,0 +1,268 @@
+"""Text tables as sources: edges, or rows of features, in .csv, .tsv, .txt, .edges and such files.
+
+Fields are separated by commas, tabs, semicolons or blanks, and may be in double quotes, in which
+two stand for one; a field may not hold a line break. Blanks around a field do not belong to it,
+unless they are in quotes. Blank lines and lines that begin with `#` or `%` are left out. Files may
+be compressed with gzip, bzip2, xz or zstd. What is not said is guessed from the first 256 KiB.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+
+from graphmount._sources.contract.batches import EdgeBatch, RowBatch
+from graphmount._sources.text.table import TextTable, as_keys
+from graphmount._support.arguments import as_native, require_choice
+from graphmount._support.shown import shown
+from graphmount.errors import SourceError
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from graphmount._sources.contract.batches import Skipped
+    from graphmount._sources.contract.options import OnError
+    from graphmount._sources.contract.row_sink import RowSink
+    from graphmount._sources.text.sniff import Kind
+    from graphmount._sources.text.table import Column, KeyKind, Output
+    from graphmount._support.text_columns import Keys
+
+__all__ = ["TextEdges", "TextRows", "TextValues"]
+
+#: What values can be read as.
+TextValues: TypeAlias = Literal["float32", "float64", "int64"]
+
+#: More than this at once makes nothing faster.
+_LARGEST_BATCH_BYTES = 16 << 20
+
+
+class TextEdges:
+    """The edges in a text table; an `EdgeSource`.
+
+    Args:
+        path: The file.
+        columns: Where edges begin and end: names of columns, or their numbers, from 0 on; by
+            default the first two.
+        weights: The column of the weights.
+        timestamps: The column of the times: integers, or dates and times as in ISO 8601, which
+            become seconds since 1970 (of UTC, unless they have an offset; parts of a second are cut
+            off).
+        keys: What ids are: "dense" for integers from 0 on, "int" for integers of any sign, "text"
+            for text; None to find out whether they are integers.
+        delimiter: What separates fields, " " for any run of blanks; None to find out.
+        header: Whether the first row holds the names of the columns; None to find out.
+        comments: Lines that begin with one of these characters are left out.
+        quotes: Whether fields may be in double quotes.
+        on_error: What to do with rows that cannot be read: "raise", or "skip" and count them.
+
+    Raises:
+        SourceError: The file is no text table, or there is no such column.
+        OSError: The file cannot be read.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        columns: tuple[Column, Column] | None = None,
+        weights: Column | None = None,
+        timestamps: Column | None = None,
+        keys: KeyKind | None = None,
+        delimiter: str | None = None,
+        header: bool | None = None,
+        comments: str = "#%",
+        quotes: bool = True,
+        on_error: OnError = "raise",
+    ) -> None:
+        self._table = table = TextTable(
+            path,
+            delimiter=delimiter,
+            header=header,
+            comments=comments,
+            quotes=quotes,
+            on_error=on_error,
+        )
+        columns = (0, 1) if columns is None else columns
+        if not isinstance(columns, list | tuple) or len(columns) != 2:
+            raise ValueError(
+                f"columns={shown(columns)}; give two, where edges begin and where they end"
+            )
+        ends = [table.find_column(column, "columns") for column in columns]
+        weight = None if weights is None else table.find_column(weights, "weights")
+        time = None if timestamps is None else table.find_column(timestamps, "timestamps")
+        picks: list[tuple[int, Kind]] = [(column, "id") for column in ends]
+        if weight is not None:
+            picks.append((weight, "number"))
+        if time is not None:
+            picks += [(time, "integer"), (time, "time")]
+        table.settle_header(picks)
+        key_type = table.key_type(keys, ends)
+        self._outputs: list[Output] = [(key_type, [column]) for column in ends]
+        if weight is not None:
+            self._outputs.append(("float32", [weight]))
+        if time is not None:
+            self._outputs.append(("time" if table.is_all(time, "time") else "int64", [time]))
+        self.name: str = table.name
+        self.size: int | None = table.size
+        self.num_edges: int | None = None
+        self.estimated_edges: int | None = table.estimated_rows
+        self.num_nodes: int | None = None
+        self.node_ids: Keys | None = None
+        self.is_symmetric: bool = False
+        self.has_text_ids: bool = key_type == "text"
+        self.has_weights: bool = weight is not None
+        self.has_timestamps: bool = time is not None
+        self.skipped: Skipped = table.skipped
+
+    def batches(self, *, memory: int) -> Iterator[EdgeBatch]:
+        """All edges, from the first on, in batches for which about `memory` bytes are used."""
+        with self._table.reading(self._outputs, memory=memory) as reading:
+            for arrays, done in reading.batches():
+                src, dst, *others = arrays
+                weights = others.pop(0) if self.has_weights else None
+                times = as_native(others.pop(0)) if self.has_timestamps else None
+                yield EdgeBatch(
+                    src=as_keys(src), dst=as_keys(dst), weights=weights, timestamps=times, done=done
+                )
+
+
+class TextRows:
+    """The rows of a text table, as features or labels; a `RowSource`.
+
+    Args:
+        path: The file.
+        key: The column that says which node a row belongs to: its name, or its number, from 0 on;
+            None if rows are in the order of the nodes.
+        columns: The columns of values, by name or number, in the order wanted; None for all but the
+            key.
+        keys: What keys are: "dense" for integers from 0 on, "int" for integers of any sign, "text"
+            for text; None to find out whether they are integers.
+        dtype: "float32", "float64" or "int64"; None for int64 if all values in the first rows are
+            integers, else float32.
+        missing: What an empty field is: an "error", or "nan".
+        delimiter: What separates fields, " " for any run of blanks; None to find out.
+        header: Whether the first row holds the names of the columns; None to find out.
+        comments: Lines that begin with one of these characters are left out.
+        quotes: Whether fields may be in double quotes.
+        on_error: What to do with rows that cannot be read: "raise", or "skip" and count them.
+
+    Raises:
+        SourceError: The file is no text table, or there is no such column.
+        OSError: The file cannot be read.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        key: Column | None = None,
+        columns: Column | Sequence[Column] | None = None,
+        keys: KeyKind | None = None,
+        dtype: TextValues | None = None,
+        missing: Literal["error", "nan"] = "error",
+        delimiter: str | None = None,
+        header: bool | None = None,
+        comments: str = "#%",
+        quotes: bool = True,
+        on_error: OnError = "raise",
+    ) -> None:
+        require_choice("dtype", dtype, ("float32", "float64", "int64", None))
+        require_choice("missing", missing, ("error", "nan"))
+        self._table = table = TextTable(
+            path,
+            delimiter=delimiter,
+            header=header,
+            comments=comments,
+            quotes=quotes,
+            on_error=on_error,
+        )
+        key_column = None if key is None else table.find_column(key, "key")
+        values = self._find_values(columns, key_column)
+        picks: list[tuple[int, Kind]] = [(column, "number") for column in values]
+        if key_column is not None:
+            picks.append((key_column, "id"))
+        table.settle_header(picks)
+        if dtype is None:
+            is_int = bool(table.data_rows) and all(table.is_integer(c) for c in values)
+            self._dtype_is_guessed = is_int
+            dtype = "int64" if is_int else "float32"
+        else:
+            self._dtype_is_guessed = False
+        self._missing_is_nan = missing == "nan"
+        self._outputs: list[Output] = [(dtype, values)]
+        key_type = None
+        if key_column is not None:
+            key_type = table.key_type(keys, [key_column])
+            self._outputs.append((key_type, [key_column]))
+        self.name: str = table.name
+        self.size: int | None = table.size
+        self.num_rows: int | None = None
+        self.num_columns: int = len(values)
+        self.is_vector: bool = len(values) == 1
+        self.dtype: str = dtype
+        self.has_keys: bool = key_column is not None
+        self.has_text_keys: bool = key_type == "text"
+        self.knows_sinks: bool = not self.has_text_keys
+        self.skipped: Skipped = table.skipped
+
+    def _find_values(
+        self, columns: Column | Sequence[Column] | None, key_column: int | None
+    ) -> list[int]:
+        if columns is None:
+            if self._table.data_rows and not any(self._table.data_rows):
+                raise SourceError(
+                    f"{self._table.name}: its first lines cannot be split into columns, of which "
+                    "there are 1048576 at most; this does not look like a text table, or the "
+                    "delimiter is another one: pass delimiter="
+                )
+            # A table without a row has no columns; one of none is as good as any other number.
+            found = [c for c in range(max(self._table.num_columns, 1)) if c != key_column]
+            if not found and self._table.num_columns == 0:
+                return [0]
+        else:
+            picked = [columns] if isinstance(columns, str | int) else list(columns)
+            found = [self._table.find_column(column, "columns") for column in picked]
+        if not found:
+            raise SourceError(f"{self._table.name}: there is no column of values besides the key")
+        return found
+
+    def batches(self, *, memory: int) -> Iterator[RowBatch]:
+        """All rows, from the first on, in batches for which about `memory` bytes are used."""
+        return self._read(None, memory)
+
+    def batches_beside(self, sink: RowSink, *, memory: int) -> Iterator[RowBatch]:
+        """The same without the rows that a sink takes; see `SinkSource`."""
+        return self._read(sink, memory)
+
+    def _read(self, sink: RowSink | None, memory: int) -> Iterator[RowBatch]:
+        memory = min(memory, _LARGEST_BATCH_BYTES)
+        try:
+            with self._table.reading(
+                self._outputs, memory=memory, missing_is_nan=self._missing_is_nan
+            ) as reading:
+                if sink is not None:
+                    no_rows = self._shape(np.empty(0, dtype=self.dtype))
+                    for done in reading.write_to(sink):
+                        yield RowBatch(rows=no_rows, done=done)
+                for arrays, done in reading.batches():
+                    if sink is not None:
+                        sink.is_open = False
+                    yield RowBatch(
+                        rows=self._shape(arrays[0]),
+                        keys=as_keys(arrays[1]) if self.has_keys else None,
+                        done=done,
+                    )
+        except SourceError as error:
+            if not (self._dtype_is_guessed and str(error).endswith("is not an integer")):
+                raise
+            better = SourceError(f'{error}, as in the first rows; pass dtype="float32"')
+            better.path = error.path
+            raise better from None
+
+    def _shape(self, values: NDArray[Any]) -> NDArray[np.float32 | np.float64 | np.int64]:
+        shape = (-1,) if self.is_vector else (-1, self.num_columns)
+        return as_native(values).reshape(shape)

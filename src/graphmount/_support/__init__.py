@@ -1,0 +1,1 @@
+"""What all packages share: checked arguments, sizes, progress, seeds, columns of text."""

@@ -1,0 +1,42 @@
+"""Small text files that are written whole: reports, results, descriptions.
+
+The text goes to a new file with a name that nobody can guess, which then takes the place of the old
+one. A link is followed to what it leads to. What is no regular file is refused, not waited for.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from contextlib import suppress
+
+from graphmount._support.files.regular_files import require_replaceable
+
+__all__ = ["write_text"]
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Writes a file, or replaces the one that is there.
+
+    Args:
+        path: The file.
+        text: All that will be in it.
+
+    Raises:
+        OSError: It cannot be written, with the path; EINVAL if what is there is no regular file.
+    """
+    target = os.path.realpath(path)
+    require_replaceable(target)
+    partial = os.path.join(os.path.dirname(target), f".graphmount-{secrets.token_hex(8)}.tmp")
+    process = os.getpid()
+    try:
+        with open(partial, "x", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(partial, target)
+    except BaseException:
+        if os.getpid() == process:
+            with suppress(OSError):
+                os.unlink(partial)
+        raise

@@ -1,0 +1,80 @@
+"""Batches in memory that a GPU may read by itself, where torch has one.
+
+The core makes the buffers and asks CUDA, through torch, to lock their pages; it does so only when
+it makes a new buffer. Pages are let go of before the interpreter ends.
+"""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import functools
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from graphmount import _core
+from graphmount._support.arguments import require_choice
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_PIN = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t)
+_UNPIN = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
+_FAILED = 1
+
+
+def as_pin_memory(pin_memory: bool | None) -> bool:
+    """Whether to pin: as told, or if there is a GPU.
+
+    Raises:
+        ValueError: There is none.
+    """
+    require_choice("pin_memory", pin_memory, (None, False, True))
+    has_gpu = torch.cuda.is_available()
+    if pin_memory and not has_gpu:
+        raise ValueError("pin_memory=True needs CUDA, which torch does not find; leave it out")
+    if not has_gpu or pin_memory is False:
+        return False
+    use_cuda()
+    return True
+
+
+@functools.cache
+def use_cuda() -> None:
+    """Has the core pin memory by CUDA's runtime."""
+    runtime: Any = torch.cuda.cudart()  # type: ignore[no-untyped-call]
+    set_pinning(
+        lambda memory, size: int(runtime.cudaHostRegister(memory, size, 0)),
+        lambda memory: int(runtime.cudaHostUnregister(memory)),
+    )
+
+
+_kept: list[object] = []  # what the core calls must not be collected
+
+
+def set_pinning(pin: Callable[[int, int], int], unpin: Callable[[int], int]) -> None:
+    """Has the core pin memory by these functions, which return 0 for success."""
+
+    def guarded_pin(memory: int, size: int) -> int:
+        try:
+            return pin(memory, size)
+        except Exception:  # noqa: BLE001  # it cannot go through the core; memory stays as it is
+            return _FAILED
+
+    def guarded_unpin(memory: int) -> int:
+        try:
+            return unpin(memory)
+        except Exception:  # noqa: BLE001
+            return _FAILED
+
+    functions = _PIN(guarded_pin), _UNPIN(guarded_unpin)
+    _kept.append(functions)
+    addresses = [ctypes.cast(function, ctypes.c_void_p).value or 0 for function in functions]
+    _core.set_host_pinning(*addresses)
+
+
+@atexit.register
+def stop_pinning() -> None:
+    """Calls into Python end before it does."""
+    _core.set_host_pinning(0, 0)

@@ -1,0 +1,1 @@
+"""Threads and locks of Python, and what becomes of them in a child and at exit."""

@@ -1,0 +1,98 @@
+"""Reading the next batch in a thread of its own while the last one is being worked on.
+
+Three batches are alive at once: one that is being read, one that waits, and one in use; while one
+is handed over, a fourth may be begun. When it ends, none is kept.
+Whatever ends the consumer, an error or Ctrl-C, ends the thread too before the control returns.
+"""
+
+from __future__ import annotations
+
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from graphmount._support.threads.own_thread import OwnThread
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator
+
+T = TypeVar("T")
+
+#: How many items may be there, or be read, that the consumer has not taken.
+_MOST_AHEAD = 2
+
+
+class _Reader(Generic[T]):
+    """Moves items to a queue, then None and, if it came to that, the error in `failure`.
+
+    It reads an item for each permit; `SimpleQueue` has no limit, but hands over faster than one
+    that has.
+    """
+
+    def __init__(self, items: Iterator[T]) -> None:
+        self._thread = OwnThread(self._run, name="graphmount-reader")
+        self.failure: BaseException | None = None
+        self._items = items
+        self._ready: SimpleQueue[T | None] = SimpleQueue()
+        self._permits: SimpleQueue[None] = SimpleQueue()
+        self._is_wanted = True
+        for _ in range(_MOST_AHEAD):
+            self._permits.put(None)
+
+    def start(self) -> None:
+        """Begins to read."""
+        self._thread.start()
+
+    def _run(self) -> None:
+        try:
+            try:
+                while self._may_go_on() and (item := next(self._items, None)) is not None:
+                    self._ready.put(item)
+                    del item  # or it would be kept while a permit is waited for
+            finally:
+                # A generator may hold files; they are closed by the thread that runs it.
+                getattr(self._items, "close", lambda: None)()
+        except BaseException as error:  # noqa: BLE001  (raised again by the consumer)
+            self.failure = error
+        self._ready.put(None)  # whatever happened, or the consumer would wait forever
+
+    def _may_go_on(self) -> bool:
+        self._permits.get()
+        return self._is_wanted
+
+    def take(self) -> T | None:
+        """The next item; None if there is none."""
+        self._thread.require_here()
+        item = self._ready.get()
+        self._permits.put(None)
+        return item
+
+    def stop(self) -> None:
+        """Returns when the thread has ended; nothing is read after what it is at."""
+        self._is_wanted = False
+        if not self._thread.has_started:  # nothing was begun, or it is the parent's
+            return
+        self._permits.put(None)
+        self._thread.join()
+        self._ready = SimpleQueue()
+
+
+def read_ahead(items: Iterator[T]) -> Generator[T]:
+    """The same items in the same order, each made while the one before is in use.
+
+    Args:
+        items: What to go through; none of them is None. Used by one thread, which is not the
+            caller's.
+
+    Raises:
+        BaseException: Whatever `items` raises, when its turn has come.
+    """
+    reader = _Reader(items)
+    try:
+        reader.start()
+        while (item := reader.take()) is not None:
+            yield item
+            item = None  # or it would be kept while the next one is waited for
+        if reader.failure is not None:
+            raise reader.failure
+    finally:
+        reader.stop()

@@ -1,1 +1,0 @@
-"""What can be compiled: one module for each kind of source, all of which give the same batches."""

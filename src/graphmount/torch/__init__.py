@@ -1,0 +1,152 @@
+"""graphmount for PyTorch. Only this module and `graphmount.pyg` import torch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+try:
+    import torch
+except ImportError as error:
+    raise ImportError(
+        "this needs PyTorch; install it with: pip install 'graphmount[torch]'"
+    ) from error
+
+from graphmount._mount.features import FeatureStore
+from graphmount._support.arguments import as_ids, require_type
+from graphmount.torch.dataset import BatchDataset
+from graphmount.torch.inference.blocks import LayerBlock
+from graphmount.torch.inference.layerwise import layerwise_inference
+from graphmount.torch.loaders import LinkNeighborLoader, NeighborLoader
+from graphmount.torch.sparse import to_sparse_csr
+from graphmount.torch.tensor_batch import LinkTensorBatch, TensorBatch
+from graphmount.torch.tensor_views import tensor_over
+from graphmount.torch.walks import SkipGramBatch, SkipGramDataset
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from graphmount._mount.features import Reader
+
+__all__ = [
+    "BatchDataset",
+    "LayerBlock",
+    "LinkNeighborLoader",
+    "LinkTensorBatch",
+    "NeighborLoader",
+    "SkipGramBatch",
+    "SkipGramDataset",
+    "TensorBatch",
+    "as_tensor",
+    "gather",
+    "layerwise_inference",
+    "to_numpy",
+    "to_sparse_csr",
+]
+
+
+def as_tensor(store: FeatureStore) -> torch.Tensor:
+    """The matrix of a mounted file as a tensor over its pages; `FeatureStore.tensor` in full.
+
+    Args:
+        store: The mounted file. It may be closed afterwards; the tensor keeps the mapping.
+
+    Returns:
+        A CPU tensor of the file's shape and dtype. Writes to it stay in this process.
+
+    Examples:
+        >>> import graphmount as gm
+        >>> import graphmount.torch
+        >>> _ = gm.compile_features([[1.0, 2.0], [3.0, 4.0]], "x.gd", dtype="bfloat16")
+        >>> gm.torch.as_tensor(gm.FeatureStore("x.gd")).dtype
+        torch.bfloat16
+    """
+    require_type("store", store, FeatureStore, "a mounted FeatureStore")
+    return _tensor_over(store)
+
+
+def _tensor_over(store: FeatureStore) -> torch.Tensor:
+    array, is_writable = store._private_view()  # noqa: SLF001  (the other half of this function)
+    is_bfloat16 = store.dtype == "bfloat16"
+    bits = array.view(np.int16) if is_bfloat16 else array
+    # The level is that of whoever called FeatureStore.tensor or as_tensor.
+    tensor = tensor_over((bits, is_writable), store.path, stacklevel=3)
+    return tensor.view(torch.bfloat16) if is_bfloat16 else tensor
+
+
+def gather(
+    store: FeatureStore,
+    ids: torch.Tensor | ArrayLike,
+    *,
+    out: torch.Tensor | None = None,
+    dtype: torch.dtype | None = None,
+    reader: Reader = "auto",
+) -> torch.Tensor:
+    """The rows `ids` as a new tensor: `FeatureStore.gather` for torch.
+
+    Args:
+        store: The mounted file.
+        ids: Any rows, in any order, also repeatedly; a tensor must be in memory.
+        out: Where to put them, a contiguous tensor in memory of the result's shape. It is also the
+            result.
+        dtype: What to convert to. The default is that of `out`, or else that of the file.
+        reader: See `FeatureStore.gather`.
+
+    Returns:
+        A CPU tensor.
+
+    Examples:
+        >>> import torch
+        >>> import graphmount as gm
+        >>> import graphmount.torch
+        >>> _ = gm.compile_features([[1.0, 2.0], [3.0, 4.0]], "x.gd", dtype="bfloat16")
+        >>> gm.torch.gather(gm.FeatureStore("x.gd"), torch.tensor([1]))
+        tensor([[3., 4.]], dtype=torch.bfloat16)
+    """
+    require_type("store", store, FeatureStore, "a mounted FeatureStore")
+    if out is not None:
+        require_type("out", out, torch.Tensor, "a tensor")
+    if dtype is not None:
+        require_type("dtype", dtype, torch.dtype, "a dtype of torch")
+    rows = as_ids(ids.detach().numpy() if isinstance(ids, torch.Tensor) else ids, "ids")
+    name = str(dtype or (store.dtype if out is None else out.dtype)).removeprefix("torch.")
+    if out is None:
+        out = torch.empty((len(rows), *store.shape[1:]), dtype=getattr(torch, name))
+    elif out.device.type != "cpu" or not out.is_contiguous():
+        raise ValueError("out must be a contiguous tensor in memory; torch.empty makes such")
+    target, _ = to_numpy(out)
+    store.gather(rows, target, dtype=name, reader=reader)
+    return out
+
+
+def to_numpy(tensor: torch.Tensor) -> tuple[NDArray[np.generic], str]:
+    """A tensor of any device as a NumPy array and the name of its dtype; bfloat16 as its bits.
+
+    This is how `compile_features` takes tensors, without importing torch itself.
+
+    Args:
+        tensor: On any device; it is detached and, if need be, moved to memory.
+
+    Returns:
+        The array (zero-copy for tensors in memory), and "float32", "bfloat16", …
+
+    Examples:
+        >>> import torch
+        >>> import graphmount.torch
+        >>> graphmount.torch.to_numpy(torch.tensor([1.0], dtype=torch.bfloat16))
+        (array([16256], dtype=uint16), 'bfloat16')
+    """
+    if tensor.device.type == "meta":
+        raise TypeError("the tensor is on the device 'meta', so it has no values")
+    tensor = tensor.detach().cpu()
+    if tensor.dtype == torch.bfloat16:
+        return tensor.contiguous().view(torch.int16).numpy().view(np.uint16), "bfloat16"
+    try:
+        array = tensor.numpy()
+    except (TypeError, RuntimeError):  # float8, quantized, conjugated
+        raise TypeError(
+            f"NumPy has no dtype like that of the tensor, {tensor.dtype}; pass tensor.float(), or "
+            "tensor.dequantize() if it is quantized"
+        ) from None
+    return array, array.dtype.name

@@ -1,0 +1,1 @@
+"""Layer by layer over all nodes, for graphs larger than memory."""

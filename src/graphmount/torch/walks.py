@@ -1,0 +1,164 @@
+"""Random walks as a dataset of torch's: batches of skip-gram pairs, for DeepWalk and node2vec.
+
+A batch is a function of the seed, the epoch and its number. So epochs can be repeated, and workers
+of a `DataLoader` give the same batches as none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from torch.utils.data import IterableDataset, get_worker_info
+
+from graphmount._loading.inputs import LoaderData, as_input_nodes
+from graphmount._mount.graph import Graph
+from graphmount._support.arguments import as_count, require_choice
+from graphmount._support.seeds import Seed, as_key
+from graphmount._support.threads.one_taker import OneTaker
+from graphmount.torch.epoch import SharedEpoch
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator
+
+    from numpy.typing import ArrayLike
+
+__all__ = ["SkipGramBatch", "SkipGramDataset"]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SkipGramBatch:
+    """One batch of a `SkipGramDataset`: the pairs of its walks, as tensors.
+
+    Attributes:
+        centers: int64, a node for each pair.
+        contexts: int64, a node that a walk visits near the center.
+        negatives: int64, (pairs, negatives): nodes drawn at random.
+        number: The place of the batch in its epoch.
+        epoch: The epoch, from 0 on.
+
+    Examples:
+        >>> import graphmount as gm
+        >>> import graphmount.torch
+        >>> _ = gm.compile_graph(([0, 1, 2], [1, 2, 3]), "path.gl")
+        >>> dataset = gm.torch.SkipGramDataset(gm.Graph("path.gl"), 2, window=1, batch_size=1)
+        >>> batch = next(iter(dataset))
+        >>> batch.centers, batch.contexts
+        (tensor([0, 1, 1, 2]), tensor([1, 0, 2, 1]))
+    """
+
+    centers: torch.Tensor
+    contexts: torch.Tensor
+    negatives: torch.Tensor
+    number: int
+    epoch: int
+
+
+class SkipGramDataset(IterableDataset[SkipGramBatch]):
+    """Walks from all nodes in each epoch, as batches of skip-gram pairs with negatives.
+
+    Use it as it is, or in `torch.utils.data.DataLoader(..., batch_size=None)`: with any number of
+    workers the batches are the same, and in the same order. Each loop is the next epoch, with new
+    walks. Loops may run at the same time, in several threads; one thread at a time takes from each.
+
+    Args:
+        graph: The mounted graph.
+        length: The number of steps of a walk.
+        window: How many steps center and context may be apart.
+        starts: The nodes to start from: ids, or a mask. All nodes if None.
+        walks_per_start: How many walks from each of them in an epoch.
+        batch_size: Walks of a batch.
+        shuffle: Order the starts anew in each epoch.
+        seed: Of all randomness. Drawn if None.
+        options: All others of `Graph.skip_gram_pairs`: `negatives`, `negative_weighting`, `p`, `q`,
+            `restart`, `weighted`, `dead_end`, `direction`.
+
+    Raises:
+        IdError: A start does not exist.
+        MissingDataError: The file lacks this direction, or weights.
+        ValueError, TypeError: An option has no meaning.
+
+    Examples:
+        >>> import graphmount as gm
+        >>> import graphmount.torch
+        >>> _ = gm.compile_graph(([0, 1, 2, 3], [1, 2, 3, 0]), "ring.gl")
+        >>> dataset = gm.torch.SkipGramDataset(
+        ...     gm.Graph("ring.gl"), 4, window=2, negatives=5, batch_size=3, seed=1
+        ... )
+        >>> [(batch.epoch, batch.number, tuple(batch.negatives.shape)) for batch in dataset]
+        [(0, 0, (42, 5)), (0, 1, (14, 5))]
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        length: int,
+        *,
+        window: int,
+        starts: ArrayLike | None = None,
+        walks_per_start: int = 1,
+        batch_size: int = 128,
+        shuffle: bool = False,
+        seed: Seed = None,
+        **options: Any,  # noqa: ANN401
+    ) -> None:
+        if not isinstance(graph, Graph):
+            raise TypeError(f"SkipGramDataset takes a mounted Graph, not {graph!r}")
+        require_choice("shuffle", shuffle, (False, True))
+        self._graph = graph
+        self._starts = as_input_nodes(starts, LoaderData(graph=graph))
+        self._walks = as_count(walks_per_start, "walks_per_start", least=1)
+        self._batch_size = as_count(batch_size, "batch_size", least=1)
+        self._shuffle = shuffle
+        self._key = as_key(seed)
+        self._options = {"length": length, "window": window, **options}
+        graph.skip_gram_pairs([], seed=0, **self._options)  # options that are wrong fail here
+        self._epoch = SharedEpoch()
+
+    def __len__(self) -> int:
+        """Batches of an epoch."""
+        batches, rest = divmod(len(self._starts) * self._walks, self._batch_size)
+        return batches + (rest > 0)
+
+    def __iter__(self) -> Iterator[SkipGramBatch]:
+        worker = get_worker_info()
+        first, step = (0, 1) if worker is None else (worker.id, worker.num_workers)
+        return OneTaker(self._batches(self._epoch.begin_loop(), first, step))
+
+    def _batches(self, epoch: int, first: int, step: int) -> Generator[SkipGramBatch]:
+        order = np.arange(len(self._starts) * self._walks)
+        if self._shuffle:
+            order = np.random.default_rng([self._key, epoch]).permutation(len(order))
+        for number in range(first, len(self), step):
+            places = order[number * self._batch_size : (number + 1) * self._batch_size]
+            pairs = self._graph.skip_gram_pairs(
+                self._starts[places % len(self._starts)],
+                seed=(self._key, epoch, number),
+                **self._options,
+            )
+            yield SkipGramBatch(
+                centers=torch.from_numpy(pairs.centers),
+                contexts=torch.from_numpy(pairs.contexts),
+                negatives=torch.from_numpy(pairs.negatives),
+                number=number,
+                epoch=epoch,
+            )
+
+    def set_epoch(self, epoch: int) -> None:
+        """The next loop is this epoch, also in workers that run on: for training that goes on.
+
+        Args:
+            epoch: From 0 on.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> import graphmount.torch
+            >>> _ = gm.compile_graph(([0, 1, 2], [1, 2, 3]), "path.gl")
+            >>> dataset = gm.torch.SkipGramDataset(gm.Graph("path.gl"), 2, window=1)
+            >>> dataset.set_epoch(3)
+            >>> next(iter(dataset)).epoch
+            3
+        """
+        self._epoch.set_next(as_count(epoch, "epoch"))

@@ -1,0 +1,91 @@
+"""Arrays of the caller that another thread changes while calls run: never a crash.
+
+What a call follows is what it has checked, whatever is in the array a moment later. So its results
+are those of some ids that were in the array, or it raises IdError or SourceError.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from run_mode import IS_SANITIZED, SUPPORT
+
+import graphmount as gm
+
+BINDINGS = Path(__file__).parents[3] / "bindings"
+
+#: Where the bindings give the core memory of the caller, and why that is safe. Whoever adds one has
+#: to say it here: either nothing is looked up by the values, or the core copies or checks them when
+#: it looks something up.
+SHARED_MEMORY = {
+    "checksum.cpp": {"bytes": "values"},
+    "edge_search.cpp": {"sources": "checked when used", "destinations": "checked when used"},
+    "features.cpp": {"ids": "checked when used", "bytes": "an address range for madvise"},
+    "graph.cpp": {"nodes": "checked when used", "positions": "checked when used"},
+    "graph_compiler.cpp": {
+        "src": "checked when used",
+        "dst": "checked when used",
+        "*weights": "checked when used",
+        "*timestamps": "values",
+        "counts": "never seen by a user: count_appearances makes it",
+        "*node_numbers": "hashed, and written to the file",
+        "*new_ids": "checked when used",
+    },
+    "id_maps.cpp": {"first": "values", "second": "values", "keys": "values"},
+    "negative_sampling.cpp": {"kept": "copied by the core where it is followed"},
+    "node_ids.cpp": {"nodes": "checked when used", "keys": "values"},
+    "row_scatter.cpp": {"*fill": "copied with the GIL held", "bytes": "values"},
+    "sampling.cpp": {
+        "nodes": "copied by the core",
+        "seeds": "copied by the core",
+        "times": "values",
+    },
+    "seeds.cpp": {"weights": "copied with the GIL held"},
+    "writers.cpp": {"*scales": "copied with the GIL held", "bytes": "values"},
+}
+
+SCRIPT = SUPPORT / "changing_arrays.py"
+
+
+@pytest.mark.skipif(IS_SANITIZED, reason="the race is the test, and would be reported")
+def test_no_call_crashes(tmp_path, campaign):
+    """On the code before, most of these calls ended by SIGSEGV within a few rounds."""
+    generator = np.random.default_rng(0)
+    gm.compile_graph(
+        generator.integers(0, 5_000, (2, 50_000)),
+        tmp_path / "g.gl",
+        num_nodes=5_000,
+        node_ids=np.arange(5_000) * 3,
+    )
+    gm.compile_features(np.zeros((5_000, 16), np.float32), tmp_path / "x.gd")
+    found = subprocess.run(
+        [sys.executable, SCRIPT, str(campaign(20, 500))],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=900,
+        check=False,
+    )
+    assert found.returncode == 0, f"{found.returncode}: {found.stdout[-100:]}{found.stderr[-2000:]}"
+    assert "rows" in found.stdout
+
+
+def test_bindings_share_memory_only_where_it_is_known_to_be_safe():
+    found = {}
+    for path in sorted(BINDINGS.glob("*.cpp")):
+        names = set(re.findall(r"\bto_span\((\*?\w+)\)", path.read_text()))
+        if names:
+            found[path.name] = names
+    assert found == {name: set(reasons) for name, reasons in SHARED_MEMORY.items()}
+    # No other way to the memory of an array than `to_span`, `to_vector` and what writes results.
+    assert [
+        (path.name, line.strip())
+        for path in sorted(BINDINGS.glob("*.cpp"))
+        for line in path.read_text().splitlines()
+        if re.search(r"\b(ids|nodes|starts|seeds|keys|rows|destinations)\.data\(\)", line)
+    ] == []

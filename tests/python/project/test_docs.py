@@ -1,0 +1,208 @@
+"""The documentation: its code runs, the site builds, and every public name is in it."""
+
+from __future__ import annotations
+
+import contextlib
+import doctest
+import importlib
+import importlib.util
+import inspect
+import io
+import os
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from types import FunctionType, ModuleType
+
+import pytest
+
+import graphmount
+
+ROOT = Path(__file__).parents[3]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+HAS_TORCH = importlib.util.find_spec("torch") is not None
+HAS_PYG = importlib.util.find_spec("torch_geometric") is not None
+# By their files: walking through packages would import PyG.
+PACKAGE = Path(graphmount.__file__).parent
+MODULES = sorted(
+    ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
+    for path in PACKAGE.rglob("*.py")
+    if path.name != "__main__.py" and path.parent.name != "__pycache__"
+)
+# What makes a browser fetch something from another machine; links may lead wherever they like.
+FOREIGN = re.compile(
+    r'<(?:script|img)[^>]* src="(?:https?:)?//|<link[^>]*stylesheet[^>]* href="(?:https?:)?//'
+)
+# A fenced block, and the block of text right behind it, if there is one: what the code prints.
+CODE_BLOCK = re.compile(
+    r"^```python\n(?P<code>.*?)^```\n(?:\n```text\n(?P<printed>.*?)^```$)?",
+    re.MULTILINE | re.DOTALL,
+)
+
+
+@dataclass(frozen=True)
+class CodeBlock:
+    line: int
+    code: str
+    printed: str | None
+
+
+def code_blocks(page: Path) -> list[CodeBlock]:
+    text = page.read_text(encoding="utf-8")
+    return [
+        CodeBlock(text.count("\n", 0, match.start("code")), match["code"], match["printed"])
+        for match in CODE_BLOCK.finditer(text)
+    ]
+
+
+def require_torch() -> None:
+    if not HAS_TORCH:
+        pytest.skip("torch is not installed")
+
+
+def require_pyg() -> None:
+    if not HAS_PYG:
+        pytest.skip("torch_geometric is not installed")
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if code_blocks(page)], ids=lambda page: page.name
+)
+def test_code_of_page_runs_and_prints_what_it_says(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    blocks = code_blocks(page)
+    if any("torch" in block.code or ".tensor()" in block.code for block in blocks):
+        require_torch()
+    if any("torch_geometric" in block.code for block in blocks):
+        require_pyg()
+    monkeypatch.chdir(tmp_path)
+    namespace: dict[str, object] = {"__name__": "__main__"}
+    for block in blocks:
+        # As many empty lines as stand above the block, so that a traceback names its true line.
+        program = compile("\n" * block.line + block.code, str(page), "exec")
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(program, namespace)  # noqa: S102  (our own documentation)
+        if block.printed is not None:
+            assert printed.getvalue() == block.printed, f"{page.name}, line {block.line}"
+
+
+def test_every_python_block_is_found() -> None:
+    # A block that is indented, say in a list, would be skipped in silence.
+    for page in PAGES:
+        marked = len(re.findall(r"^ *```python", page.read_text(encoding="utf-8"), re.MULTILINE))
+        assert len(code_blocks(page)) == marked, page.name
+
+
+def test_site_builds_strictly(tmp_path: Path) -> None:
+    for package in ("mkdocs", "material", "mkdocstrings"):
+        if importlib.util.find_spec(package) is None:
+            pytest.skip(f"{package} is not installed")
+    site = tmp_path / "site"
+    result = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(site)],
+        cwd=ROOT,
+        env=os.environ | {"NO_MKDOCS_2_WARNING": "1"},  # an advertisement, not a warning
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    output = result.stdout + result.stderr
+    assert result.returncode == 0, output
+    assert "WARNING" not in output
+    for page in site.rglob("*.html"):
+        assert not FOREIGN.search(page.read_text(encoding="utf-8")), page
+
+
+def test_api_page_has_every_public_name() -> None:
+    shown = set(
+        re.findall(r"^::: (\S+)$", (ROOT / "docs/api.md").read_text(encoding="utf-8"), re.MULTILINE)
+    )
+    expected = {f"graphmount.{name}" for name in graphmount.__all__ if name != "errors"}
+    expected |= {f"graphmount.errors.{name}" for name in graphmount.errors.__all__}
+    assert expected <= shown
+    module = importlib.import_module("graphmount.graphzero")
+    assert {f"graphmount.graphzero.{name}" for name in module.__all__} <= shown
+    module = importlib.import_module("graphmount.doctor")
+    assert {f"graphmount.doctor.{name}" for name in module.__all__} <= shown
+    require_torch()
+    module = importlib.import_module("graphmount.torch")
+    assert {f"graphmount.torch.{name}" for name in module.__all__} <= shown
+    require_pyg()
+    module = importlib.import_module("graphmount.pyg")
+    assert {f"graphmount.pyg.{name}" for name in module.__all__} <= shown
+
+
+def test_errors_page_draws_the_tree() -> None:
+    text = (ROOT / "docs/errors.md").read_text(encoding="utf-8")
+    for name in graphmount.errors.__all__:
+        error = getattr(graphmount.errors, name)
+        builtin = next((base for base in error.__mro__ if base.__module__ == "builtins"), None)
+        if error is graphmount.errors.GraphmountError:
+            assert f"\n{name}\n" in text
+        else:
+            assert builtin is not None
+            assert re.search(rf"─ {name} +\({builtin.__name__}\) ", text), name
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_doctests(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    theirs = ("torch", "_torch_", "_tensor_", "_layer", "_host_pinning")
+    if name.removeprefix("graphmount.").startswith(theirs):
+        require_torch()
+    if name.startswith("graphmount.pyg"):
+        require_pyg()
+    module = importlib.import_module(name)
+    finder = doctest.DocTestFinder(exclude_empty=True)
+    monkeypatch.chdir(tmp_path)
+    failures = 0
+    for test in finder.find(module, name):
+        if any("tensor()" in example.source for example in test.examples):
+            require_torch()
+        if any("torch_geometric" in example.source for example in test.examples):
+            require_pyg()
+        failures += doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test).failed
+    assert failures == 0
+
+
+def public_modules() -> list[ModuleType]:
+    names = ["graphmount", "graphmount.errors", "graphmount.cli", "graphmount.graphzero"]
+    names.append("graphmount.doctor")
+    names += ["graphmount.torch"] * HAS_TORCH + ["graphmount.pyg"] * HAS_PYG
+    return [importlib.import_module(name) for name in names]
+
+
+def public_members() -> dict[str, object]:
+    """Everything a user may call or read, by its full name; inherited members too."""
+    found: dict[str, object] = {}
+    for module in public_modules():
+        for name in module.__all__:
+            value = getattr(module, name)
+            found[f"{module.__name__}.{name}"] = value
+            if not inspect.isclass(value):
+                continue
+            ours = [base for base in value.__mro__ if base.__module__.startswith("graphmount")]
+            for member, inner in [item for base in ours for item in vars(base).items()]:
+                if not member.startswith("_") and isinstance(
+                    inner, FunctionType | property | classmethod | staticmethod
+                ):
+                    found.setdefault(f"{module.__name__}.{name}.{member}", inner)
+    return found
+
+
+def test_every_public_thing_has_a_docstring() -> None:
+    missing = [name for name, value in public_members().items() if not inspect.getdoc(value)]
+    assert missing == []
+
+
+def test_every_public_class_and_function_has_an_example() -> None:
+    missing = [
+        name
+        for name, value in public_members().items()
+        if not isinstance(value, property | ModuleType)
+        and "Examples:" not in (inspect.getdoc(value) or "")
+    ]
+    assert missing == []

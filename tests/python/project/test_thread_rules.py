@@ -1,0 +1,102 @@
+"""Threads, locks and the GIL have one way in each: the source is searched for other ways.
+
+Every lock of the core must be one of three kinds: free in a child of fork (`fork_safe_mutex`), part
+of an object that a child leaves alone (`ProcessBound`), or of one call, which is over before its
+caller can fork. See "Threads and processes" in docs/threads.md, and ARCHITECTURE.md.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+
+#: Where the core may name what starts threads.
+STARTERS = {"system/threads/thread.hpp", "system/threads/thread.cpp"}
+#: Files with locks that a child of fork may find held, and why that does no harm.
+LOCKS = {
+    "system/threads/fork_safe_mutex.hpp": "free in a child",
+    "loading/batch_pipeline.hpp": "ProcessBound",
+    "loading/batch_pipeline.cpp": "ProcessBound",
+    "loading/rows/read_thread.hpp": "part of a TableFeed, which is ProcessBound",
+    "loading/rows/row_sweep.hpp": "part of a TableFeed, which is ProcessBound",
+    "system/threads/parallel.cpp": "pools are forgotten in a child, jobs are of one call",
+    "system/threads/ordered_turns.hpp": "of one call",
+    "system/threads/thread.cpp": "of one call: starting a thread",
+    "verify/verifier.hpp": "of one call",
+    "graph/degree_summary.cpp": "of one call",
+    "graph/ids/node_id_table.cpp": "of one call",
+    "table/feature_writer.hpp": "of one call: compile functions own it",
+    "system/files/atomic_file.hpp": "part of a FeatureWriter",
+    "graph/page_requests.hpp": "std::call_once, which begins anew in a child",
+}
+#: Modules of Python that may name what starts threads or locks.
+PYTHON = {
+    "_support/threads/own_thread.py": "starts threads",
+    "_support/threads/process_lock.py": "free in a child",
+    "_support/threads/one_taker.py": "made anew in a child",
+    "_sources/text/compression.py": "its lock is not touched in a child",
+    "torch/epoch.py": "shared by processes",
+}
+
+
+def code_of(path):
+    """The file without comments."""
+    text = path.read_text("utf-8")
+    if path.suffix == ".py":
+        return re.sub(r'""".*?"""|#[^\n]*', "", text, flags=re.DOTALL)
+    return re.sub(r"//[^\n]*", "", text)
+
+
+def files_with(pattern, folder, suffixes):
+    found = set()
+    for path in sorted((ROOT / folder).rglob("*")):
+        if path.suffix in suffixes and re.search(pattern, code_of(path)):
+            found.add(path.relative_to(ROOT / folder).as_posix())
+    return found
+
+
+CPP = {".cpp", ".hpp"}
+
+
+@pytest.mark.parametrize("folder", ["cpp/graphmount", "bindings"])
+def test_threads_are_started_in_one_place(folder):
+    pattern = r"std::thread\b(?!::(id|hardware_concurrency))|std::jthread|std::async|pthread_create"
+    assert files_with(pattern, folder, CPP) <= STARTERS
+    assert files_with(r"\.detach\(", folder, CPP) == set()
+
+
+def test_locks_are_known():
+    pattern = r"(mutex|condition_variable|once_flag|semaphore|latch|barrier|binary_semaphore)\b"
+    found = files_with(rf"\bstd::(shared_|recursive_|timed_)?{pattern}", "cpp/graphmount", CPP)
+    assert found == set(LOCKS), "say in LOCKS why a child of fork can live with it"
+    assert files_with(rf"\bstd::(shared_|recursive_|timed_)?{pattern}", "bindings", CPP) == set()
+
+
+def test_the_gil_is_taken_through_the_gate():
+    pattern = r"gil_scoped_|PyGILState_|PyEval_(Save|Restore)Thread|Py_BEGIN_ALLOW_THREADS"
+    assert files_with(pattern, "bindings", CPP) == {"gil.cpp", "gil.hpp"}
+    assert files_with(r"Python\.h|nanobind", "cpp/graphmount", CPP) == set()
+
+
+def test_python_has_few_threads_and_locks():
+    pattern = (
+        r"\bThread\(|\b(R?Lock|Condition|Semaphore|BoundedSemaphore|Event|Barrier)\(\)|"
+        r"cached_property|concurrent\.futures|start_new_thread"
+    )
+    assert files_with(pattern, "src/graphmount", {".py"}) == set(PYTHON)
+    exits = files_with(r"\batexit\b", "src/graphmount", {".py"})
+    assert exits == {"_support/threads/interpreter_exit.py", "_support/host_pinning.py"}
+
+
+def test_searching_finds(tmp_path):
+    """The patterns above find what they are for."""
+    for text in ("std::thread worker(run);", "std::mutex mutex;", "worker.detach();"):
+        (tmp_path / "one.cpp").write_text(f"int a;\n  {text}  // here\n")
+        pattern = r"std::thread\b(?!::id)|std::mutex|\.detach\("
+        assert re.search(pattern, code_of(tmp_path / "one.cpp"))
+    (tmp_path / "one.cpp").write_text("// std::mutex mutex;\nstd::thread::id caller;\n")
+    assert not re.search(r"std::thread\b(?!::id)|std::mutex", code_of(tmp_path / "one.cpp"))

@@ -9,7 +9,7 @@
 #include <string>
 #include <system_error>
 
-#include "arrays.hpp"
+#include "convert/arrays.hpp"
 #include "graphmount/base/error.hpp"
 
 namespace graphmount::bindings {

@@ -1,4 +1,4 @@
-// Bindings of mounted graphs.
+// Bindings of mounted graphs, and of the search for edges.
 #include "graphmount/graph/graph.hpp"
 
 #include <nanobind/stl/shared_ptr.h>
@@ -6,16 +6,19 @@
 #include <stdexcept>
 #include <utility>
 
-#include "directions.hpp"
+#include "convert/arrays.hpp"
+#include "convert/directions.hpp"
+#include "convert/handles.hpp"
 #include "graphmount/graph/degree_summary.hpp"
+#include "graphmount/graph/edge_search.hpp"
 #include "graphmount/graph/list_reads.hpp"
 #include "graphmount/graph/node_ids.hpp"
-#include "handles.hpp"
 
 namespace graphmount::bindings {
 namespace {
 
 using nb::literals::operator""_a;
+
 using IdColumn = Column<std::int64_t>;
 using SharedGraph = std::shared_ptr<const Graph>;
 
@@ -159,9 +162,7 @@ std::string node_id_kind(const Graph& graph) {
   }
 }
 
-}  // namespace
-
-void bind_graph(nb::module_& module) {
+void bind_graph_part(nb::module_& module) {
   nb::class_<DegreeSummary>(module, "DegreeSummary")
       .def_ro("smallest", &DegreeSummary::smallest)
       .def_ro("median", &DegreeSummary::median)
@@ -199,6 +200,27 @@ void bind_graph(nb::module_& module) {
       .def("prefetch", &prefetch, "nodes"_a, "direction"_a)
       .def("degree_summary", &degree_summary, "direction"_a);
   bind_mount(graph);
+}
+
+auto find_edges_of(const Graph& graph, const Column<std::int64_t>& sources,
+                   const Column<std::int64_t>& destinations) {
+  std::vector<std::uint8_t> out(sources.size());
+  {
+    const GilRelease release;
+    find_edges(graph, to_span(sources), to_span(destinations), out);
+  }
+  return to_numpy(std::move(out));
+}
+
+void bind_edge_search_part(nb::module_& module) {
+  module.def("find_edges", &find_edges_of, "graph"_a, "sources"_a, "destinations"_a);
+}
+
+}  // namespace
+
+void bind_graph(nb::module_& module) {
+  bind_graph_part(module);
+  bind_edge_search_part(module);
 }
 
 }  // namespace graphmount::bindings

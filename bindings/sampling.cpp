@@ -1,18 +1,29 @@
-// Bindings of neighbor sampling.
+// Bindings of sampling: neighbors, walks and negatives.
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include "arrays.hpp"
-#include "directions.hpp"
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "convert/arrays.hpp"
+#include "convert/directions.hpp"
+#include "convert/results.hpp"
+#include "convert/weightings.hpp"
+#include "graphmount/sampling/negatives/negative_sampling.hpp"
 #include "graphmount/sampling/neighbors/neighbor_sampler.hpp"
 #include "graphmount/sampling/neighbors/random_fanout.hpp"
-#include "results.hpp"
+#include "graphmount/sampling/walks/random_walk.hpp"
+#include "graphmount/sampling/walks/skip_gram.hpp"
+#include "graphmount/sampling/walks/visit_counts.hpp"
 
 namespace graphmount::bindings {
 namespace {
 
 using nb::literals::operator""_a;
+
 using IdColumn = Column<std::int64_t>;
 
 ResultArray<2> fanout(const Graph& graph, const IdColumn& nodes, std::uint64_t k, bool replace,
@@ -30,9 +41,9 @@ ResultArray<2> fanout(const Graph& graph, const IdColumn& nodes, std::uint64_t k
   return to_array<2>(std::move(out), {nodes.size(), static_cast<std::size_t>(k)});
 }
 
-void make_options(SampleOptions* self, const std::vector<std::int64_t>& fanouts, bool replace,
-                  bool weighted, bool disjoint, bool temporal, bool take_last, bool induced,
-                  const std::string& direction, std::uint64_t key) {
+void make_sample_options(SampleOptions* self, const std::vector<std::int64_t>& fanouts,
+                         bool replace, bool weighted, bool disjoint, bool temporal, bool take_last,
+                         bool induced, const std::string& direction, std::uint64_t key) {
   new (self) SampleOptions{.direction = to_direction(direction),
                            .fanouts = {},
                            .rule = {.replace = replace,
@@ -59,9 +70,7 @@ auto take_arrays(NeighborSample& sample) {
                     to_array(std::move(sample.batch)));
 }
 
-}  // namespace
-
-void bind_sampling(nb::module_& module) {
+void bind_sampling_part(nb::module_& module) {
   nb::class_<NeighborSample>(module, "NeighborSample")
       .def("take_arrays", &take_arrays)
       .def_ro("num_sampled_nodes", &NeighborSample::num_sampled_nodes)
@@ -69,9 +78,143 @@ void bind_sampling(nb::module_& module) {
   module.def("random_fanout", &fanout, "graph"_a, "nodes"_a, "k"_a, "replace"_a, "weighted"_a,
              "repeat"_a, "direction"_a, "key"_a);
   nb::class_<SampleOptions>(module, "SampleOptions")
-      .def("__init__", &make_options, nb::kw_only(), "fanouts"_a, "replace"_a, "weighted"_a,
+      .def("__init__", &make_sample_options, nb::kw_only(), "fanouts"_a, "replace"_a, "weighted"_a,
            "disjoint"_a, "temporal"_a, "take_last"_a, "induced"_a, "direction"_a, "key"_a);
   module.def("sample_neighbors", &sample, "graph"_a, "seeds"_a, "times"_a, "options"_a);
+}
+
+using IdColumn = Column<std::int64_t>;
+
+WalkOptions make_walk_options(double p, double q, double restart, bool weighted,
+                              const std::string& dead_end, const std::string& direction) {
+  if (dead_end != "stay" && dead_end != "end")
+    throw std::invalid_argument("dead_end is 'stay' or 'end', not '" + dead_end + "'");
+  return {p,
+          q,
+          restart,
+          weighted,
+          dead_end == "end" ? DeadEnd::kEnd : DeadEnd::kStay,
+          to_direction(direction)};
+}
+
+ResultArray<2> walk(const Graph& graph, const IdColumn& starts, std::uint64_t length,
+                    const WalkOptions& options, std::uint64_t key) {
+  const auto copied = to_vector(starts);
+  const Walkers walkers{copied, length, RandomKey(key)};
+  ResultBuffer out;
+  {
+    const GilRelease release;
+    require_walkable(graph, walkers, options);
+    out = allocate_walks(starts.size(), length);
+    random_walk(graph, walkers, options, out->span());
+  }
+  return to_array<2>(std::move(out), {starts.size(), length + 1});
+}
+
+std::tuple<ResultArray<1>, ResultArray<1>, ResultArray<2>> skip_gram_pairs(
+    const Graph& graph, const IdColumn& starts, std::uint64_t length, const WalkOptions& options,
+    std::uint64_t key, std::uint64_t window, std::uint64_t negatives,
+    const std::string& weighting) {
+  if (weighting != "uniform" && weighting != "degree")
+    throw std::invalid_argument("negatives are drawn 'uniform' or by 'degree', not '" + weighting +
+                                "'");
+  ResultBuffer centers, contexts, drawn;
+  std::uint64_t num_pairs = 0;
+  const auto copied = to_vector(starts);
+  {
+    const GilRelease release;
+    const Walkers walkers{copied, length, RandomKey(key)};
+    const SkipGramWalks walks(graph, walkers, options, window);
+    num_pairs = walks.num_pairs();
+    centers = allocate_result(num_pairs, 1, "pairs");
+    contexts = allocate_result(num_pairs, 1, "pairs");
+    drawn = allocate_result(num_pairs, negatives, "pairs with their negatives");
+    walks.write_pairs(centers->span(), contexts->span());
+    walks.write_negatives(
+        graph, negatives,
+        weighting == "degree" ? NegativeWeighting::kDegree : NegativeWeighting::kUniform,
+        drawn->span());
+  }
+  return {to_array<1>(std::move(centers), {num_pairs}),
+          to_array<1>(std::move(contexts), {num_pairs}),
+          to_array<2>(std::move(drawn), {num_pairs, negatives})};
+}
+
+auto visit_counts(const Graph& graph, const IdColumn& starts, std::uint64_t num_walks,
+                  std::uint64_t length, const WalkOptions& options, std::uint64_t key,
+                  std::optional<std::uint64_t> top) {
+  VisitCounts counts;
+  const auto copied = to_vector(starts);
+  {
+    const GilRelease release;
+    const Walkers walkers{copied, length, RandomKey(key), num_walks};
+    counts = count_visits(graph, walkers, options, top);
+  }
+  return std::tuple(to_numpy(std::move(counts.indptr)), to_numpy(std::move(counts.nodes)),
+                    to_numpy(std::move(counts.counts)));
+}
+
+void bind_random_walk_part(nb::module_& module) {
+  nb::class_<WalkOptions>(module, "WalkOptions")
+      .def(nb::new_(&make_walk_options), nb::kw_only(), "p"_a, "q"_a, "restart"_a, "weighted"_a,
+           "dead_end"_a, "direction"_a);
+  module.def("random_walk", &walk, "graph"_a, "starts"_a, "length"_a, "options"_a, "key"_a);
+  module.def("skip_gram_pairs", &skip_gram_pairs, "graph"_a, "starts"_a, "length"_a, "options"_a,
+             "key"_a, "window"_a, "negatives"_a, "negative_weighting"_a);
+  module.def("visit_counts", &visit_counts, "graph"_a, "starts"_a, "num_walks"_a, "length"_a,
+             "options"_a, "key"_a, "top"_a.none());
+}
+
+EdgeEnd to_edge_end(const std::string& name) {
+  if (name == "source") return EdgeEnd::kSource;
+  if (name == "destination") return EdgeEnd::kDestination;
+  throw std::invalid_argument("an edge has a 'source' and a 'destination', no '" + name + "'");
+}
+
+// A matrix that fill(span of its items) writes, without the GIL.
+template <class Fill>
+ResultArray<2> make_matrix(std::size_t rows, std::size_t columns, const Fill& fill) {
+  ResultBuffer result;
+  {
+    const GilRelease release;
+    result = allocate_result(rows, columns, "rows of " + std::to_string(columns) + " negatives");
+    fill(result->span());
+  }
+  return to_array<2>(std::move(result), {rows, columns});
+}
+
+ResultArray<2> sample_rows(const Graph& graph, const Column<std::int64_t>& kept, std::size_t num,
+                           const std::string& corrupt, const std::string& weighting, bool strict,
+                           bool self_loops, std::optional<NodeId> pad, std::uint64_t key) {
+  const EdgeEnd end = to_edge_end(corrupt);
+  const NegativeOptions options{to_weighting(weighting), strict, self_loops, pad};
+  return make_matrix(kept.size(), num, [&](std::span<NodeId> out) {
+    sample_negatives(graph, to_span(kept), end, options, RandomKey(key), out);
+  });
+}
+
+ResultArray<2> sample_pairs(const Graph& graph, std::size_t num, const std::string& weighting,
+                            bool strict, bool self_loops, std::optional<NodeId> pad,
+                            std::uint64_t key) {
+  const NegativeOptions options{to_weighting(weighting), strict, self_loops, pad};
+  return make_matrix(2, num, [&](std::span<NodeId> out) {
+    sample_negative_pairs(graph, options, RandomKey(key), out.first(num), out.last(num));
+  });
+}
+
+void bind_negative_sampling_part(nb::module_& module) {
+  module.def("sample_negatives", &sample_rows, "graph"_a, "kept"_a, "num"_a, "corrupt"_a,
+             "weighting"_a, "strict"_a, "self_loops"_a, "pad"_a.none(), "key"_a);
+  module.def("sample_negative_pairs", &sample_pairs, "graph"_a, "num"_a, "weighting"_a, "strict"_a,
+             "self_loops"_a, "pad"_a.none(), "key"_a);
+}
+
+}  // namespace
+
+void bind_sampling(nb::module_& module) {
+  bind_sampling_part(module);
+  bind_random_walk_part(module);
+  bind_negative_sampling_part(module);
 }
 
 }  // namespace graphmount::bindings

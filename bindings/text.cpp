@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "arrays.hpp"
+#include "convert/arrays.hpp"
 #include "graphmount/compile/text_row_sink.hpp"
 #include "graphmount/text/reader.hpp"
 

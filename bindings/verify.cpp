@@ -8,9 +8,9 @@
 
 #include <tuple>
 
-#include "arrays.hpp"
-#include "callbacks.hpp"
-#include "handles.hpp"
+#include "convert/arrays.hpp"
+#include "convert/callbacks.hpp"
+#include "convert/handles.hpp"
 
 namespace graphmount::bindings {
 namespace {

@@ -23,11 +23,8 @@ BINDINGS = Path(__file__).parents[3] / "bindings"
 #: to say it here: either nothing is looked up by the values, or the core copies or checks them when
 #: it looks something up.
 SHARED_MEMORY = {
-    "checksum.cpp": {"bytes": "values"},
-    "edge_search.cpp": {"sources": "checked when used", "destinations": "checked when used"},
-    "features.cpp": {"ids": "checked when used", "bytes": "an address range for madvise"},
-    "graph.cpp": {"nodes": "checked when used", "positions": "checked when used"},
-    "graph_compiler.cpp": {
+    "base.cpp": {"bytes": "values"},
+    "compile.cpp": {
         "src": "checked when used",
         "dst": "checked when used",
         "*weights": "checked when used",
@@ -35,18 +32,33 @@ SHARED_MEMORY = {
         "counts": "never seen by a user: count_appearances makes it",
         "*node_numbers": "hashed, and written to the file",
         "*new_ids": "checked when used",
+        "*fill": "copied with the GIL held",
+        "bytes": "values",
     },
-    "id_maps.cpp": {"first": "values", "second": "values", "keys": "values"},
-    "negative_sampling.cpp": {"kept": "copied by the core where it is followed"},
-    "node_ids.cpp": {"nodes": "checked when used", "keys": "values"},
-    "row_scatter.cpp": {"*fill": "copied with the GIL held", "bytes": "values"},
+    "graph.cpp": {
+        "nodes": "checked when used",
+        "positions": "checked when used",
+        "sources": "checked when used",
+        "destinations": "checked when used",
+    },
+    "ids.cpp": {
+        "nodes": "checked when used",
+        "keys": "values",
+        "first": "values",
+        "second": "values",
+    },
+    "loading.cpp": {"weights": "copied with the GIL held"},
     "sampling.cpp": {
         "nodes": "copied by the core",
         "seeds": "copied by the core",
         "times": "values",
+        "kept": "copied by the core where it is followed",
     },
-    "seeds.cpp": {"weights": "copied with the GIL held"},
-    "writers.cpp": {"*scales": "copied with the GIL held", "bytes": "values"},
+    "table.cpp": {
+        "ids": "checked when used",
+        "bytes": "an address range for madvise, or values",
+        "*scales": "copied with the GIL held",
+    },
 }
 
 SCRIPT = SUPPORT / "changing_arrays.py"

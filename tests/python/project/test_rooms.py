@@ -181,7 +181,7 @@ def test_a_wrong_import_is_found(path, text):
     assert len(list(wrong_imports({path: text}))) == 1
 
 
-@pytest.mark.parametrize("folder", [CPP, PACKAGE], ids=lambda path: path.name)
+@pytest.mark.parametrize("folder", [CPP, PACKAGE, ROOT / "bindings"], ids=lambda path: path.name)
 def test_no_room_is_a_hall(folder):
     for room in (folder, *(path for path in folder.rglob("*") if path.is_dir())):
         things = [path for path in room.iterdir() if path.name != "__pycache__"]

@@ -118,7 +118,7 @@ def test_a_handler_that_returns_ends_nothing(graph):
 
 def test_every_binding_can_be_ended():
     # All release the GIL by `GilRelease`, which Ctrl-C ends, and only what tidies up by the other:
-    # bindings/gil.hpp. That there is no third way, tests/python/test_thread_rules.py finds out.
+    # bindings/gil.hpp. That there is no third way, test_thread_rules.py finds out.
     bindings = Path(__file__).parents[3] / "bindings"
     closing = {
         path.name: len(re.findall(r"\bClosingRelease\b", path.read_text()))
@@ -126,6 +126,6 @@ def test_every_binding_can_be_ended():
         if path.name != "gil.cpp"
     }
     assert {name: count for name, count in closing.items() if count} == {
-        "loader.cpp": 1,  # BatchPipeline.stop
-        "writers.cpp": 1,  # FeatureWriter.close
+        "loading.cpp": 1,  # BatchPipeline.stop
+        "table.cpp": 1,  # FeatureWriter.close
     }

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "arrays.hpp"
+#include "convert/arrays.hpp"
 #include "graphmount/graph/ids/external_ids.hpp"
 
 namespace graphmount::bindings {

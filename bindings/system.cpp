@@ -1,13 +1,12 @@
-// Binding of the disk probe.
-#include "graphmount/system/disk/disk_probe.hpp"
-
+// Bindings of the probe that measures a disk.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 
 #include <tuple>
 
-#include "arrays.hpp"
+#include "convert/arrays.hpp"
+#include "graphmount/system/disk/disk_probe.hpp"
 
 namespace graphmount::bindings {
 namespace {
@@ -23,7 +22,7 @@ ProbeWay to_way(const std::string& name) {
 
 }  // namespace
 
-void bind_disk_probe(nb::module_& module) {
+void bind_system(nb::module_& module) {
   nb::class_<DiskProbe>(module, "DiskProbe")
       .def(
           "__init__",

@@ -15,8 +15,8 @@
 #include <tuple>
 #include <vector>
 
-#include "arrays.hpp"
-#include "callbacks.hpp"
+#include "convert/arrays.hpp"
+#include "convert/callbacks.hpp"
 #include "graphmount/format/mount.hpp"
 #include "graphmount/system/files/file_descriptor.hpp"
 

@@ -1,13 +1,21 @@
-// Bindings of mounted feature matrices.
+// Bindings of feature files: mounted ones, and writers of new ones.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <stdexcept>
+
+#include "convert/arrays.hpp"
+#include "convert/handles.hpp"
+#include "convert/mounted_features.hpp"
 #include "graphmount/system/mapping/prefetch.hpp"
 #include "graphmount/table/feature_matrix.hpp"
-#include "handles.hpp"
-#include "mounted_features.hpp"
+#include "graphmount/table/feature_writer.hpp"
 
 namespace graphmount::bindings {
 namespace {
 
 using nb::literals::operator""_a;
+
 using OutBytes = nb::ndarray<std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 void gather(const MountedFeatures& features, const Column<std::int64_t>& ids,
@@ -52,9 +60,7 @@ std::optional<nb::ndarray<nb::numpy, float, nb::ndim<1>>> scales(const MountedFe
   return to_numpy(features.read_scales());
 }
 
-}  // namespace
-
-void bind_features(nb::module_& module) {
+void bind_features_part(nb::module_& module) {
   nb::class_<MountedFeatures> features(module, "FeatureMatrix");
   features
       .def(
@@ -111,6 +117,42 @@ void bind_features(nb::module_& module) {
         prefetch_memory(std::as_bytes(to_span(bytes)));
       },
       "bytes"_a);
+}
+
+void make_feature_writer(FeatureWriter* self, const nb::bytes& path, const std::string& dtype,
+                         std::optional<std::uint64_t> rows, std::uint64_t columns,
+                         bool one_dimensional, std::uint64_t order,
+                         const std::optional<Column<float>>& scales) {
+  const DTypeTraits* traits = find_dtype(dtype);
+  if (traits == nullptr) throw std::invalid_argument("there is no dtype '" + dtype + "'");
+  FeatureLayout layout{traits->dtype, rows, columns, one_dimensional, order, {}};
+  if (scales) layout.scales.assign(to_span(*scales).begin(), to_span(*scales).end());
+  const std::filesystem::path target = to_path(path);
+  const GilRelease release;
+  new (self) FeatureWriter(target, layout);
+}
+
+void bind_writers_part(nb::module_& module) {
+  nb::class_<FeatureWriter>(module, "FeatureWriter")
+      .def("__init__", &make_feature_writer, "path"_a, nb::kw_only(), "dtype"_a, "rows"_a.none(),
+           "columns"_a, "one_dimensional"_a, "order"_a, "scales"_a.none() = nb::none())
+      .def(
+          "append",
+          [](FeatureWriter& self, const Column<std::uint8_t>& bytes) {
+            const GilRelease release;
+            self.append(std::as_bytes(to_span(bytes)));
+          },
+          "bytes"_a)
+      .def("finish", &FeatureWriter::finish, "rows"_a.none() = nb::none(),
+           nb::call_guard<GilRelease>())
+      .def("close", &FeatureWriter::close, nb::call_guard<ClosingRelease>());
+}
+
+}  // namespace
+
+void bind_table(nb::module_& module) {
+  bind_features_part(module);
+  bind_writers_part(module);
 }
 
 }  // namespace graphmount::bindings

@@ -5,7 +5,7 @@
 #include <initializer_list>
 #include <utility>
 
-#include "arrays.hpp"
+#include "convert/arrays.hpp"
 #include "graphmount/system/memory/result_memory.hpp"
 
 namespace graphmount::bindings {

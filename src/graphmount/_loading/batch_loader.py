@@ -39,9 +39,9 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
     from graphmount._loading.inputs import LoaderData
-    from graphmount._loading.sampling_rule import SamplingRule
     from graphmount._mount.features import Reader
     from graphmount._mount.results.neighbor_sample import NeighborSample
+    from graphmount._mount.sampling_rule import SamplingRule
 
 _MOST_AHEAD = 63
 _MOST_WAITING = 1 << 16
@@ -174,11 +174,12 @@ class BatchLoader(ABC):
 
     def _try_sampling(self, seeds: _core.SeedSource, number: int) -> NeighborSample:
         """A sample like those of the batches, to see what they want."""
-        nodes = np.empty(0, np.int64)
+        nodes = no_times = np.empty(0, np.int64)
+        key = _core.random_key([self._key, number])
         if seeds.num_batches:
-            key = _core.random_key([self._key, number])
             nodes = as_native(seeds.seeds_of(number % seeds.num_batches, key)[0])
-        return self._rule.try_out(self._data.graph, nodes, (self._key, number))
+        graph = self._data.graph._open()  # noqa: SLF001
+        return self._rule.of_all_times().sample(graph, nodes, no_times, key)
 
     def _epoch_order(self, epoch: int) -> NDArray[np.int64]:
         """Places of the inputs of this rank among all, in the order of the epoch."""
@@ -283,20 +284,14 @@ class BatchLoader(ABC):
             name: as_native(loaded.take_rows(i, feed))
             for i, (name, feed) in enumerate(feeds.by_name.items())
         }
-        sample = self._rule.take_arrays(loaded.take_sample())
+        sample, kept = self._rule.take_sample(loaded.take_sample())
         edge_rows = {name: rows[name] for name in feeds.edges}
-        if sample.kept is not None:
-            edge_rows = {name: table[sample.kept] for name, table in edge_rows.items()}
+        if kept is not None:
+            edge_rows = {name: table[kept] for name, table in edge_rows.items()}
         first = loaded.number * self._batch_size
-        seeds = sample.nodes[: sample.num_sampled_nodes[0]]
+        seeds = sample.nodes[: sample.num_seeds]
         return Batch(
-            nodes=sample.nodes,
-            row=sample.row,
-            col=sample.col,
-            edge_ids=sample.edge_ids,
-            batch=sample.tree,
-            num_sampled_nodes=sample.num_sampled_nodes,
-            num_sampled_edges=sample.num_sampled_edges,
+            **vars(sample),
             features={name: rows[name] for name in feeds.nodes},
             edge_features=edge_rows,
             labels=self._data.labels_of(seeds),

@@ -16,8 +16,8 @@ from graphmount._loading.inputs import open_data
 from graphmount._loading.link_batch import LinkBatch
 from graphmount._loading.link_inputs import as_edge_label, as_edge_label_time, as_links
 from graphmount._loading.link_negatives import LinkNegatives, as_negatives, negative_facts, to_core
-from graphmount._loading.sampling_rule import SamplingRule
 from graphmount._loading.state import checksum_of
+from graphmount._mount.sampling_rule import SamplingRule
 from graphmount._support.arguments import as_native
 from graphmount._support.sizes import parse_bytes
 from graphmount.errors import MissingDataError
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from graphmount._loading.row_feeds import RowFeeds
     from graphmount._mount.features import FeatureStore, Reader
     from graphmount._mount.graph import Graph
-    from graphmount._mount.neighbor_sampling import SubgraphType, TemporalStrategy
+    from graphmount._mount.sampling_rule import SubgraphType, TemporalStrategy
     from graphmount._support.direction import Direction
     from graphmount._support.seeds import Seed
 

@@ -9,8 +9,8 @@ import numpy as np
 from graphmount import _core
 from graphmount._loading.batch_loader import BatchLoader
 from graphmount._loading.inputs import as_input_nodes, open_data
-from graphmount._loading.sampling_rule import SamplingRule
 from graphmount._loading.state import checksum_of
+from graphmount._mount.sampling_rule import SamplingRule
 from graphmount._support.arguments import as_ids
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from graphmount._dataset.dataset import Dataset
     from graphmount._mount.features import FeatureStore, Reader
     from graphmount._mount.graph import Graph
-    from graphmount._mount.neighbor_sampling import SubgraphType, TemporalStrategy
+    from graphmount._mount.sampling_rule import SubgraphType, TemporalStrategy
     from graphmount._support.direction import Direction
     from graphmount._support.seeds import Seed
 

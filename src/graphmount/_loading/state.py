@@ -20,8 +20,8 @@ from graphmount._support.arguments import as_count
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from graphmount._loading.sampling_rule import SamplingRule
     from graphmount._mount.graph import Graph
+    from graphmount._mount.sampling_rule import SamplingRule
 
 #: Goes up when the same options give another order than before.
 VERSION = 1

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Literal
 
 from graphmount import _core
 from graphmount._mount.handle import Handle
-from graphmount._mount.results.neighbor_sample import NeighborSample, both_ways
-from graphmount._support.arguments import as_count, as_counts, as_ids, as_native, require_choice
+from graphmount._mount.sampling_rule import SamplingRule
+from graphmount._support.arguments import as_count, as_ids, as_native, require_choice
 from graphmount._support.direction import require_direction
 from graphmount._support.seeds import as_key
 
@@ -17,16 +17,12 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
+    from graphmount._mount.results.neighbor_sample import NeighborSample
+    from graphmount._mount.sampling_rule import SubgraphType, TemporalStrategy
     from graphmount._support.direction import Direction
     from graphmount._support.seeds import Seed
 
-__all__ = ["NeighborSampling", "SubgraphType", "TemporalStrategy"]
-
-#: Which edges between the sampled nodes a sample has: see `Graph.sample_neighbors`.
-SubgraphType = Literal["directional", "bidirectional", "induced"]
-
-#: Which of the neighbors that are not too late: see `Graph.sample_neighbors`.
-TemporalStrategy = Literal["uniform", "last"]
+__all__ = ["NeighborSampling"]
 
 
 class NeighborSampling(Handle[_core.Graph]):
@@ -148,41 +144,18 @@ class NeighborSampling(Handle[_core.Graph]):
             (array([0, 3]), 2)
         """
         core = self._open()
-        require_direction(direction)
-        for name, flag in (("replace", replace), ("weighted", weighted), ("disjoint", disjoint)):
-            require_choice(name, flag, (False, True))
-        require_choice("temporal_strategy", temporal_strategy, ("uniform", "last"))
-        require_choice("subgraph_type", subgraph_type, ("directional", "bidirectional", "induced"))
-        if temporal_strategy == "last" and time is None:
-            raise ValueError("temporal_strategy='last' needs time=, the time of each seed")
-        options = _core.SampleOptions(
-            fanouts=as_counts(fanouts, "fanouts", least=-1),
+        rule = SamplingRule(
+            fanouts=fanouts,
             replace=replace,
             weighted=weighted,
-            disjoint=disjoint or time is not None,
+            disjoint=disjoint,
             temporal=time is not None,
-            take_last=temporal_strategy == "last",
-            induced=subgraph_type == "induced",
+            temporal_strategy=temporal_strategy,
+            subgraph_type=subgraph_type,
             direction=direction,
-            key=as_key(seed),
+            argument="fanouts",
         )
+        if temporal_strategy == "last" and time is None:
+            raise ValueError("temporal_strategy='last' needs time=, the time of each seed")
         times = as_ids([] if time is None else time, "time")
-        sample = _core.sample_neighbors(core, as_ids(seeds, "seeds"), times, options)
-        arrays = tuple(map(as_native, sample.take_arrays()))
-        nodes, neighbors, targets, edge_ids, batch = arrays
-        row, col = (neighbors, targets) if direction == "in" else (targets, neighbors)
-        num_sampled_edges: tuple[int, ...] | None = tuple(sample.num_sampled_edges)
-        if subgraph_type == "bidirectional":
-            row, col, kept = both_ways(row, col, len(nodes))
-            edge_ids = edge_ids[kept]
-        if subgraph_type != "directional":
-            num_sampled_edges = None
-        return NeighborSample(
-            nodes=nodes,
-            row=row,
-            col=col,
-            edge_ids=edge_ids,
-            batch=batch if disjoint or time is not None else None,
-            num_sampled_nodes=tuple(sample.num_sampled_nodes),
-            num_sampled_edges=num_sampled_edges,
-        )
+        return rule.sample(core, as_ids(seeds, "seeds"), times, as_key(seed))

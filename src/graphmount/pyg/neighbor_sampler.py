@@ -7,8 +7,10 @@ A sampler is its graph's path and its options: it pickles as these, and copies a
 
 from __future__ import annotations
 
+from dataclasses import replace as changed
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 from torch_geometric.sampler import (
     BaseSampler,
@@ -21,7 +23,9 @@ from torch_geometric.sampler.base import SubgraphType
 from torch_geometric.sampler.neighbor_sampler import edge_sample
 
 from graphmount._mount.graph import Graph
-from graphmount._support.arguments import as_counts, require_choice
+from graphmount._mount.sampling_rule import SamplingRule
+from graphmount._support.arguments import as_ids, require_choice
+from graphmount._support.seeds import as_key
 from graphmount.errors import MissingDataError
 from graphmount.torch.tensor_views import tensor_over
 
@@ -31,22 +35,15 @@ if TYPE_CHECKING:
     from torch_geometric.sampler import NegativeSampling
 
     from graphmount._dataset.dataset import Dataset
-    from graphmount._mount.neighbor_sampling import TemporalStrategy
+    from graphmount._mount.sampling_rule import TemporalStrategy
     from graphmount._support.direction import Direction
     from graphmount.pyg.feature_store import FeatureStore
     from graphmount.pyg.graph_store import GraphStore
 
 __all__ = ["NeighborSampler"]
 
-_FLAG = (False, True)
-_CHOICES: dict[str, tuple[object, ...]] = {
-    "replace": _FLAG,
-    "weighted": _FLAG,
-    "disjoint": _FLAG,
-    "source_rows": _FLAG,
-    "temporal_strategy": ("uniform", "last"),
-    "direction": ("in", "out"),
-}
+#: Attributes that are options of the rule, under the same names.
+_OPTIONS = frozenset({"replace", "weighted", "disjoint", "temporal_strategy", "direction"})
 
 
 class NeighborSampler(BaseSampler):
@@ -86,6 +83,12 @@ class NeighborSampler(BaseSampler):
         (tensor([1, 2, 3]), torch.Size([3, 1]), [2, 1])
     """
 
+    replace: bool
+    weighted: bool
+    disjoint: bool
+    temporal_strategy: TemporalStrategy
+    direction: Direction
+
     def __init__(
         self,
         data: Dataset | Graph | GraphStore | tuple[FeatureStore, GraphStore],
@@ -100,21 +103,30 @@ class NeighborSampler(BaseSampler):
         source_rows: bool = False,
     ) -> None:
         self._graph = _graph_of(data)
-        self.num_neighbors = num_neighbors
-        self.replace = replace
-        self.weighted = weighted
-        self.disjoint = disjoint
-        self.temporal_strategy: TemporalStrategy = temporal_strategy
-        self.subgraph_type = subgraph_type
-        self.direction: Direction = direction
+        self._rule = SamplingRule(
+            fanouts=_as_fanouts(num_neighbors),
+            replace=replace,
+            weighted=weighted,
+            disjoint=disjoint,
+            temporal_strategy=temporal_strategy,
+            subgraph_type=_as_text(subgraph_type),
+            direction=direction,
+        )
         self.source_rows = source_rows
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401
+        if name in _OPTIONS:
+            return getattr(self._rule, name)
+        raise AttributeError(f"a NeighborSampler has no attribute {name!r}", name=name, obj=self)
 
     def __setattr__(self, name: str, value: Any) -> None:  # noqa: ANN401
         # Options may be set at any time; one that is refused stays as it was.
-        if name in _CHOICES:
-            require_choice(name, value, _CHOICES[name])
-        if name == "source_rows" and value:
-            self._require_source_rows()
+        if name in _OPTIONS:
+            name, value = "_rule", changed(self._rule, **{name: value})
+        if name == "source_rows":
+            require_choice(name, value, (False, True))
+            if value:
+                self._require_source_rows()
         super().__setattr__(name, value)
 
     def __repr__(self) -> str:
@@ -133,28 +145,20 @@ class NeighborSampler(BaseSampler):
     @property
     def num_neighbors(self) -> list[int]:
         """How many neighbors to draw in each hop."""
-        return self._num_neighbors
+        return list(self._rule.fanouts)
 
     @num_neighbors.setter
     def num_neighbors(self, numbers: Sequence[int] | NumNeighbors) -> None:
-        values: Any = numbers.values if isinstance(numbers, NumNeighbors) else numbers
-        if isinstance(values, dict):
-            raise TypeError(
-                f"num_neighbors={values!r} is by types of edges, and a graph has one type; give a "
-                "list with one number for each hop"
-            )
-        self._num_neighbors = as_counts(values, "num_neighbors", least=-1)
+        self._rule = changed(self._rule, fanouts=_as_fanouts(numbers))
 
     @property
     def subgraph_type(self) -> SubgraphType:
         """Which edges between sampled nodes to return."""
-        return self._subgraph_type
+        return SubgraphType(self._rule.subgraph_type)
 
     @subgraph_type.setter
     def subgraph_type(self, value: SubgraphType | str) -> None:
-        kinds = tuple(kind.value for kind in SubgraphType)
-        require_choice("subgraph_type", getattr(value, "value", value), kinds)
-        self._subgraph_type = SubgraphType(value)
+        self._rule = changed(self._rule, subgraph_type=_as_text(value))
 
     @property
     def edge_permutation(self) -> torch.Tensor | None:
@@ -233,17 +237,14 @@ class NeighborSampler(BaseSampler):
         return out
 
     def _sample(self, seed: torch.Tensor, seed_time: torch.Tensor | None = None) -> SamplerOutput:
-        sample = self._graph.sample_neighbors(
-            seed.numpy(),
-            self.num_neighbors,
-            replace=self.replace,
-            weighted=self.weighted,
-            disjoint=self.disjoint,
-            time=None if seed_time is None else seed_time.numpy(),
-            temporal_strategy="uniform" if seed_time is None else self.temporal_strategy,
-            subgraph_type=self.subgraph_type.value,
-            direction=self.direction,
-        )
+        if seed_time is None:
+            rule = changed(self._rule, temporal_strategy="uniform")
+            times = np.empty(0, np.int64)
+        else:
+            rule = changed(self._rule, temporal=True)
+            times = as_ids(seed_time.numpy(), "time")
+        graph = self._graph._open()  # noqa: SLF001
+        sample = rule.sample(graph, as_ids(seed.numpy(), "seeds"), times, as_key(None))
         by_hop = sample.num_sampled_edges is not None
         return SamplerOutput(
             node=torch.from_numpy(sample.nodes),
@@ -255,6 +256,22 @@ class NeighborSampler(BaseSampler):
             num_sampled_nodes=list(sample.num_sampled_nodes) if by_hop else None,
             num_sampled_edges=list(sample.num_sampled_edges or ()) if by_hop else None,
         )
+
+
+def _as_fanouts(numbers: Any) -> Any:  # noqa: ANN401
+    """What PyG has for `num_neighbors`, as our own calls take it."""
+    values = numbers.values if isinstance(numbers, NumNeighbors) else numbers
+    if isinstance(values, dict):
+        raise TypeError(
+            f"num_neighbors={values!r} is by types of edges, and a graph has one type; give a "
+            "list with one number for each hop"
+        )
+    return values
+
+
+def _as_text(kind: Any) -> Any:  # noqa: ANN401
+    """What PyG has an enum for, as text."""
+    return getattr(kind, "value", kind)
 
 
 def _graph_of(data: Any) -> Graph:  # noqa: ANN401

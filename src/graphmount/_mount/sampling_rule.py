@@ -1,0 +1,118 @@
+"""How to sample neighbors: all options but the seeds, checked once, for every call that samples.
+
+`Graph.sample_neighbors`, the loaders and PyG's sampler all hold one of these. Each batch is made by
+it, and so are the trials by which caches are filled.
+"""
+
+from __future__ import annotations
+
+from dataclasses import InitVar, dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+from graphmount import _core
+from graphmount._mount.results.neighbor_sample import NeighborSample, both_ways
+from graphmount._support.arguments import as_counts, as_native, require_choice
+from graphmount._support.direction import Direction, require_direction
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+#: Which edges between the sampled nodes a sample has: see `Graph.sample_neighbors`.
+SubgraphType = Literal["directional", "bidirectional", "induced"]
+
+#: Which of the neighbors that are not too late: see `Graph.sample_neighbors`.
+TemporalStrategy = Literal["uniform", "last"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SamplingRule:
+    """The options of `Graph.sample_neighbors`.
+
+    Attributes:
+        temporal: Whether seeds have times; sampling is then disjoint.
+        argument: What the caller calls the fanouts, for messages.
+    """
+
+    fanouts: Sequence[int]
+    replace: bool = False
+    weighted: bool = False
+    disjoint: bool = False
+    temporal: bool = False
+    temporal_strategy: TemporalStrategy = "uniform"
+    subgraph_type: SubgraphType = "directional"
+    direction: Direction = "in"
+    argument: InitVar[str] = "num_neighbors"
+
+    def __post_init__(self, argument: str) -> None:
+        require_direction(self.direction)
+        for name in ("replace", "weighted", "disjoint"):
+            require_choice(name, getattr(self, name), (False, True))
+        require_choice("temporal_strategy", self.temporal_strategy, ("uniform", "last"))
+        types = ("directional", "bidirectional", "induced")
+        require_choice("subgraph_type", self.subgraph_type, types)
+        fanouts = as_counts(self.fanouts, argument, least=-1)
+        object.__setattr__(self, "fanouts", fanouts)  # it is frozen for others
+
+    @property
+    def has_trees(self) -> bool:
+        """Whether every seed has a tree of its own."""
+        return self.disjoint or self.temporal
+
+    def to_core(self, key: int) -> _core.SampleOptions:
+        """The rule with a key, as the core takes them."""
+        return _core.SampleOptions(
+            fanouts=self.fanouts,
+            replace=self.replace,
+            weighted=self.weighted,
+            disjoint=self.has_trees,
+            temporal=self.temporal,
+            take_last=self.temporal_strategy == "last",
+            induced=self.subgraph_type == "induced",
+            direction=self.direction,
+            key=key,
+        )
+
+    def of_all_times(self) -> SamplingRule:
+        """The rule for trials: it draws as many neighbors, whatever the times of edges."""
+        return replace(
+            self,
+            disjoint=self.has_trees,
+            temporal=False,
+            temporal_strategy="uniform",
+            subgraph_type="directional",
+        )
+
+    def sample(
+        self, graph: _core.Graph, seeds: NDArray[np.int64], times: NDArray[np.int64], key: int
+    ) -> NeighborSample:
+        """A sample from these seeds. There are times if the rule is temporal, and only then."""
+        return self.take_sample(_core.sample_neighbors(graph, seeds, times, self.to_core(key)))[0]
+
+    def take_sample(
+        self, sample: _core.NeighborSample
+    ) -> tuple[NeighborSample, NDArray[np.int64] | None]:
+        """The arrays of a sample of the core, which has them no longer.
+
+        The second result says, for each edge, which of the core's edges it is; None if they are the
+        same.
+        """
+        nodes, neighbors, targets, edge_ids, tree = map(as_native, sample.take_arrays())
+        row, col = (neighbors, targets) if self.direction == "in" else (targets, neighbors)
+        kept = None
+        if self.subgraph_type == "bidirectional":
+            row, col, kept = both_ways(row, col, len(nodes))
+            edge_ids = edge_ids[kept]
+        is_by_hop = self.subgraph_type == "directional"
+        taken = NeighborSample(
+            nodes=nodes,
+            row=row,
+            col=col,
+            edge_ids=edge_ids,
+            batch=tree if self.has_trees else None,
+            num_sampled_nodes=tuple(sample.num_sampled_nodes),
+            num_sampled_edges=tuple(sample.num_sampled_edges) if is_by_hop else None,
+        )
+        return taken, kept

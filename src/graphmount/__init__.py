@@ -15,6 +15,10 @@ time and no memory, whatever its size, and NumPy and PyTorch see the file as the
 
 from __future__ import annotations
 
+from graphmount._support import interruption as _interruption  # noqa: F401  (Ctrl-C)
+
+# isort: split
+# The module above comes before what takes long to import.
 from graphmount import errors
 from graphmount._compile.dataset.compiler import CompiledDataset, compile_dataset
 from graphmount._compile.expected_access import expected_access
@@ -39,7 +43,6 @@ from graphmount._mount.results.sections import Section
 from graphmount._mount.results.skip_gram_pairs import SkipGramPairs
 from graphmount._mount.results.visit_counts import VisitCounts
 from graphmount._sources.tables import EdgeTable, Table
-from graphmount._support import interruption as _interruption  # noqa: F401  (Ctrl-C, before what takes long)
 from graphmount._support.num_threads import num_threads, set_num_threads
 from graphmount._version import __version__ as __version__
 

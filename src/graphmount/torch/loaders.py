@@ -11,7 +11,7 @@ from torch.profiler import record_function
 from graphmount._loading.batch_loader import BatchLoader
 from graphmount._loading.link_loader import LinkNeighborLoader as ArrayLinkLoader
 from graphmount._loading.node_loader import NeighborLoader as ArrayLoader
-from graphmount._support.host_pinning import as_pin_memory
+from graphmount.torch.host_pinning import as_pin_memory
 from graphmount.torch.tensor_batch import LinkTensorBatch, TensorBatch
 
 if TYPE_CHECKING:

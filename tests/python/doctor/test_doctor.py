@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from interrupting import CAN_BE_INTERRUPTED, interrupt
+from run_mode import SUPPORT
 
 from graphmount.cli import main
 from graphmount.doctor import examine, probe_file
@@ -121,7 +122,7 @@ def run_script(code, *arguments):
         capture_output=True,
         text=True,
         check=False,
-        cwd=Path(__file__).parent,
+        cwd=SUPPORT,
         timeout=120,
     )
 

@@ -418,6 +418,7 @@ ELSEWHERE = {
     "pass delimiter=": "above",
     "pass an": "a column of quantized values, as that of a vector",
     "pass a larger memory=": "test_compile_keys.py",
+    "pass overwrite=True": "test_dataset_replacement.py",
 }
 
 
@@ -441,10 +442,9 @@ def test_all_advice_is_followed():
     """Whoever adds a message that says what to pass adds a call that does."""
     package = pathlib.Path(gm.__file__).parent
     followed = " ".join(ADVICE).replace("\\", "").replace("|", " ")
-    names = "_sizes _conversion _quantization _nan _key_map _node_keys _dataset_nodes row_writer "
-    names += "_dataset_splits _dataset_files _edge_intake _edge_placement row_placement "
-    names += "graph_compiler feature_compiler dataset_compiler"
-    area = [*(package / "sources").glob("*.py"), *(package / f"{n}.py" for n in names.split())]
+    area = [package / "_support" / "sizes.py", package / "_support" / "conversion.py"]
+    for folder in ("_sources", "_compile"):
+        area += (package / folder).rglob("*.py")
     unknown = {
         f"{path.name}: {advice}"
         for path in area

@@ -89,7 +89,7 @@ def test_python_has_few_threads_and_locks():
     )
     assert files_with(pattern, "src/graphmount", {".py"}) == set(PYTHON)
     exits = files_with(r"\batexit\b", "src/graphmount", {".py"})
-    assert exits == {"_support/threads/interpreter_exit.py", "_support/host_pinning.py"}
+    assert exits == {"_support/threads/interpreter_exit.py", "torch/host_pinning.py"}
 
 
 def test_searching_finds(tmp_path):

@@ -44,7 +44,7 @@ def test_bfloat16_tensors(tmp_path):
 def pinned(monkeypatch):
     """Stands in for a GPU: says that there is one, and notes what the core pins."""
     torch = pytest.importorskip("torch")
-    import graphmount._support.host_pinning as pinning
+    import graphmount.torch.host_pinning as pinning
 
     pages = {}
 
@@ -85,8 +85,8 @@ def test_pinned_memory(loader_folder, pinned):
 
 
 def test_memory_that_cannot_be_pinned_is_used_as_it_is(loader_folder, pinned):
-    import graphmount._support.host_pinning as pinning
     import graphmount.torch
+    import graphmount.torch.host_pinning as pinning
 
     dataset = gm.Dataset(loader_folder / "hot")
     loader = graphmount.torch.NeighborLoader(dataset, [3], batch_size=500, pin_memory=True)

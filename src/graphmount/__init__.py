@@ -42,7 +42,7 @@ from graphmount._mount.results.neighbor_sample import NeighborSample
 from graphmount._mount.results.sections import Section
 from graphmount._mount.results.skip_gram_pairs import SkipGramPairs
 from graphmount._mount.results.visit_counts import VisitCounts
-from graphmount._sources.tables import EdgeTable, Table
+from graphmount._sources.contract.tables import EdgeTable, Table
 from graphmount._support.num_threads import num_threads, set_num_threads
 from graphmount._version import __version__ as __version__
 

@@ -17,8 +17,8 @@ from graphmount._mount.memory_report import physical_bytes
 from graphmount._sources.contract.batches import Skipped
 from graphmount._sources.contract.claims import MOST_NODES
 from graphmount._sources.contract.nan import require_nan_policy
-from graphmount._sources.table_opening import open_table
-from graphmount._sources.tables import Table
+from graphmount._sources.contract.tables import Table
+from graphmount._sources.opening import open_table
 from graphmount._support.arguments import as_count, as_number, require_choice
 from graphmount._support.conversion import DTypeName, dtype_name
 from graphmount._support.progress import ProgressOption, reporting
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from graphmount._compile.rows.placement import Placement
     from graphmount._sources.contract.batches import RowSource
     from graphmount._sources.contract.nan import NanPolicy
-    from graphmount._sources.contract.options import OnError
+    from graphmount._sources.contract.requests import OnError
 
 __all__ = ["CompiledFeatures", "compile_features"]
 

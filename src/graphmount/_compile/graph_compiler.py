@@ -19,8 +19,8 @@ from graphmount._compile.output.path import output_path, temporary_place
 from graphmount._mount.memory_report import physical_bytes
 from graphmount._sources.contract.claims import MOST_NODES
 from graphmount._sources.contract.node_keys import as_keys
-from graphmount._sources.table_opening import open_edge_table
-from graphmount._sources.tables import EdgeTable
+from graphmount._sources.contract.tables import EdgeTable
+from graphmount._sources.opening import open_edge_table
 from graphmount._support.arguments import as_count, require_choice
 from graphmount._support.progress import ProgressOption, staged
 from graphmount._support.sizes import parse_bytes
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike
 
     from graphmount._sources.contract.batches import EdgeSource
-    from graphmount._sources.contract.options import OnError
+    from graphmount._sources.contract.requests import OnError
     from graphmount._support.text_columns import Keys
 
 __all__ = ["CompiledGraph", "compile_graph"]

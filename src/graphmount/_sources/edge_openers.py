@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from graphmount._mount.graph import Graph
@@ -24,124 +25,104 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from graphmount._sources.contract.batches import EdgeSource
-    from graphmount._sources.contract.options import EdgeOptions
+    from graphmount._sources.contract.requests import EdgeRequest
     from graphmount._sources.kinds import Kind
 
-_TEXT_OPTIONS = (
-    "columns",
-    "weights",
-    "timestamps",
-    "delimiter",
-    "header",
-    "comments",
-    "keys",
-    "on_error",
-)
 
-
-def open_file(path: str, kind: Kind, options: EdgeOptions) -> EdgeSource:
+def open_file(path: str, kind: Kind, request: EdgeRequest) -> EdgeSource:
     """Edges of one file.
 
     Args:
         path: The file.
         kind: What it is.
-        options: What the user wants of it.
+        request: What the user wants of it.
     """
     if kind in TABLE_KINDS:
-        return _open_table(path, kind, options)
+        return _open_table(path, kind, request)
     if kind in ("features", "graphzero features"):
         raise SourceError(f"{path} holds features (.gd), not edges; a graph is a .gl file")
-    return _OPENERS[kind](path, options)
+    return _OPENERS[kind](path, request)
 
 
-def _open_array(path: str, options: EdgeOptions) -> EdgeSource:
-    options.allow(path, "an array", "shape", "dtype", "keys")
-    _require_numbers(path, options)
-    return open_array_edges(path, shape=options.shape, dtype=options.dtype)
+def _open_array(path: str, request: EdgeRequest) -> EdgeSource:
+    _allow_numbers(request, path, "an array", "shape", "dtype")
+    return open_array_edges(path, shape=request.shape, dtype=request.dtype)
 
 
-def open_pair(src_path: str, dst_path: str, options: EdgeOptions) -> EdgeSource:
+def open_pair(src_path: str, dst_path: str, request: EdgeRequest) -> EdgeSource:
     """Edges of two files, of their sources and of their destinations.
 
     Args:
         src_path: The file of the sources.
         dst_path: The file of the destinations.
-        options: What the user wants of them.
+        request: What the user wants of them.
     """
-    options.allow(src_path, "one of a pair of arrays", "keys")
-    _require_numbers(src_path, options)
+    _allow_numbers(request, src_path, "one of a pair of arrays")
     return open_pair_edges(src_path, dst_path)
 
 
-def _open_npz(path: str, options: EdgeOptions) -> EdgeSource:
-    options.allow(path, "a NumPy archive", "columns", "weights", "timestamps", "keys")
-    _require_numbers(path, options)
-    return open_npz_edges(
-        path,
-        columns=options.columns,
-        weights=options.weights,
-        timestamps=_named(path, options.timestamps, "timestamps"),
-    )
+def _open_npz(path: str, request: EdgeRequest) -> EdgeSource:
+    _allow_numbers(request, path, "a NumPy archive", "columns", "weights", "timestamps")
+    times = _name_of_times(path, request.timestamps)
+    return open_npz_edges(path, replace(request, timestamps=times))
 
 
-def _open_matrix_market(path: str, options: EdgeOptions) -> EdgeSource:
-    options.allow(path, "a Matrix Market file", "weights", "keys", "on_error")
-    _require_numbers(path, options)
-    wanted = _known_values(path, options.weights, "value", 2)
-    return MatrixMarketEdges(path, weights=bool(wanted), on_error=options.on_error)
+def _open_matrix_market(path: str, request: EdgeRequest) -> EdgeSource:
+    _allow_numbers(request, path, "a Matrix Market file", "weights", also=("on_error",))
+    wanted = _known_values(path, request.weights, "value", 2)
+    return MatrixMarketEdges(path, weights=bool(wanted), on_error=request.on_error)
 
 
-def _open_graphzero(path: str, options: EdgeOptions) -> EdgeSource:
-    options.allow(path, "a graph of GraphZero", "weights", "keys")
-    _require_numbers(path, options)
-    return open_graphzero_edges(path, weights=_known_values(path, options.weights, "weights"))
+def _open_graphzero(path: str, request: EdgeRequest) -> EdgeSource:
+    _allow_numbers(request, path, "a graph of GraphZero", "weights")
+    return open_graphzero_edges(path, weights=_known_values(path, request.weights, "weights"))
 
 
-def _open_text(path: str, options: EdgeOptions) -> EdgeSource:
-    options.allow(path, "text", *_TEXT_OPTIONS)
-    wanted = {name: getattr(options, name) for name in _TEXT_OPTIONS}
-    for name in ("weights", "timestamps"):
-        if wanted[name] is True:
-            raise TypeError(f"{name}=True; name the column of {path} that has them, or its number")
-        wanted[name] = None if wanted[name] is False else wanted[name]
-    return TextEdges(path, **wanted)
+def _open_text(path: str, request: EdgeRequest) -> EdgeSource:
+    text_options = ("delimiter", "header", "comments", "keys", "on_error")
+    request.allow(path, "text", "columns", "weights", "timestamps", *text_options)
+    return TextEdges(path, _with_columns(request, path, ", or its number"))
 
 
-def open_object(source: Any, options: EdgeOptions) -> EdgeSource:  # noqa: ANN401
+def open_object(source: Any, request: EdgeRequest) -> EdgeSource:  # noqa: ANN401
     """Edges of an object in memory.
 
     Args:
         source: The object.
-        options: What the user wants of it.
+        request: What the user wants of it.
     """
     if isinstance(source, Graph):
-        return _open_graph(source, options)
+        return _open_graph(source, request)
     if is_pyg(source):
-        options.allow("PyG's Data", "a graph in memory", "weights", "timestamps", "keys")
-        _require_numbers("PyG's Data", options)
-        times = _named("PyG's Data", options.timestamps, "timestamps")
-        return open_pyg_edges(source, weights=options.weights, timestamps=times)
+        _allow_numbers(request, "PyG's Data", "a graph in memory", "weights", "timestamps")
+        times = _name_of_times("PyG's Data", request.timestamps)
+        weights: Any = request.weights
+        return open_pyg_edges(source, weights=weights, timestamps=times)
     if is_networkx(source):
-        options.allow("a NetworkX graph", "a graph in memory", "weights", "timestamps", "keys")
-        times = _named("a NetworkX graph", options.timestamps, "timestamps")
-        opened = NetworkXEdges(source, weights=options.weights, timestamps=times)
-        if options.keys is not None and opened.has_text_ids != (options.keys == "text"):
-            if options.keys == "dense":
-                raise SourceError(f"{opened.name}: its nodes are strings; pass ids='map'")
-            found, wrong = ("strings", "int") if opened.has_text_ids else ("integers", "str")
-            raise ValueError(f"key_type={wrong!r}, but the nodes of the graph are {found}")
-        return opened
+        return _open_networkx(source, request)
     if is_sparse(source):
-        options.allow("a SciPy matrix", "a matrix in memory", "weights", "keys")
-        _require_numbers("a SciPy matrix", options)
-        wanted = _known_values("a SciPy matrix", options.weights, "data")
+        _allow_numbers(request, "a SciPy matrix", "a matrix in memory", "weights")
+        wanted = _known_values("a SciPy matrix", request.weights, "data")
         return open_sparse_edges(source, weights=bool(wanted))
     if is_arrow(source):
-        return _open_table(source, None, options)
-    return _open_arrays(source, options)
+        return _open_table(source, None, request)
+    return _open_arrays(source, request)
 
 
-def _open_arrays(source: Any, options: EdgeOptions) -> EdgeSource:  # noqa: ANN401
+def _open_networkx(source: Any, request: EdgeRequest) -> EdgeSource:  # noqa: ANN401
+    request.allow("a NetworkX graph", "a graph in memory", "weights", "timestamps", "keys")
+    times = _name_of_times("a NetworkX graph", request.timestamps)
+    weights: Any = request.weights
+    opened = NetworkXEdges(source, weights=weights, timestamps=times)
+    if request.keys is not None and opened.has_text_ids != (request.keys == "text"):
+        if request.keys == "dense":
+            raise SourceError(f"{opened.name}: its nodes are strings; pass ids='map'")
+        found, wrong = ("strings", "int") if opened.has_text_ids else ("integers", "str")
+        raise ValueError(f"key_type={wrong!r}, but the nodes of the graph are {found}")
+    return opened
+
+
+def _open_arrays(source: Any, request: EdgeRequest) -> EdgeSource:  # noqa: ANN401
     if not isinstance(source, list | tuple) and not hasattr(source, "__array__"):
         if type(source).__name__ == "LazyFrame":
             raise TypeError("a LazyFrame has no rows before it has run; pass frame.collect()")
@@ -150,54 +131,59 @@ def _open_arrays(source: Any, options: EdgeOptions) -> EdgeSource:  # noqa: ANN4
             "Data, SciPy matrices, NetworkX graphs, tables that speak Arrow (Polars, DuckDB, "
             f"pandas, pyarrow), and files: {SUPPORTED}"
         )
-    options.allow("edges in memory", "an array", "keys")
+    request.allow("edges in memory", "an array", "keys")
     if is_name_pair(source):
-        if options.keys in ("dense", "int"):
+        if request.keys in ("dense", "int"):
             raise TypeError("the ids of the edges are strings; pass ids='map' to number them")
         return NameEdges(*source)
-    _require_numbers("edges in memory", options)
+    _allow_numbers(request, "edges in memory", "an array")
     return open_memory_edges(source)
 
 
-def _open_table(source: object, kind: str | None, options: EdgeOptions) -> EdgeSource:
+def _open_table(source: object, kind: str | None, request: EdgeRequest) -> EdgeSource:
     table = open_table(source, kind)
-    options.allow(table.name, "a table", "columns", "weights", "timestamps", "keys", "on_error")
-    for name in ("weights", "timestamps"):
-        if getattr(options, name) is True:
-            raise TypeError(f"{name}=True; name the column of {table.name} that has them")
-    return ArrowEdges(
-        table,
-        columns=options.columns,
-        weights=None if options.weights is False else options.weights,
-        timestamps=None if options.timestamps is False else options.timestamps,
-        keys=options.keys,
-        on_error=options.on_error,
-    )
+    request.allow(table.name, "a table", "columns", "weights", "timestamps", "keys", "on_error")
+    return ArrowEdges(table, _with_columns(request, table.name))
 
 
-def _open_graph(source: Graph | str, options: EdgeOptions) -> EdgeSource:
+def _open_graph(source: Graph | str, request: EdgeRequest) -> EdgeSource:
     name = source.path if isinstance(source, Graph) else source
-    options.allow(name, "a graph of graphmount", "weights", "timestamps", "keys")
-    _require_numbers(name, options)
+    _allow_numbers(request, name, "a graph of graphmount", "weights", "timestamps")
     return open_graph_edges(
         source,
-        weights=_known_values(name, options.weights, "weights"),
-        timestamps=_known_values(name, options.timestamps, "timestamps"),
+        weights=_known_values(name, request.weights, "weights"),
+        timestamps=_known_values(name, request.timestamps, "timestamps"),
     )
 
 
-def _named(name: str, value: object, option: str) -> str | None:
-    """The name of a member or attribute; None for nothing."""
+def _allow_numbers(
+    request: EdgeRequest, name: str, kind: str, *allowed: str, also: tuple[str, ...] = ()
+) -> None:
+    """What `EdgeRequest.allow` does, for a source whose ids are numbers."""
+    request.allow(name, kind, *allowed, "keys", *also)
+    if request.keys == "text":
+        raise ValueError(f"key_type='str', but the ids of {name} are numbers")
+
+
+def _with_columns(request: EdgeRequest, name: str, advice: str = "") -> EdgeRequest:
+    """The request of a table, in which weights and times have no place but their columns."""
+    for option in ("weights", "timestamps"):
+        if getattr(request, option) is True:
+            raise TypeError(f"{option}=True; name the column of {name} that has them{advice}")
+    return replace(
+        request,
+        weights=None if request.weights is False else request.weights,
+        timestamps=None if request.timestamps is False else request.timestamps,
+    )
+
+
+def _name_of_times(name: str, value: object) -> str | None:
+    """The member or attribute with the times; None for nothing."""
     if value is None or value is False:
         return None
     if not isinstance(value, str):
-        raise TypeError(f"{option}={value!r}; pass the name that {name} has for it")
+        raise TypeError(f"timestamps={value!r}; pass the name that {name} has for it")
     return value
-
-
-def _require_numbers(name: str, options: EdgeOptions) -> None:
-    if options.keys == "text":
-        raise ValueError(f"key_type='str', but the ids of {name} are numbers")
 
 
 def _known_values(name: str, value: object, *known: str | int) -> bool | None:
@@ -209,7 +195,7 @@ def _known_values(name: str, value: object, *known: str | int) -> bool | None:
     raise ValueError(f"{value!r} is not a column of {name}; pass True for the values it has")
 
 
-_OPENERS: dict[str, Callable[[str, EdgeOptions], EdgeSource]] = {
+_OPENERS: dict[str, Callable[[str, EdgeRequest], EdgeSource]] = {
     "npy": _open_array,
     "binary": _open_array,
     "npz": _open_npz,

@@ -2,12 +2,15 @@
 
 Paths may be folders, patterns or lists, whose files are of one kind and are read one after another.
 Libraries are imported when a source needs them, and objects recognised only if theirs is loaded.
+Rows may also come from a source that is open already, and their keys from an array beside rows in
+memory.
 """
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
@@ -15,61 +18,52 @@ from graphmount._sources import edge_openers, row_openers
 from graphmount._sources.arrays.array_stream import MemoryStream
 from graphmount._sources.arrays.npy_files import open_npy
 from graphmount._sources.arrays.side_columns import SideColumns
+from graphmount._sources.arrow.tables import is_arrow
 from graphmount._sources.concatenated import ConcatenatedEdges, ConcatenatedRows
 from graphmount._sources.contract.file_stamps import adopt, remember, stamps_of
-from graphmount._sources.contract.options import EdgeOptions, RowOptions
+from graphmount._sources.contract.requests import EdgeRequest, RowRequest
 from graphmount._sources.kinds import kind_of
 from graphmount._sources.objects.memory_edges import as_array
 from graphmount._sources.paths import expand, is_paths
 from graphmount._support.arguments import require_choice
+from graphmount._support.conversion import dtype_name
 from graphmount.errors import SourceError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike, DTypeLike
-
     from graphmount._sources.arrays.array_stream import Stream
     from graphmount._sources.contract.batches import EdgeSource, RowSource
-    from graphmount._sources.contract.options import OnError
+    from graphmount._sources.contract.requests import KeyKind, OnError
+    from graphmount._sources.contract.tables import EdgeTable, Table
+    from graphmount._sources.kinds import Kind
 
-__all__ = ["open_edges", "open_rows"]
+__all__ = ["open_edge_table", "open_edges", "open_rows", "open_table"]
+
+#: What sources call the types of keys.
+_KEYS_OF_TYPES: dict[str | None, KeyKind | None] = {"int": "int", "str": "text", None: None}
+#: What text is read as, for it to become of a dtype; it is found out for others, such as int8.
+_TEXT_DTYPES = {
+    "float64": "float64",
+    "float32": "float32",
+    "float16": "float32",
+    "bfloat16": "float32",
+    "int64": "int64",
+}
 
 
-def open_edges(
-    source: Any,  # noqa: ANN401  (whatever has edges)
+def open_edge_table(
+    table: EdgeTable,
     *,
-    columns: Sequence[str | int] | str | None = None,
-    weights: ArrayLike | str | os.PathLike[str] | bool | None = None,
-    timestamps: ArrayLike | str | os.PathLike[str] | bool | None = None,
-    delimiter: str | None = None,
-    header: bool | None = None,
-    comments: str = "#%",
-    keys: Literal["dense", "int", "text"] | None = None,
-    on_error: OnError = "raise",
-    shape: tuple[int, ...] | None = None,
-    dtype: DTypeLike | None = None,
+    ids: Literal["dense", "map"],
+    key_type: Literal["int", "str"] | None,
+    on_error: OnError,
 ) -> EdgeSource:
     """Opens a source of edges.
 
     Args:
-        source: A path, folder, pattern or list of paths; a tuple of two `.npy` files, of sources
-            and destinations; a pair of arrays or an array of shape (2, edges), of NumPy or torch;
-            a PyG `Data`; a SciPy matrix; a NetworkX graph; a `Graph`; or a table that speaks Arrow
-            (Polars, DuckDB, pandas, pyarrow).
-        columns: The columns (sources, destinations) of a table or text, by name or number, or the
-            members of an `.npz`; by default the first two, or what the file is known by.
-        weights: The column, member or attribute with the weights; or an array, or the path of a
-            `.npy` file, with one for each edge. True for those the source is known to have.
-        timestamps: The same for times.
-        delimiter: What separates the columns of text.
-        header: Whether text begins with the names of its columns.
-        comments: The characters that begin lines of text to be passed over.
-        keys: What ids are: "dense" (0, 1, … as they are), "int" or "text"; by default, what the
-            source has.
-        on_error: "skip" leaves out rows of tables and text that cannot be read, and counts them.
-        shape: Of a binary file without a header.
-        dtype: Of a binary file without a header.
+        table: The source, with the options to read it by.
+        ids: Whether ids are node numbers ("dense"), or keys to be numbered ("map").
+        key_type: What keys in text are; None to find out.
+        on_error: "skip" leaves out rows that cannot be read, and counts them.
 
     Raises:
         SourceError: The source is damaged, or not one of edges.
@@ -77,80 +71,66 @@ def open_edges(
         OSError: A file cannot be read.
         ImportError: A library is needed that is not installed.
     """
-    require_choice("keys", keys, (None, "dense", "int", "text"))
-    require_choice("on_error", on_error, ("raise", "skip"))
-    side_weights = _side_column(weights, "weights")
-    side_times = _side_column(timestamps, "timestamps")
-    if on_error == "skip" and (side_weights or side_times):
+    require_choice("ids", ids, ("dense", "map"))
+    require_choice("key_type", key_type, (None, "int", "str"))
+    keys = "dense" if ids == "dense" else _KEYS_OF_TYPES[key_type]
+    return open_edges(EdgeRequest(**vars(table), keys=keys, on_error=on_error))
+
+
+def open_edges(request: EdgeRequest) -> EdgeSource:
+    """Opens a source of edges; weights and times may lie beside it.
+
+    Args:
+        request: What to read.
+    """
+    weights = _side_column(request.weights, "weights")
+    times = _side_column(request.timestamps, "timestamps")
+    if weights is None and times is None:
+        return _open_edges(request)
+    if request.on_error == "skip":
         raise ValueError(
             "on_error='skip' cannot be used with weights or timestamps from elsewhere: where rows "
             "are left out, they would not match"
         )
-    options = EdgeOptions(
-        columns=columns,
-        weights=None if side_weights else weights,
-        timestamps=None if side_times else timestamps,
-        delimiter=delimiter,
-        header=header,
-        comments=comments,
-        keys=keys,
-        on_error=on_error,
-        shape=shape,
-        dtype=dtype,
+    paths: list[Any] = [
+        value for value in (request.weights, request.timestamps) if _is_side_path(value)
+    ]
+    stamps = stamps_of(map(os.fsdecode, paths))
+    opened = _open_edges(
+        replace(
+            request,
+            weights=request.weights if weights is None else None,
+            timestamps=request.timestamps if times is None else None,
+        )
     )
-    side_paths: list[Any] = [value for value in (weights, timestamps) if _is_side_path(value)]
-    side_stamps = stamps_of(map(os.fsdecode, side_paths))
-    opened = _open_edges(source, options)
-    if side_weights or side_times:
-        sided = SideColumns(opened, weights=side_weights, timestamps=side_times)
-        adopt(sided, opened)
-        remember(sided, side_stamps)
-        return sided
-    return opened
+    sided = SideColumns(opened, weights=weights, timestamps=times)
+    adopt(sided, opened)
+    remember(sided, stamps)
+    return sided
 
 
-def _open_edges(source: Any, options: EdgeOptions) -> EdgeSource:  # noqa: ANN401
+def _open_edges(request: EdgeRequest) -> EdgeSource:
+    source = request.source
     if not is_paths(source):
-        return edge_openers.open_object(source, options)
-    paths, kind = _one_kind(source, is_headerless=options.shape is not None)
+        return edge_openers.open_object(source, request)
+    paths, kind = _one_kind(source, is_headerless=request.shape is not None)
     stamps = stamps_of(paths)
     if isinstance(source, tuple) and kind == "npy" and len(paths) == len(source) == 2:
-        opened: EdgeSource = edge_openers.open_pair(paths[0], paths[1], options)
+        opened: EdgeSource = edge_openers.open_pair(paths[0], paths[1], request)
     else:
-        parts = [edge_openers.open_file(path, kind, options) for path in paths]
+        parts = [edge_openers.open_file(path, kind, request) for path in paths]
         opened = parts[0] if len(parts) == 1 else ConcatenatedEdges(parts)
     remember(opened, stamps)
     return opened
 
 
-def open_rows(
-    source: Any,  # noqa: ANN401  (whatever has rows)
-    *,
-    key: str | int | None = None,
-    columns: Sequence[str | int] | str | int | None = None,
-    dtype: DTypeLike | None = None,
-    shape: tuple[int, ...] | None = None,
-    delimiter: str | None = None,
-    header: bool | None = None,
-    comments: str = "#%",
-    on_error: OnError = "raise",
-    member: str | None = None,
-) -> RowSource:
-    """Opens a source of rows of features.
+def open_table(table: Table, *, name: str | None = None, on_error: OnError = "raise") -> RowSource:
+    """Opens a source of rows.
 
     Args:
-        source: A path, folder, pattern or list of paths; an array of NumPy or torch; a
-            `FeatureStore`; or a table that speaks Arrow (Polars, DuckDB, pandas, pyarrow).
-        key: The column of a table or text that says which node a row belongs to.
-        columns: The columns with the values, by name or number; by default all but the key.
-        dtype: Of a binary file without a header; as what to read the values of text. Other
-            sources know their dtype.
-        shape: Of a binary file without a header.
-        delimiter: What separates the columns of text.
-        header: Whether text begins with the names of its columns.
-        comments: The characters that begin lines of text to be passed over.
-        on_error: "skip" leaves out rows of tables and text that cannot be read, and counts them.
-        member: The member of an `.npz` archive; not needed if it has one.
+        table: The source, with the options to read it by.
+        name: What messages call a source in memory, which has no path to be told by.
+        on_error: "skip" leaves out rows that cannot be read, and counts them.
 
     Raises:
         SourceError: The source is damaged, or does not hold numbers.
@@ -158,29 +138,46 @@ def open_rows(
         OSError: A file cannot be read.
         ImportError: A library is needed that is not installed.
     """
-    require_choice("on_error", on_error, ("raise", "skip"))
-    options = RowOptions(
-        key=key,
-        columns=columns,
-        dtype=dtype,
-        shape=shape,
-        delimiter=delimiter,
-        header=header,
-        comments=comments,
-        on_error=on_error,
-        member=member,
-    )
+    source = table.source
+    if hasattr(source, "batches") and hasattr(source, "num_columns"):
+        if table.key is not None or table.columns is not None or table.shape is not None:
+            raise ValueError("key=, columns= and shape= do not go with a source that is open")
+        return cast("RowSource", source)
+    request = RowRequest(**vars(table), on_error=on_error)
+    if is_paths(source) or is_arrow(source):
+        if table.key is not None and not isinstance(table.key, str | int):
+            raise TypeError("key= is the name or number of a column of the file or table")
+        dtype = table.dtype if table.source_dtype is None else table.source_dtype
+        read_as: str | None = None if dtype is None else dtype_name(dtype)
+        if table.shape is None:  # only text does not know its dtype
+            is_text = is_paths(source) and kind_of(expand(source)[0]) == "text"
+            read_as = _TEXT_DTYPES.get(read_as or "") if is_text else None
+        request = replace(request, source_dtype=read_as)
+    opened = open_rows(request)
+    if name is not None and not is_paths(source):
+        opened.name = f"{name} ({opened.name})"
+    return opened
+
+
+def open_rows(request: RowRequest) -> RowSource:
+    """Opens a source of rows.
+
+    Args:
+        request: What to read; headerless files and text, which do not know their dtype, as its
+            `source_dtype`.
+    """
+    source = request.source
     if not is_paths(source):
-        return row_openers.open_object(source, options)
-    paths, kind = _one_kind(source, is_headerless=shape is not None)
+        return row_openers.open_object(source, request)
+    paths, kind = _one_kind(source, is_headerless=request.shape is not None)
     stamps = stamps_of(paths)
-    parts = [row_openers.open_file(path, kind, options) for path in paths]
+    parts = [row_openers.open_file(path, kind, request) for path in paths]
     opened = parts[0] if len(parts) == 1 else ConcatenatedRows(parts)
     remember(opened, stamps)
     return opened
 
 
-def _one_kind(source: object, *, is_headerless: bool) -> tuple[list[str], Any]:
+def _one_kind(source: object, *, is_headerless: bool) -> tuple[list[str], Kind]:
     """The files of a source, and what kind they are."""
     paths = expand(source)
     kinds = {path: kind_of(path, is_headerless=is_headerless) for path in paths}
@@ -201,11 +198,9 @@ def _is_side_path(value: object) -> bool:
 
 def _side_column(value: Any, name: str) -> Stream | None:  # noqa: ANN401
     """Weights or times from elsewhere; None if the value names a column, or nothing."""
-    if value is None or isinstance(value, bool | int):
-        return None
     if _is_side_path(value):
         return open_npy(os.fsdecode(value))
-    if isinstance(value, str):
+    if value is None or isinstance(value, bool | int | str):
         return None
     array = as_array(value, name)
     if array.size == 0 and isinstance(value, list | tuple):

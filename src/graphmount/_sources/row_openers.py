@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from graphmount._mount.features import FeatureStore
 from graphmount._sources.arrays.npy_files import open_npy
 from graphmount._sources.arrays.npz_files import NpzFile
 from graphmount._sources.arrays.stream_rows import StreamRows
@@ -19,56 +18,53 @@ from graphmount.errors import SourceError
 
 if TYPE_CHECKING:
     from graphmount._sources.contract.batches import RowSource
-    from graphmount._sources.contract.options import RowOptions
+    from graphmount._sources.contract.requests import RowRequest
     from graphmount._sources.kinds import Kind
 
-_TABLE_OPTIONS = ("key", "columns", "on_error")
-_TEXT_OPTIONS = ("key", "columns", "dtype", "delimiter", "header", "comments", "on_error")
+_TEXT_OPTIONS = ("key", "columns", "source_dtype", "delimiter", "header", "comments", "on_error")
 
 
-def open_file(path: str, kind: Kind, options: RowOptions) -> RowSource:
+def open_file(path: str, kind: Kind, request: RowRequest) -> RowSource:
     """Rows of one file.
 
     Args:
         path: The file.
         kind: What it is.
-        options: What the user wants of it.
+        request: What the user wants of it.
     """
     if kind in ("npy", "binary"):
-        options.allow(path, "an array", "shape", "dtype")
-        return StreamRows(open_npy(path, shape=options.shape, dtype=options.dtype))
+        request.allow(path, "an array", "shape", "source_dtype")
+        return StreamRows(open_npy(path, shape=request.shape, dtype=request.source_dtype))
     if kind == "npz":
-        options.allow(path, "a NumPy archive", "member")
-        return _open_npz(path, options.member)
+        request.allow(path, "a NumPy archive", "member")
+        return _open_npz(path, request.member)
     if kind in TABLE_KINDS:
-        return _open_table(path, kind, options)
+        return _open_table(path, kind, request)
     if kind == "graphzero features":
-        options.allow(path, "a feature file of GraphZero")
+        request.allow(path, "a feature file of GraphZero")
         return open_graphzero_rows(path)
     if kind == "features":
-        options.allow(path, "a feature file of graphmount")
+        request.allow(path, "a feature file of graphmount")
         return open_feature_rows(path)
     if kind in ("graph", "graphzero graph", "matrix market"):
         raise SourceError(f"{path} holds edges ({kind}), not rows of features")
-    options.allow(path, "text", *_TEXT_OPTIONS)
-    wanted = {name: getattr(options, name) for name in _TEXT_OPTIONS}
-    return TextRows(path, **wanted)
+    request.allow(path, "text", *_TEXT_OPTIONS)
+    return TextRows(path, request)
 
 
-def open_object(source: Any, options: RowOptions) -> RowSource:  # noqa: ANN401
+def open_object(source: object, request: RowRequest) -> RowSource:
     """Rows of an object in memory.
 
     Args:
         source: The object.
-        options: What the user wants of it.
+        request: What the user wants of it.
     """
-    if isinstance(source, FeatureStore):
-        options.allow(source.path, "a feature file of graphmount")
-        return open_feature_rows(source)
     if is_arrow(source):
-        return _open_table(source, None, options)
-    options.allow("an array in memory", "which knows its dtype and shape")
-    return MemoryRows(source)
+        return _open_table(source, None, request)
+    for name in ("delimiter", "header", "shape", "source_dtype", "member"):
+        if getattr(request, name) is not None:
+            raise ValueError(f"{name}= is for files, and the source is in memory")
+    return MemoryRows(source, key=request.key, columns=request.columns)
 
 
 def _open_npz(path: str, member: str | None) -> RowSource:
@@ -82,7 +78,7 @@ def _open_npz(path: str, member: str | None) -> RowSource:
     return StreamRows(archive.stream(archive.names[0] if member is None else member))
 
 
-def _open_table(source: object, kind: str | None, options: RowOptions) -> RowSource:
+def _open_table(source: object, kind: str | None, request: RowRequest) -> RowSource:
     table = open_table(source, kind)
-    options.allow(table.name, "a table", *_TABLE_OPTIONS)
-    return ArrowRows(table, key=options.key, columns=options.columns, on_error=options.on_error)
+    request.allow(table.name, "a table", "key", "columns", "on_error")
+    return ArrowRows(table, request)

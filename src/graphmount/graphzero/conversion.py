@@ -5,17 +5,15 @@ What cannot be read is an error that names the line and the column, not a number
 
 from __future__ import annotations
 
+import os
 from enum import Enum
-from typing import TYPE_CHECKING
 
 from graphmount._compile.feature_compiler import compile_features
 from graphmount._compile.graph_compiler import compile_graph
+from graphmount._sources.contract.requests import EdgeRequest
 from graphmount._sources.text.table import TextTable
 from graphmount._support.arguments import require_choice
 from graphmount.graphzero.failures import as_runtime_errors
-
-if TYPE_CHECKING:
-    import os
 
 __all__ = ["DataType", "convert_csv_to_gd", "convert_csv_to_gl"]
 
@@ -61,9 +59,7 @@ def convert_csv_to_gl(
     """
     require_choice("directed", directed, (False, True))
     with as_runtime_errors():
-        table = TextTable(
-            csv_path, delimiter=None, header=None, comments="#%", quotes=True, on_error="raise"
-        )
+        table = TextTable(os.fsdecode(csv_path), EdgeRequest(source=csv_path))
         table.settle_header([(0, "id"), (1, "id")])
         compile_graph(
             csv_path,

@@ -9,11 +9,11 @@ import zipfile
 
 import numpy as np
 import pytest
+from open_sources import open_edges, open_rows
 
 import graphmount as gm
 from graphmount._sources.arrays.npz_files import NpzFile
 from graphmount._sources.layouts.recognition import find_layout
-from graphmount._sources.opening import open_edges, open_rows
 from graphmount._support.shown import shown
 from graphmount.errors import BudgetError, GraphmountError, SourceError
 

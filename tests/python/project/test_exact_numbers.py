@@ -10,11 +10,11 @@ import struct
 
 import numpy as np
 import pytest
+from open_sources import open_edges, open_rows
 
 import graphmount as gm
 from graphmount._sources.contract.batches import RowBatch, Skipped
 from graphmount._sources.contract.exact import changed_by_cast
-from graphmount._sources.opening import open_edges, open_rows
 from graphmount.errors import OrderError, SourceError
 
 EDGES = ([0, 1], [1, 0])

@@ -11,11 +11,11 @@ import threading
 import zlib
 
 import pytest
+from open_sources import text_edges
 from source_samples import zstd
 from text_tables import pairs_of, write
 
 from graphmount._sources.text.compression import UnpackedStream, find_compression, unpack
-from graphmount._sources.text.tables import TextEdges
 from graphmount.errors import SourceError
 
 COMPRESSIONS = {
@@ -36,15 +36,15 @@ def test_compressed(tmp_path, kind):
     # The name says nothing, and the content may come in parts.
     half = len(LINES) // 2
     for content in (packed, compress(LINES[:half]) + compress(b"") + compress(LINES[half:])):
-        source = TextEdges(write(tmp_path, content))
+        source = text_edges(write(tmp_path, content))
         assert source.size == len(content)
         for memory in (300_000, 1 << 26):
             assert pairs_of(source, memory) == EDGES
-    assert pairs_of(TextEdges(write(tmp_path, compress(b"")))) == []
+    assert pairs_of(text_edges(write(tmp_path, compress(b"")))) == []
     with pytest.raises(
         SourceError, match=r"edges.csv, line 100001, column 1: 'x' is not a node id"
     ):
-        pairs_of(TextEdges(write(tmp_path, compress(LINES + b"x,1\n"))))
+        pairs_of(text_edges(write(tmp_path, compress(LINES + b"x,1\n"))))
 
 
 @pytest.mark.parametrize("kind", COMPRESSIONS)
@@ -53,22 +53,22 @@ def test_damaged_archives(tmp_path, kind):
     for length in (12, len(packed) // 2, len(packed) - 1):
         path = write(tmp_path, packed[:length])
         with pytest.raises(SourceError, match=f"edges.csv: cut off: its {kind} data ends"):
-            pairs_of(TextEdges(path))
+            pairs_of(text_edges(path))
     damaged = bytearray(packed)
     for place in range(len(damaged) // 2, len(damaged) // 2 + 64):
         damaged[place] ^= 0x55
     # What comes before the damage is found may be wrong already.
     with pytest.raises(SourceError, match=f"edges.csv(, line |: damaged: its {kind} data cannot)"):
-        pairs_of(TextEdges(write(tmp_path, bytes(damaged))))
+        pairs_of(text_edges(write(tmp_path, bytes(damaged))))
     with pytest.raises(SourceError, match=r"edges.csv: damaged"):
-        pairs_of(TextEdges(write(tmp_path, packed + b"garbage")))
+        pairs_of(text_edges(write(tmp_path, packed + b"garbage")))
 
 
 def test_padding_behind_an_archive(tmp_path):
     path = write(
         tmp_path, gzip.compress(b"1,2\n") + bytes(512) + gzip.compress(b"3,4\n") + bytes(9)
     )
-    assert pairs_of(TextEdges(path)) == [(1, 2), (3, 4)]
+    assert pairs_of(text_edges(path)) == [(1, 2), (3, 4)]
 
 
 def test_text_that_begins_like_an_archive():
@@ -79,7 +79,7 @@ def test_text_that_begins_like_an_archive():
 
 def test_unpacking_stops_with_its_reader(tmp_path):
     path = write(tmp_path, gzip.compress(LINES * 20))
-    source = TextEdges(path)
+    source = text_edges(path)
     for end in ("close", "drop", "throw"):
         batches = source.batches(memory=1 << 20)
         next(batches)
@@ -116,7 +116,7 @@ def test_no_zstd(tmp_path, monkeypatch):
     path = write(tmp_path, zstd(LINES))
     without(monkeypatch, "compression.zstd", "zstandard", "pyarrow")
     with pytest.raises(SourceError, match=r"pip install 'graphmount\[zstd\]'"):
-        TextEdges(path)
+        text_edges(path)
 
 
 def test_zstd_by_pyarrow(tmp_path, monkeypatch):
@@ -125,9 +125,9 @@ def test_zstd_by_pyarrow(tmp_path, monkeypatch):
     cut_off = write(tmp_path, zstd(LINES)[:-100], "cut.csv")
     without(monkeypatch, "compression.zstd", "zstandard")
     assert b"".join(content for content, _ in unpack(str(path), "zstd")) == LINES * 2
-    assert pairs_of(TextEdges(path)) == EDGES * 2
+    assert pairs_of(text_edges(path)) == EDGES * 2
     with pytest.raises(SourceError, match=r"cut.csv: damaged"):
-        pairs_of(TextEdges(cut_off))
+        pairs_of(text_edges(cut_off))
 
 
 @pytest.mark.parametrize("kind", COMPRESSIONS)
@@ -163,7 +163,7 @@ def with_large_window(kind):
 def test_large_windows_are_refused(tmp_path, kind):
     path = write(tmp_path, with_large_window(kind))
     with pytest.raises(SourceError, match=r"takes more than 128 MiB to unpack.*a lower level"):
-        pairs_of(TextEdges(path))
+        pairs_of(text_edges(path))
     # As it says; even the highest level of xz has a smaller one.
     lower = lzma.compress(LINES, preset=9) if kind == "xz" else zstd(LINES)
-    assert pairs_of(TextEdges(write(tmp_path, lower))) == EDGES
+    assert pairs_of(text_edges(write(tmp_path, lower))) == EDGES

@@ -7,10 +7,10 @@ import subprocess
 import sys
 
 import pytest
+from open_sources import open_edges
 from run_mode import IS_SANITIZED
 
 import graphmount as gm
-from graphmount._sources.opening import open_edges
 from graphmount.errors import SourceError
 
 PEAK = """

@@ -11,10 +11,10 @@ from draining import drain_edges, drain_rows
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
+from open_sources import open_edges, open_rows
 from run_mode import IS_SANITIZED
 
 from graphmount._sources.arrays.npy_files import open_npy
-from graphmount._sources.opening import open_edges, open_rows
 from graphmount.errors import SourceError
 
 NUMBERS = [
@@ -252,11 +252,15 @@ def test_memory_is_bounded(kind, tmp_path):
         np.save(path, np.asfortranarray(edges) if kind == "fortran" else edges)
     code = """
 import sys
+from graphmount._sources.contract.requests import EdgeRequest, RowRequest
 from graphmount._sources.opening import open_edges, open_rows
 def peak():
     status = open("/proc/self/status").read()
     return int(status.split("VmHWM:")[1].split()[0]) << 10
-source = (open_rows if sys.argv[2] == "rows" else open_edges)(sys.argv[1])
+if sys.argv[2] == "rows":
+    source = open_rows(RowRequest(source=sys.argv[1]))
+else:
+    source = open_edges(EdgeRequest(source=sys.argv[1]))
 before = peak()
 total = sum(len(getattr(batch, "rows" if sys.argv[2] == "rows" else "src"))
             for batch in source.batches(memory=8 << 20))

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from arrow_files import KINDS, pa, stored
 from draining import drain_edges
+from open_sources import open_edges
 
-from graphmount._sources.opening import open_edges
 from graphmount.errors import SourceError
 
 

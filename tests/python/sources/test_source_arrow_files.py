@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from arrow_files import pa, parquet, stored
 from draining import drain_edges, drain_rows
+from open_sources import open_edges, open_rows
 from run_mode import IS_SANITIZED
 
-from graphmount._sources.opening import open_edges, open_rows
 from graphmount.errors import SourceError
 
 
@@ -100,9 +100,10 @@ def test_without_pyarrow(tmp_path):
     code = f"""
 import sys
 sys.modules["pyarrow"] = None  # as if it were not installed
+from graphmount._sources.contract.requests import EdgeRequest
 from graphmount._sources.opening import open_edges
 try:
-    open_edges({str(tmp_path / "x.parquet")!r})
+    open_edges(EdgeRequest(source={str(tmp_path / "x.parquet")!r}))
 except ImportError as error:
     print(error)
 """
@@ -132,13 +133,14 @@ def test_memory_is_bounded(kind, tmp_path):
             out.write_table(table, max_chunksize=1 << 16)
     code = """
 import sys
+from graphmount._sources.contract.requests import EdgeRequest
 from graphmount._sources.opening import open_edges
 def peak():
     status = open("/proc/self/status").read()
     return int(status.split("VmHWM:")[1].split()[0]) << 10
-for batch in open_edges(sys.argv[2]).batches(memory=8 << 20):
+for batch in open_edges(EdgeRequest(source=sys.argv[2])).batches(memory=8 << 20):
     pass  # what the first use of anything costs
-source = open_edges(sys.argv[1])
+source = open_edges(EdgeRequest(source=sys.argv[1]))
 before = peak()
 print(sum(len(batch.src) for batch in source.batches(memory=8 << 20)), peak() - before)
 """

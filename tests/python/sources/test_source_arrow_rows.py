@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from arrow_files import KINDS, pa, stored
 from draining import drain_rows
+from open_sources import open_rows
 
-from graphmount._sources.opening import open_rows
 from graphmount.errors import SourceError
 
 

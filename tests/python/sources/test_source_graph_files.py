@@ -11,9 +11,9 @@ import pytest
 from draining import drain_edges, drain_rows
 from hypothesis import given
 from hypothesis import strategies as st
+from open_sources import open_edges, open_rows
 
 import graphmount as gm
-from graphmount._sources.opening import open_edges, open_rows
 from graphmount.errors import SourceError
 
 EDGES = [(0, 3, 2.0), (0, 1, 3.0), (2, 0, 1.0), (0, 1, 5.0), (1, 1, 6.0)]

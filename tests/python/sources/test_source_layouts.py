@@ -8,9 +8,10 @@ import sys
 import numpy as np
 import pytest
 from draining import drain_edges, drain_rows
+from open_sources import open_edges, open_rows
 
 from graphmount._sources.layouts.recognition import find_layout
-from graphmount._sources.opening import open_edges, open_rows
+from graphmount._sources.opening import open_table
 from graphmount.errors import SourceError
 
 
@@ -43,10 +44,10 @@ def test_ogb_text(scheme, directed, tmp_path):
     layout = find_layout(tmp_path)
     assert (layout.kind, layout.num_nodes, layout.directed) == ("OGB", 4, directed)
     assert layout.edges.source == str(tmp_path / "raw" / "edge.csv.gz")
-    assert layout.edges.options == {"delimiter": ",", "header": False, "keys": "dense"}
+    assert (layout.edges.delimiter, layout.edges.header) == (",", False)
     assert layout.features.source.endswith("node-feat.csv.gz")
-    assert layout.features.options["dtype"] == "float32"
-    assert layout.labels.options["dtype"] == "int64"
+    assert layout.features.source_dtype == "float32"
+    assert layout.labels.source_dtype == "int64"
     assert list(layout.splits) == ["train", "valid", "test"]
     assert layout.splits["valid"].source == str(tmp_path / "split" / scheme / "valid.csv.gz")
     assert any("adds its inverse" in note for note in layout.notes) == (not directed)
@@ -85,12 +86,12 @@ def test_papers100m(tmp_path):
     write_gz(tmp_path / "split" / "time" / "train.csv.gz", "1\n")
     layout = find_layout(str(tmp_path))
     assert (layout.num_nodes, layout.directed, list(layout.splits)) == (4, True, ["train"])
-    source = open_edges(layout.edges.source, **layout.edges.options)
+    source = open_edges(**vars(layout.edges))
     assert source.num_nodes == 4
     assert drain_edges(source).pairs == [(0, 1), (1, 2), (2, 3)]
-    rows, _ = drain_rows(open_rows(layout.features.source, **layout.features.options))
+    rows, _ = drain_rows(open_table(layout.features))
     assert (rows == x).all()
-    rows, _ = drain_rows(open_rows(layout.labels.source, **layout.labels.options))
+    rows, _ = drain_rows(open_table(layout.labels))
     assert np.array_equal(rows, labels, equal_nan=True)
     assert any("NaN" in note for note in layout.notes)
     np.savez(tmp_path / "raw" / "data.npz", x=x)
@@ -142,7 +143,7 @@ def test_igb_with_headers(tmp_path):
     layout = find_layout(tmp_path)
     assert (layout.kind, layout.num_nodes, layout.directed) == ("IGB", 6, True)
     assert drain_edges(open_edges(layout.edges.source)).pairs == [(0, 1), (1, 2), (2, 3)]
-    assert layout.features.options == {}
+    assert (layout.features.shape, layout.features.source_dtype) == (None, None)
     assert open_rows(layout.features.source).num_columns == 1024
     assert layout.labels.source.endswith("node_label_19.npy")
     assert any("node_label_2K" in note for note in layout.notes)
@@ -159,12 +160,13 @@ def test_igb_without_headers(num_nodes, tmp_path):
             file.truncate(num_nodes * columns * 4)
     layout = find_layout(tmp_path)
     assert layout.num_nodes == num_nodes
-    assert layout.features.options == {"shape": (num_nodes, 1024), "dtype": "float32"}
-    assert layout.labels.options == {"shape": (num_nodes,), "dtype": "float32"}
-    features = open_rows(layout.features.source, **layout.features.options)
+    assert layout.features.shape == (num_nodes, 1024)
+    assert layout.labels.shape == (num_nodes,)
+    assert layout.features.source_dtype == layout.labels.source_dtype == "float32"
+    features = open_table(layout.features)
     assert (features.num_rows, features.num_columns) == (num_nodes, 1024)
     assert next(features.batches(memory=1 << 20)).rows.shape == (256, 1024)
-    assert open_rows(layout.labels.source, **layout.labels.options).is_vector
+    assert open_table(layout.labels).is_vector
 
 
 def test_igb_cut_off(tmp_path):

@@ -12,12 +12,12 @@ import pytest
 from draining import drain_edges
 from hypothesis import given
 from hypothesis import strategies as st
+from open_sources import open_edges
 from run_mode import IS_SANITIZED
 from scipy import io, sparse
 
 from graphmount._sources.arrays.array_stream import MemoryStream
 from graphmount._sources.arrays.list_edges import ListEdges
-from graphmount._sources.opening import open_edges
 from graphmount.errors import SourceError
 
 
@@ -210,7 +210,6 @@ def test_matrix_market_line_that_does_not_end(is_compressed, on_error, word, tmp
     code = """
 import sys
 import graphmount as gm
-from graphmount._sources.opening import open_edges
 def peak():
     status = open("/proc/self/status").read()
     return int(status.split("VmHWM:")[1].split()[0]) << 10
@@ -277,11 +276,12 @@ def test_memory_is_bounded(kind, tmp_path):
         path.write_bytes(header + lines * (num_edges // 4096))
     code = """
 import sys
+from graphmount._sources.contract.requests import EdgeRequest
 from graphmount._sources.opening import open_edges
 def peak():
     status = open("/proc/self/status").read()
     return int(status.split("VmHWM:")[1].split()[0]) << 10
-source = open_edges(sys.argv[1])
+source = open_edges(EdgeRequest(source=sys.argv[1]))
 before = peak()
 print(sum(len(batch.src) for batch in source.batches(memory=4 << 20)), peak() - before)
 """

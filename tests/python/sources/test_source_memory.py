@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from draining import drain_edges
+from open_sources import open_edges
 
-from graphmount._sources.opening import open_edges
 from graphmount.errors import SourceError
 
 

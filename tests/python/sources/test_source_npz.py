@@ -7,9 +7,9 @@ import zipfile
 import numpy as np
 import pytest
 from draining import drain_edges, drain_rows
+from open_sources import open_edges, open_rows
 
 from graphmount._sources.arrays.npz_files import NpzFile
-from graphmount._sources.opening import open_edges, open_rows
 from graphmount.errors import SourceError
 
 

@@ -11,9 +11,9 @@ import sys
 import numpy as np
 import pytest
 from draining import drain_edges, drain_rows
+from open_sources import open_edges, open_rows
 
 from graphmount._sources.kinds import kind_of
-from graphmount._sources.opening import open_edges, open_rows
 from graphmount.errors import SourceError
 
 
@@ -150,9 +150,10 @@ def test_no_library_is_imported_for_others(tmp_path):
     np.save(tmp_path / "x.npy", [[0], [1]])
     code = f"""
 import sys
+from graphmount._sources.contract.requests import EdgeRequest
 from graphmount._sources.opening import open_edges
-list(open_edges({str(tmp_path / "x.npy")!r}).batches(memory=100))
-list(open_edges(([0], [1]), weights=[0.5]).batches(memory=100))
+list(open_edges(EdgeRequest(source={str(tmp_path / "x.npy")!r})).batches(memory=100))
+list(open_edges(EdgeRequest(source=([0], [1]), weights=[0.5])).batches(memory=100))
 for name in ("pyarrow", "scipy", "torch", "networkx", "pandas", "polars", "torch_geometric"):
     assert name not in sys.modules, name
 """

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from open_sources import text_edges, text_rows
 from text_tables import MEMORY, edges_of, pairs_of, rows_of, write
 
-from graphmount._sources.text.tables import TextEdges, TextRows
 from graphmount.errors import SourceError
 
 # Twins
@@ -48,7 +48,7 @@ def test_edges_like_csv(
     if ends_open:
         text = text.removesuffix(line_end)
     path = write(tmp_path, text)
-    source = TextEdges(
+    source = text_edges(
         path, weights=2, header=has_header, delimiter=delimiter if delimiter == "|" else None
     )
     twin = list(csv.reader(io.StringIO(text), delimiter=delimiter))[has_header:]
@@ -70,7 +70,7 @@ def test_text_ids_like_csv(tmp_path, rows, is_tsv):
     writer = csv.writer(table, quoting=csv.QUOTE_ALL, delimiter=delimiter, lineterminator="\n")
     writer.writerows(rows)
     path = write(tmp_path, table.getvalue())
-    source = TextEdges(path, keys="text", header=False, delimiter=delimiter)
+    source = text_edges(path, keys="text", header=False, delimiter=delimiter)
     assert source.has_text_ids
     assert pairs_of(source, 1) == rows
 
@@ -84,7 +84,7 @@ def test_floats_like_python(tmp_path, values, form):
     twin = [[float(field) for field in row] for row in csv.reader(io.StringIO(text))]
     path = write(tmp_path, text)
     for dtype in ("float32", "float64"):
-        rows, _ = rows_of(TextRows(path, dtype=dtype, header=False))
+        rows, _ = rows_of(text_rows(path, dtype=dtype, header=False))
         expected = np.array(twin)
         np.testing.assert_array_equal(rows, expected.astype(dtype))
         assert (np.signbit(rows) | np.isnan(rows)).tolist() == (
@@ -99,7 +99,7 @@ def test_every_float_comes_back(tmp_path):
     bits[:, ::2] = bits[:, ::2] & 0x807FFFFF | rng.integers(114, 150, (2000, 30), np.uint32) << 23
     values = np.nan_to_num(bits.view(np.float32))
     text = "".join(",".join(map(str, row)) + "\n" for row in values)
-    rows, _ = rows_of(TextRows(write(tmp_path, text), dtype="float32", header=False))
+    rows, _ = rows_of(text_rows(write(tmp_path, text), dtype="float32", header=False))
     np.testing.assert_array_equal(rows.view(np.uint32), values.view(np.uint32))
 
 
@@ -119,9 +119,9 @@ def test_any_field_like_python(tmp_path, field):
         if field.strip(" \t").startswith('"'):
             continue
         if convert is int:
-            source = TextEdges(path, keys=keys, delimiter=";", header=False)
+            source = text_edges(path, keys=keys, delimiter=";", header=False)
         else:
-            source = TextRows(path, dtype="float64", delimiter=";", header=False)
+            source = text_rows(path, dtype="float64", delimiter=";", header=False)
         if is_fine and not (convert is float and np.isinf(twin) and "inf" not in field):
             if convert is int:
                 assert edges_of(source)[1][0] == twin
@@ -156,7 +156,7 @@ def test_any_field_like_python(tmp_path, field):
 def test_formats_are_found_out(tmp_path, text):
     path = write(tmp_path, text)
     for keys in (None, "dense", "int"):
-        source = TextEdges(path, keys=keys)
+        source = text_edges(path, keys=keys)
         assert pairs_of(source) == [(1, 2), (3, 4)]
         assert not source.has_text_ids
     assert (source.num_edges, source.num_nodes, source.is_symmetric) == (None, None, False)
@@ -172,42 +172,42 @@ def test_columns_by_name_and_number(tmp_path):
     )
     day = int(dt.datetime(2024, 1, 1, tzinfo=dt.UTC).timestamp())
     expected = [(8, 7, 0.5, day), (6, -7, 2.0, -3540)]
-    by_name = TextEdges(path, columns=("from", "to"), weights="how much", timestamps="when")
-    by_number = TextEdges(path, columns=(4, 2), weights=3, timestamps=1)
+    by_name = text_edges(path, columns=("from", "to"), weights="how much", timestamps="when")
+    by_number = text_edges(path, columns=(4, 2), weights=3, timestamps=1)
     assert edges_of(by_name) == edges_of(by_number) == expected
     assert by_name.has_weights
     assert by_name.has_timestamps
     assert edges_of(by_name) == expected, "batches can be had again"
     path = write(tmp_path, "1 2 5 -70\n3 4 6 80\n")
-    source = TextEdges(path, weights=2, timestamps=3)
+    source = text_edges(path, weights=2, timestamps=3)
     assert edges_of(source) == [(1, 2, 5.0, -70), (3, 4, 6.0, 80)]
 
 
 def test_kinds_of_keys(tmp_path):
-    assert TextEdges(write(tmp_path, "a,b\nc,d\n")).has_text_ids
-    assert pairs_of(TextEdges(write(tmp_path, "source,target\nc,d\n"))) == [("c", "d")]
-    assert pairs_of(TextEdges(write(tmp_path, "1,b\n2,d\n"))) == [("1", "b"), ("2", "d")]
-    assert pairs_of(TextEdges(write(tmp_path, "01,2\n"), keys="text")) == [("01", "2")]
-    assert pairs_of(TextEdges(write(tmp_path, "-1,2\n"))) == [(-1, 2)]
-    assert pairs_of(TextEdges(write(tmp_path, f"1,{2**63}\n"))) == [("1", str(2**63))]
+    assert text_edges(write(tmp_path, "a,b\nc,d\n")).has_text_ids
+    assert pairs_of(text_edges(write(tmp_path, "source,target\nc,d\n"))) == [("c", "d")]
+    assert pairs_of(text_edges(write(tmp_path, "1,b\n2,d\n"))) == [("1", "b"), ("2", "d")]
+    assert pairs_of(text_edges(write(tmp_path, "01,2\n"), keys="text")) == [("01", "2")]
+    assert pairs_of(text_edges(write(tmp_path, "-1,2\n"))) == [(-1, 2)]
+    assert pairs_of(text_edges(write(tmp_path, f"1,{2**63}\n"))) == [("1", str(2**63))]
     # A header over text shows where a column of numbers has a name.
     path = write(tmp_path, "x,y,w\na,b,1\nc,d,2\n")
-    assert [edge[:2] for edge in edges_of(TextEdges(path, weights=2))] == [("a", "b"), ("c", "d")]
-    assert pairs_of(TextEdges(path)) == [("x", "y"), ("a", "b"), ("c", "d")]
+    assert [edge[:2] for edge in edges_of(text_edges(path, weights=2))] == [("a", "b"), ("c", "d")]
+    assert pairs_of(text_edges(path)) == [("x", "y"), ("a", "b"), ("c", "d")]
 
 
 @pytest.mark.parametrize("text", ["", "\n", "# nothing\n", "src,dst\n", "\ufeff"])
 def test_nothing_in_it(tmp_path, text):
     path = write(tmp_path, text)
-    assert edges_of(TextEdges(path)) == []
-    assert edges_of(TextEdges(path, columns=("src", "dst"))) == [] if "src" in text else True
-    rows = TextRows(path, header=True)
+    assert edges_of(text_edges(path)) == []
+    assert edges_of(text_edges(path, columns=("src", "dst"))) == [] if "src" in text else True
+    rows = text_rows(path, header=True)
     assert list(rows.batches(memory=MEMORY)) == []
-    assert list(TextRows(path, key=0, columns=[1]).batches(memory=MEMORY)) == []
+    assert list(text_rows(path, key=0, columns=[1]).batches(memory=MEMORY)) == []
 
 
 def test_estimates(tmp_path):
     path = write(tmp_path, "".join(f"{i},{i * 7}\n" for i in range(100_000)))
-    source = TextEdges(path)
+    source = text_edges(path)
     assert source.estimated_edges == pytest.approx(100_000, rel=0.15)
-    assert TextEdges(write(tmp_path, gzip.compress(path.read_bytes()))).estimated_edges is None
+    assert text_edges(write(tmp_path, gzip.compress(path.read_bytes()))).estimated_edges is None

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 
 import pytest
+from open_sources import text_edges
 from text_tables import MEMORY, pairs_of, write
 
 import graphmount as gm
-from graphmount._sources.text.tables import TextEdges
 from graphmount.errors import SourceError
 
 
@@ -35,7 +35,7 @@ from graphmount.errors import SourceError
 )
 def test_errors_say_where(tmp_path, text, options, message):
     path = write(tmp_path, text)
-    source = TextEdges(path, **options)
+    source = text_edges(path, **options)
     with pytest.raises(SourceError) as caught:
         list(source.batches(memory=MEMORY))
     assert str(caught.value).startswith(f"{path}, line ")
@@ -45,7 +45,7 @@ def test_errors_say_where(tmp_path, text, options, message):
 
 def test_a_late_word_among_integers(tmp_path):
     path = write(tmp_path, "1,2\n" * 100_000 + "x,3\n")
-    source = TextEdges(path)
+    source = text_edges(path)
     assert not source.has_text_ids
     for memory in (50_000, 1 << 28):
         with pytest.raises(SourceError, match=r"line 100001, column 1: \'x\' .* key_type=\'str\'"):
@@ -72,21 +72,21 @@ def test_a_late_word_among_integers(tmp_path):
 def test_wrong_options(tmp_path, options, error, message):
     path = write(tmp_path, "a,b,b\n1,2,3\n")
     with pytest.raises(error, match=message):
-        TextEdges(path, **options)
+        text_edges(path, **options)
 
 
 def test_files_that_are_no_text(tmp_path):
     with pytest.raises(FileNotFoundError):
-        TextEdges(tmp_path / "none.csv")
+        text_edges(tmp_path / "none.csv")
     with pytest.raises(IsADirectoryError):
-        TextEdges(tmp_path)
+        text_edges(tmp_path)
     for text in ("1,2\n".encode("utf-16"), "\ufeff1,2\n".encode("utf-16-be")):
         with pytest.raises(SourceError, match=r"looks like UTF-16; save it as UTF-8"):
-            TextEdges(write(tmp_path, text))
+            text_edges(write(tmp_path, text))
     with pytest.raises(SourceError, match="null bytes in it: this is no text"):
-        TextEdges(write(tmp_path, "1,2\n".encode("utf-16-le")))
+        text_edges(write(tmp_path, "1,2\n".encode("utf-16-le")))
     with pytest.raises(SourceError, match="this is a ZIP archive; unpack it"):
-        TextEdges(write(tmp_path, b"PK\3\4\0\0\0"))
+        text_edges(write(tmp_path, b"PK\3\4\0\0\0"))
 
 
 def test_skip(tmp_path):
@@ -95,18 +95,18 @@ def test_skip(tmp_path):
     for place in range(0, 1000, 50):
         lines.insert(place, "bad line\n")
     path = write(tmp_path, "".join(lines))
-    source = TextEdges(path, on_error="skip")
+    source = text_edges(path, on_error="skip")
     for memory in (1, MEMORY):
         assert pairs_of(source, memory) == good
         assert source.skipped.count == 20
         assert len(source.skipped.examples) == 10
         assert source.skipped.examples[1].startswith(f"{path}, line 51: 1 field, where the first")
-    assert TextEdges(path).has_text_ids
+    assert text_edges(path).has_text_ids
 
 
 def test_file_that_shrinks(tmp_path):
     path = write(tmp_path, "1,2\n" * 1_000_000)
-    batches = TextEdges(path).batches(memory=100_000)
+    batches = text_edges(path).batches(memory=100_000)
     next(batches)
     os.truncate(path, 200_000)
     with pytest.raises(gm.errors.FileChangedError, match="was truncated from 4000000 bytes"):
@@ -117,6 +117,6 @@ def test_names_that_are_no_text(tmp_path):
     path = os.fsencode(tmp_path) + b"/\xff.csv"
     with open(path, "wb") as file:
         file.write(b"1,2\n3,x\n5,6\n7,8\n")
-    source = TextEdges(os.fsdecode(path), keys="int", on_error="skip")
+    source = text_edges(os.fsdecode(path), keys="int", on_error="skip")
     assert pairs_of(source) == [(1, 2), (5, 6), (7, 8)]
     assert "\udcff.csv, line 2" in source.skipped.examples[0]

@@ -13,11 +13,11 @@ import zipfile
 import numpy as np
 import pytest
 from draining import drain_edges, drain_rows
+from open_sources import open_edges, open_rows
 
 import graphmount as gm
 import graphmount.graphzero as gz
 from graphmount._sources.layouts.recognition import find_layout
-from graphmount._sources.opening import open_edges, open_rows
 from graphmount.cli import main
 
 KINDS = {

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from graphmount._compile.edges.intake import Ids
     from graphmount._sources.contract.batches import EdgeSource, RowSource
-    from graphmount._sources.contract.options import OnError
-    from graphmount._sources.tables import Table
+    from graphmount._sources.contract.requests import OnError
+    from graphmount._sources.contract.tables import Table
     from graphmount._support.text_columns import Keys
 
 

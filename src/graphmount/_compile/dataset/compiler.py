@@ -30,8 +30,8 @@ from graphmount._mount.graph import Graph
 from graphmount._mount.memory_report import physical_bytes
 from graphmount._sources.contract.batches import Skipped
 from graphmount._sources.contract.node_keys import as_keys
-from graphmount._sources.table_opening import open_edge_table, open_table
-from graphmount._sources.tables import EdgeTable, Table
+from graphmount._sources.contract.tables import EdgeTable, Table
+from graphmount._sources.opening import open_edge_table, open_table
 from graphmount._support.files.temporary_folders import require_own_process
 from graphmount._support.progress import ProgressOption, staged, steps
 from graphmount._support.sizes import parse_bytes
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from graphmount._sources.contract.batches import RowSource
-    from graphmount._sources.contract.options import OnError
+    from graphmount._sources.contract.requests import OnError
 
 __all__ = ["CompiledDataset", "compile_dataset"]
 

@@ -12,7 +12,7 @@ from graphmount._compile.feature_compiler import compile_features
 from graphmount._dataset.description import DESCRIPTION, encode_description, named_files
 from graphmount._mount.features import FeatureStore
 from graphmount._mount.graph import Graph
-from graphmount._sources.tables import Table
+from graphmount._sources.contract.tables import Table
 from graphmount._support.arguments import as_list
 from graphmount._support.files.opened_folder import OpenedFolder
 from graphmount._support.shown import shown

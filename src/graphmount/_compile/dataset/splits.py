@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphmount._sources.contract.file_stamps import require_unchanged
-from graphmount._sources.opening import open_rows
+from graphmount._sources.contract.tables import Table
+from graphmount._sources.opening import open_table
 from graphmount._support.arguments import as_ids, as_plain
 from graphmount._support.shown import shown
 from graphmount._support.text_columns import TextColumn
@@ -89,7 +90,7 @@ def _read(split: Any, what: str) -> NDArray[Any]:  # noqa: ANN401
 
 
 def _read_file(path: str | os.PathLike[str]) -> NDArray[Any]:
-    source = open_rows(path)
+    source = open_table(Table(source=path))
     if source.num_columns != 1:
         raise SourceError(f"{source.name}: a split is one column of ids, not {source.num_columns}")
     if source.dtype.startswith(("float", "bfloat")):

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from graphmount._sources.contract.batches import EdgeBatch, EdgeSource
-    from graphmount._sources.contract.options import OnError
+    from graphmount._sources.contract.requests import OnError
     from graphmount._support.text_columns import Keys
 
 #: How node ids of a source become those of the graph: as they are, or numbered as they appear.

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from graphmount._mount.handle import Handle
+from graphmount._sources.contract.tables import EdgeTable, Table
 from graphmount._sources.paths import expand, is_paths
-from graphmount._sources.tables import EdgeTable, Table
 from graphmount.errors import ClosedError, SourceError
 
 if TYPE_CHECKING:

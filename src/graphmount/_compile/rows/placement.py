@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from graphmount._mount.graph import Graph
     from graphmount._sources.contract.batches import RowBatch, RowSource
-    from graphmount._sources.contract.options import OnError
+    from graphmount._sources.contract.requests import OnError
     from graphmount._support.text_columns import Keys
 
 __all__ = ["ArrayPlacement", "KeyPlacement", "Placement"]

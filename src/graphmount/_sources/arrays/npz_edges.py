@@ -7,7 +7,7 @@ has an `edge_index` of shape (2, edges). Other archives have two vectors, or one
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from graphmount._sources.arrays.column_edges import ColumnEdges
 from graphmount._sources.arrays.edges import as_ends
@@ -19,27 +19,24 @@ from graphmount.errors import SourceError
 if TYPE_CHECKING:
     from graphmount._sources.arrays.array_stream import Stream
     from graphmount._sources.contract.batches import EdgeSource
+    from graphmount._sources.contract.requests import EdgeRequest
 
 
-def open_npz_edges(
-    path: str,
-    *,
-    columns: tuple[str, ...] | str | None = None,
-    weights: bool | str | None = None,
-    timestamps: str | None = None,
-) -> EdgeSource:
+def open_npz_edges(path: str, request: EdgeRequest) -> EdgeSource:
     """Edges from an archive.
 
     Args:
         path: The file.
-        columns: The members (sources, destinations), or one member with both. By default a SciPy
-            matrix, or `edge_index`.
-        weights: The member with the weights; True for the `data` of a SciPy matrix.
-        timestamps: The member with the times.
+        request: Its `columns` are the members (sources, destinations), or one member with both; by
+            default a SciPy matrix, or `edge_index`. Its `weights` are the name of a member, or True
+            for the `data` of a SciPy matrix; its `timestamps` are the name of a member.
 
     Raises:
         SourceError: The members are not there, or not edges.
     """
+    columns: Any = request.columns
+    weights: Any = request.weights
+    timestamps: Any = request.timestamps
     archive = NpzFile(path)
     if columns is None and "format" in archive and "shape" in archive:
         return _open_matrix(archive, weights, timestamps)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from graphmount._sources.arrow.columns import BadRows
     from graphmount._sources.contract.batches import Skipped
-    from graphmount._sources.contract.options import OnError
+    from graphmount._sources.contract.requests import OnError
 
 
 class RowCheck:

@@ -16,10 +16,10 @@ from graphmount._support.shown import shown
 from graphmount.errors import SourceError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from graphmount._sources.arrow.tables import ArrowTable
-    from graphmount._sources.contract.options import OnError
+    from graphmount._sources.contract.requests import EdgeRequest
     from graphmount._support.text_columns import Keys
 
 #: What a row takes while its columns are converted; strings are as long as they are, mostly less.
@@ -31,36 +31,24 @@ class ArrowEdges:
 
     Args:
         table: The table.
-        columns: The columns (sources, destinations), by name or number; by default the first two.
-        weights: The column with the weights.
-        timestamps: The column with the times.
-        keys: "dense" or "int" to read strings as numbers, "text" to read numbers as strings.
-        on_error: "raise", or "skip" to leave out rows with nulls and such.
+        request: Which columns to read, and what to do with rows that cannot be read. Its `keys` are
+            "dense" or "int" to read strings as numbers, "text" to read numbers as strings.
 
     Raises:
         SourceError: There are no such columns, or of the wrong type.
     """
 
-    def __init__(
-        self,
-        table: ArrowTable,
-        *,
-        columns: Sequence[str | int] | None = None,
-        weights: str | int | None = None,
-        timestamps: str | int | None = None,
-        keys: str | None = None,
-        on_error: OnError = "raise",
-    ) -> None:
+    def __init__(self, table: ArrowTable, request: EdgeRequest) -> None:
         self._table = table
-        if columns is None and len(table.schema.names) < 2:
+        if request.columns is None and len(table.schema.names) < 2:
             found = "one column only" if table.schema.names else "no column"
             raise SourceError(f"{table.name} has {found}; edges have two ends")
-        columns = (0, 1) if columns is None else columns
+        columns = (0, 1) if request.columns is None else request.columns
         if not isinstance(columns, list | tuple) or len(columns) != 2:
             raise ValueError(f"columns={shown(columns)}; name two of them, (sources, destinations)")
         self._places = [find_column(table, column, "columns") for column in columns]
         text = [
-            arrow_columns.has_text_ids(self._type(place), keys, self._label(place))
+            arrow_columns.has_text_ids(self._type(place), request.keys, self._label(place))
             for place in self._places
         ]
         if text[0] != text[1]:
@@ -68,26 +56,28 @@ class ArrowEdges:
                 f"{table.name}: {self._label(self._places[0])} and {self._label(self._places[1])} "
                 "are not both numbers or both text; pass ids='map' with key_type='str', or 'int'"
             )
-        self._weights = self._add(weights, "weights")
+        self._weights = self._add(request.weights, "weights")
         if self._weights is not None:
-            arrow_columns.require_weights(self._type(self._places[-1]), self._label(weights))
-        self._timestamps = self._add(timestamps, "timestamps")
+            place = self._places[self._weights]
+            arrow_columns.require_weights(self._type(place), self._label(place))
+        self._timestamps = self._add(request.timestamps, "timestamps")
         if self._timestamps is not None:
-            arrow_columns.require_timestamps(self._type(self._places[-1]), self._label(timestamps))
-        self._on_error = on_error
+            place = self._places[self._timestamps]
+            arrow_columns.require_timestamps(self._type(place), self._label(place))
+        self._on_error = request.on_error
         self.name = table.name
         self.size = table.size
-        self.num_edges = table.num_rows if on_error == "raise" else None
+        self.num_edges = table.num_rows if request.on_error == "raise" else None
         self.estimated_edges: int | None = None
         self.num_nodes: int | None = None
         self.node_ids: Keys | None = None
         self.is_symmetric = False
         self.has_text_ids = text[0]
-        self.has_weights = weights is not None
-        self.has_timestamps = timestamps is not None
+        self.has_weights = self._weights is not None
+        self.has_timestamps = self._timestamps is not None
         self.skipped = Skipped()
 
-    def _add(self, column: str | int | None, option: str) -> int | None:
+    def _add(self, column: object, option: str) -> int | None:
         """Where among the columns read this one is."""
         if column is None:
             return None
@@ -97,9 +87,8 @@ class ArrowEdges:
     def _type(self, place: int) -> object:
         return self._table.schema.field(place).type
 
-    def _label(self, place: str | int | None) -> str:
-        name = self._table.schema.names[place] if isinstance(place, int) else place
-        return f"{self._table.name}, column {name!r}"
+    def _label(self, place: int) -> str:
+        return f"{self._table.name}, column {self._table.schema.names[place]!r}"
 
     def batches(self, *, memory: int) -> Iterator[EdgeBatch]:
         """See `EdgeSource`."""

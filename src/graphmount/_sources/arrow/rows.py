@@ -18,12 +18,12 @@ from graphmount._sources.contract.batches import RowBatch, Skipped
 from graphmount.errors import SourceError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
     from graphmount._sources.arrow.tables import ArrowTable
-    from graphmount._sources.contract.options import OnError
+    from graphmount._sources.contract.requests import RowRequest
 
 _KEY_BYTES = 192
 
@@ -33,24 +33,16 @@ class ArrowRows:
 
     Args:
         table: The table.
-        key: The column that says which node a row belongs to; without it, rows are in order.
-        columns: The columns with the values, by name or number; by default all but the key.
-        on_error: "raise", or "skip" to leave out rows with nulls and such.
+        request: Which columns to read, and what to do with rows that cannot be read.
 
     Raises:
         SourceError: There are no such columns, or they do not hold numbers.
     """
 
-    def __init__(
-        self,
-        table: ArrowTable,
-        *,
-        key: str | int | None = None,
-        columns: Sequence[str | int] | str | int | None = None,
-        on_error: OnError = "raise",
-    ) -> None:
+    def __init__(self, table: ArrowTable, request: RowRequest) -> None:
+        key, columns = request.key, request.columns
         self._table = table
-        self._on_error = on_error
+        self._on_error = request.on_error
         self._key = None if key is None else find_column(table, key, "key")
         if columns is None:
             self._values = [i for i in range(len(table.schema.names)) if i != self._key]
@@ -61,7 +53,7 @@ class ArrowRows:
             raise SourceError(f"{table.name} has no column with values")
         self.name = table.name
         self.size = table.size
-        self.num_rows = table.num_rows if on_error == "raise" else None
+        self.num_rows = table.num_rows if request.on_error == "raise" else None
         self.has_keys = key is not None
         self.has_text_keys = self._key is not None and arrow_columns.has_text_ids(
             self._type(self._key), None, self._label(self._key)

@@ -10,7 +10,8 @@ import os
 
 from graphmount._sources.arrays.npy_files import NPY_MAGIC, open_npy
 from graphmount._sources.arrays.stored_bytes import file_size
-from graphmount._sources.layouts.recognition import DatasetLayout, SourceArguments
+from graphmount._sources.contract.tables import EdgeTable, Table
+from graphmount._sources.layouts.recognition import DatasetLayout
 from graphmount._support.files.regular_files import open_regular
 from graphmount.errors import SourceError
 
@@ -39,14 +40,13 @@ def igb_layout(folder: str) -> DatasetLayout:
     rows = _rows(features, (_NUM_COLUMNS,)) if os.path.exists(features) else None
     num_nodes = None
     if rows is not None:
-        shape = rows.options.get("shape")
-        num_nodes = shape[0] if shape else open_npy(features).shape[0]
-        if shape:
+        num_nodes = rows.shape[0] if rows.shape else open_npy(features).shape[0]
+        if rows.shape:
             notes.append("Features and labels have no header; their shape is IGB's own.")
     return DatasetLayout(
         kind="IGB",
         folder=folder,
-        edges=SourceArguments(
+        edges=EdgeTable(
             source=os.path.join(folder, "processed", "paper__cites__paper", "edge_index.npy")
         ),
         features=rows,
@@ -56,15 +56,14 @@ def igb_layout(folder: str) -> DatasetLayout:
     )
 
 
-def _rows(path: str, row_shape: tuple[int, ...]) -> SourceArguments:
+def _rows(path: str, row_shape: tuple[int, ...]) -> Table:
     with open_regular(path) as file:
         if file.read(len(NPY_MAGIC)) == NPY_MAGIC:
-            return SourceArguments(source=path)
+            return Table(source=path)
     row_bytes = 4 * (row_shape[0] if row_shape else 1)
     for num_rows in _HEADERLESS_SIZES.values():
         if file_size(path) == num_rows * row_bytes:
-            options = {"shape": (num_rows, *row_shape), "dtype": "float32"}
-            return SourceArguments(source=path, options=options)
+            return Table(source=path, shape=(num_rows, *row_shape), source_dtype="float32")
     sizes = " or ".join(
         f"{num_rows * row_bytes} ({name})" for name, num_rows in _HEADERLESS_SIZES.items()
     )

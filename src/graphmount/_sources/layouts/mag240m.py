@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from graphmount._sources.arrays.npy_files import open_npy
-from graphmount._sources.layouts.recognition import DatasetLayout, SourceArguments
+from graphmount._sources.contract.tables import EdgeTable, Table
+from graphmount._sources.layouts.recognition import DatasetLayout
 from graphmount._support.files.regular_files import open_regular
 
 _PARTIAL = (
@@ -37,18 +38,18 @@ def mag240m_layout(folder: str) -> DatasetLayout:
     return DatasetLayout(
         kind="MAG240M",
         folder=folder,
-        edges=SourceArguments(
+        edges=EdgeTable(
             source=os.path.join(folder, "processed", "paper___cites___paper", "edge_index.npy")
         ),
-        features=SourceArguments(source=features) if os.path.exists(features) else None,
-        labels=SourceArguments(source=labels) if os.path.exists(labels) else None,
+        features=Table(source=features) if os.path.exists(features) else None,
+        labels=Table(source=labels) if os.path.exists(labels) else None,
         splits=splits,
         num_nodes=open_npy(features).shape[0] if os.path.exists(features) else None,
         notes=(*notes, *([split_note] if split_note else [])),
     )
 
 
-def _read_splits(path: str) -> tuple[dict[str, SourceArguments], str | None]:
+def _read_splits(path: str) -> tuple[dict[str, Table], str | None]:
     """The arrays of split_dict.pt, and a note if they cannot be read."""
     if not os.path.exists(path):
         return {}, None
@@ -68,7 +69,7 @@ def _read_splits(path: str) -> tuple[dict[str, SourceArguments], str | None]:
     except Exception as error:  # noqa: BLE001  (whatever torch raises: splits are not essential)
         reason = str(error).partition("\n")[0]
         return {}, f"The splits in split_dict.pt could not be read safely: {reason}"
-    return {name: SourceArguments(source=ids) for name, ids in splits.items()}, None
+    return {name: Table(source=ids) for name, ids in splits.items()}, None
 
 
 #: NumPy 2 has its parts under another name than NumPy 1, which wrote most of these files.

@@ -12,12 +12,11 @@ import os
 import zlib
 
 from graphmount._sources.arrays.npz_files import NpzFile
-from graphmount._sources.layouts.recognition import DatasetLayout, SourceArguments
+from graphmount._sources.contract.tables import EdgeTable, Table
+from graphmount._sources.layouts.recognition import DatasetLayout
 from graphmount._support.files.regular_files import open_regular
 from graphmount._support.shown import shown
 from graphmount.errors import SourceError
-
-_TEXT = {"delimiter": ",", "header": False}
 
 #: The name of the split tells the dataset: by sales rank products, by species proteins.
 _INVERSE_ADDED = ("sales_ranking", "species")
@@ -62,9 +61,7 @@ def ogb_layout(folder: str) -> DatasetLayout:
     return DatasetLayout(
         kind="OGB",
         folder=folder,
-        edges=SourceArguments(
-            source=os.path.join(raw, "edge.csv.gz"), options={**_TEXT, "keys": "dense"}
-        ),
+        edges=EdgeTable(source=os.path.join(raw, "edge.csv.gz"), delimiter=",", header=False),
         features=_rows(raw, "node-feat.csv.gz", "float32"),
         labels=_rows(raw, "node-label.csv.gz", "int64"),
         splits=splits,
@@ -95,27 +92,23 @@ def ogb_archive_layout(folder: str) -> DatasetLayout:
     return DatasetLayout(
         kind="OGB",
         folder=folder,
-        edges=SourceArguments(source=path, options={"columns": "edge_index"}),
-        features=SourceArguments(source=path, options={"member": "node_feat"})
-        if "node_feat" in archive
-        else None,
-        labels=SourceArguments(source=labels, options={"member": "node_label"})
-        if has_labels
-        else None,
+        edges=EdgeTable(source=path, columns="edge_index"),
+        features=Table(source=path, member="node_feat") if "node_feat" in archive else None,
+        labels=Table(source=labels, member="node_label") if has_labels else None,
         splits=_splits(folder)[0],
         num_nodes=num_nodes,
         notes=tuple(notes),
     )
 
 
-def _rows(raw: str, name: str, dtype: str) -> SourceArguments | None:
+def _rows(raw: str, name: str, dtype: str) -> Table | None:
     path = os.path.join(raw, name)
     if not os.path.exists(path):
         return None
-    return SourceArguments(source=path, options={**_TEXT, "dtype": dtype})
+    return Table(source=path, delimiter=",", header=False, source_dtype=dtype)
 
 
-def _splits(folder: str) -> tuple[dict[str, SourceArguments], str | None]:
+def _splits(folder: str) -> tuple[dict[str, Table], str | None]:
     """The splits, and the name of the scheme by which they were made."""
     parent = os.path.join(folder, "split")
     schemes = sorted(os.listdir(parent)) if os.path.isdir(parent) else []

@@ -9,24 +9,14 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING
 
 from graphmount.errors import SourceError
 
-__all__ = ["DatasetLayout", "SourceArguments", "find_layout"]
+if TYPE_CHECKING:
+    from graphmount._sources.contract.tables import EdgeTable, Table
 
-
-@dataclass(frozen=True, kw_only=True)
-class SourceArguments:
-    """Arguments of `open_edges` or `open_rows`: `open_rows(x.source, **x.options)`.
-
-    Attributes:
-        source: A path, or an array.
-        options: The keyword arguments.
-    """
-
-    source: Any
-    options: dict[str, Any] = field(default_factory=dict)
+__all__ = ["DatasetLayout", "find_layout"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,10 +38,10 @@ class DatasetLayout:
 
     kind: str
     folder: str
-    edges: SourceArguments
-    features: SourceArguments | None = None
-    labels: SourceArguments | None = None
-    splits: dict[str, SourceArguments] = field(default_factory=dict)
+    edges: EdgeTable
+    features: Table | None = None
+    labels: Table | None = None
+    splits: dict[str, Table] = field(default_factory=dict)
     num_nodes: int | None = None
     directed: bool = True
     notes: tuple[str, ...] = ()

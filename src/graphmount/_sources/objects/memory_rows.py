@@ -60,7 +60,7 @@ class MemoryRows:
         source: object,
         *,
         key: int | ArrayLike | Sequence[str] | None = None,
-        columns: Sequence[int] | None = None,
+        columns: Sequence[int] | Sequence[str] | None = None,
     ) -> None:
         array, self.dtype = _as_matrix(source)
         self._array = array
@@ -186,7 +186,7 @@ def _name_of(source: object) -> str:
 
 
 def _chosen_columns(
-    array: NDArray[Any], columns: Sequence[int] | None, key: object
+    array: NDArray[Any], columns: Sequence[int] | Sequence[str] | None, key: object
 ) -> list[int] | None:
     """The numbers of the columns to take, or None for all."""
     if columns is None:

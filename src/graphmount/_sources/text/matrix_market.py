@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from graphmount._sources.contract.options import OnError
+    from graphmount._sources.contract.requests import OnError
     from graphmount._support.text_columns import Keys
 
 MTX_MAGIC = b"%%MatrixMarket"

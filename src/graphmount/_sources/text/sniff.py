@@ -72,13 +72,13 @@ class Sample:
     is_whole: bool
     compression: Compression | None
 
-    def rows(self, *, delimiter: str, comments: str, quotes: bool) -> list[Row]:
+    def rows(self, *, delimiter: str, comments: str) -> list[Row]:
         """The first rows, at most a thousand. Such as cannot be split are empty."""
         return _core.split_text(
             self.text,
             delimiter=delimiter,
             comments=comments,
-            quotes=quotes,
+            quotes=True,
             max_rows=_SAMPLE_ROWS,
         )
 
@@ -127,7 +127,7 @@ def _parts_of(path: str, compression: Compression | None) -> Iterator[bytes]:
             yield part
 
 
-def find_delimiter(sample: Sample, *, comments: str, quotes: bool) -> tuple[str, list[Row]]:
+def find_delimiter(sample: Sample, *, comments: str) -> tuple[str, list[Row]]:
     """The character that separates fields, an empty string for blanks; and the first rows.
 
     It is the one that gives the same number of fields in the most rows, and the most numbers.
@@ -138,7 +138,7 @@ def find_delimiter(sample: Sample, *, comments: str, quotes: bool) -> tuple[str,
         # Without it each row is one field. To look is faster than to split.
         if not any(mark.encode() in sample.text for mark in delimiter or " \t"):
             continue
-        rows = sample.rows(delimiter=delimiter, comments=comments, quotes=quotes)
+        rows = sample.rows(delimiter=delimiter, comments=comments)
         if not rows:
             break
         [(width, count)] = Counter(map(len, rows)).most_common(1)
@@ -153,7 +153,7 @@ def find_delimiter(sample: Sample, *, comments: str, quotes: bool) -> tuple[str,
         if score > best_score:
             best, best_rows, best_score = delimiter, rows, score
     if best_rows is None:
-        best_rows = sample.rows(delimiter=best, comments=comments, quotes=quotes)
+        best_rows = sample.rows(delimiter=best, comments=comments)
     return best, best_rows
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from graphmount import _core
 from graphmount._sources.contract.batches import Skipped
@@ -29,15 +29,11 @@ from graphmount.errors import SourceError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from graphmount._sources.contract.options import OnError
+    from graphmount._sources.contract.requests import EdgeRequest, KeyKind, RowRequest
     from graphmount._sources.text.sniff import Kind, Row
 
-__all__ = ["Column", "KeyKind", "Output", "TextTable", "as_keys"]
+__all__ = ["Output", "TextTable", "as_keys"]
 
-#: A column by its name in the header, or its number, from 0 on.
-Column: TypeAlias = str | int
-#: What node ids are: positions (integers from 0 on), integers of any sign, or text.
-KeyKind: TypeAlias = Literal["dense", "int", "text"]
 #: One array to make: the type of its items, and the columns they come from.
 Output: TypeAlias = "tuple[str, list[int]]"
 
@@ -59,38 +55,27 @@ class TextTable:
         skipped: Rows that were left out in the last (or present) pass.
     """
 
-    def __init__(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        delimiter: str | None,
-        header: bool | None,
-        comments: str,
-        quotes: bool,
-        on_error: OnError,
-    ) -> None:
-        require_choice("header", header, (None, True, False))
-        require_choice("quotes", quotes, (True, False))
-        require_choice("on_error", on_error, ("raise", "skip"))
+    def __init__(self, path: str, request: EdgeRequest | RowRequest) -> None:
+        delimiter, comments = request.delimiter, request.comments
+        require_choice("header", request.header, (None, True, False))
         require_text("delimiter", delimiter)
         require_text("comments", comments)
         if comments is None:
             raise TypeError("comments=None; pass '' if no line is a comment")
-        self.name = os.fsdecode(path)
+        self.name = path
         self.size = os.stat(path).st_size
-        self.header = header
+        self.header = request.header
         self.skipped = Skipped()
         self._comments = comments
-        self._quotes = quotes
-        self._skips = on_error == "skip"
+        self._skips = request.on_error == "skip"
         if self.size > _MANY_BYTES:
             _core.start_threads()  # they get their processors while the sample is looked at
         self._sample = read_sample(self.name)
         if delimiter is None:
-            found, self.rows = find_delimiter(self._sample, comments=comments, quotes=quotes)
+            found, self.rows = find_delimiter(self._sample, comments=comments)
         else:
             found = "" if delimiter == " " else delimiter
-            self.rows = self._sample.rows(delimiter=found, comments=comments, quotes=quotes)
+            self.rows = self._sample.rows(delimiter=found, comments=comments)
         self._delimiter = found
 
     @property
@@ -116,7 +101,11 @@ class TextTable:
         text = self._sample.text
         return len(text) / max(text.count(b"\n"), 1) or 1.0
 
-    def find_column(self, column: Column, argument: str) -> int:
+    def find_optional(self, column: object, argument: str) -> int | None:
+        """The number of a column, or None for none."""
+        return None if column is None else self.find_column(column, argument)
+
+    def find_column(self, column: object, argument: str) -> int:
         """The number of a column that was given by its name or number."""
         if not isinstance(column, str):
             return as_count(column, argument)
@@ -159,7 +148,6 @@ class TextTable:
 
     def key_type(self, keys: KeyKind | None, columns: list[int]) -> str:
         """What the core should make of columns of node ids."""
-        require_choice("keys", keys, ("dense", "int", "text", None))
         if keys is None:
             # A column that is not there is of no kind: whoever reads it says what is wrong.
             is_int = not self.data_rows or all(
@@ -172,9 +160,7 @@ class TextTable:
         return any(column < len(row) for row in self.data_rows)
 
     @contextmanager
-    def reading(
-        self, outputs: list[Output], *, memory: int, missing_is_nan: bool = False
-    ) -> Iterator[TextReading]:
+    def reading(self, outputs: list[Output], *, memory: int) -> Iterator[TextReading]:
         """A pass over the table, which makes an array for each output."""
         as_count(memory, "memory", least=1)
         self.skipped.clear()
@@ -192,10 +178,10 @@ class TextTable:
                 stream=stream,
                 delimiter=self._delimiter,
                 comments=self._comments,
-                quotes=self._quotes,
+                quotes=True,
                 header=bool(self.header),
                 outputs=outputs,
-                missing_is_nan=missing_is_nan,
+                missing_is_nan=False,
                 skip_errors=self._skips,
                 longest_line=_longest_line(memory),
             )

@@ -8,7 +8,7 @@ be compressed with gzip, bzip2, xz or zstd. What is not said is guessed from the
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,22 +19,18 @@ from graphmount._support.shown import shown
 from graphmount.errors import SourceError
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from graphmount._sources.contract.batches import Skipped
-    from graphmount._sources.contract.options import OnError
+    from graphmount._sources.contract.requests import EdgeRequest, RowRequest
     from graphmount._sources.contract.row_sink import RowSink
     from graphmount._sources.text.sniff import Kind
-    from graphmount._sources.text.table import Column, KeyKind, Output
+    from graphmount._sources.text.table import Output
     from graphmount._support.text_columns import Keys
 
-__all__ = ["TextEdges", "TextRows", "TextValues"]
-
-#: What values can be read as.
-TextValues: TypeAlias = Literal["float32", "float64", "int64"]
+__all__ = ["TextEdges", "TextRows"]
 
 #: More than this at once makes nothing faster.
 _LARGEST_BATCH_BYTES = 16 << 20
@@ -43,64 +39,35 @@ _LARGEST_BATCH_BYTES = 16 << 20
 class TextEdges:
     """The edges in a text table; an `EdgeSource`.
 
+    Times are integers, or dates and times as in ISO 8601, which become seconds since 1970 (of UTC,
+    unless they have an offset; parts of a second are cut off).
+
     Args:
         path: The file.
-        columns: Where edges begin and end: names of columns, or their numbers, from 0 on; by
-            default the first two.
-        weights: The column of the weights.
-        timestamps: The column of the times: integers, or dates and times as in ISO 8601, which
-            become seconds since 1970 (of UTC, unless they have an offset; parts of a second are cut
-            off).
-        keys: What ids are: "dense" for integers from 0 on, "int" for integers of any sign, "text"
-            for text; None to find out whether they are integers.
-        delimiter: What separates fields, " " for any run of blanks; None to find out.
-        header: Whether the first row holds the names of the columns; None to find out.
-        comments: Lines that begin with one of these characters are left out.
-        quotes: Whether fields may be in double quotes.
-        on_error: What to do with rows that cannot be read: "raise", or "skip" and count them.
+        request: Which columns to read, and how.
 
     Raises:
         SourceError: The file is no text table, or there is no such column.
         OSError: The file cannot be read.
     """
 
-    def __init__(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        columns: tuple[Column, Column] | None = None,
-        weights: Column | None = None,
-        timestamps: Column | None = None,
-        keys: KeyKind | None = None,
-        delimiter: str | None = None,
-        header: bool | None = None,
-        comments: str = "#%",
-        quotes: bool = True,
-        on_error: OnError = "raise",
-    ) -> None:
-        self._table = table = TextTable(
-            path,
-            delimiter=delimiter,
-            header=header,
-            comments=comments,
-            quotes=quotes,
-            on_error=on_error,
-        )
-        columns = (0, 1) if columns is None else columns
+    def __init__(self, path: str, request: EdgeRequest) -> None:
+        self._table = table = TextTable(path, request)
+        columns = (0, 1) if request.columns is None else request.columns
         if not isinstance(columns, list | tuple) or len(columns) != 2:
             raise ValueError(
                 f"columns={shown(columns)}; give two, where edges begin and where they end"
             )
         ends = [table.find_column(column, "columns") for column in columns]
-        weight = None if weights is None else table.find_column(weights, "weights")
-        time = None if timestamps is None else table.find_column(timestamps, "timestamps")
+        weight = table.find_optional(request.weights, "weights")
+        time = table.find_optional(request.timestamps, "timestamps")
         picks: list[tuple[int, Kind]] = [(column, "id") for column in ends]
         if weight is not None:
             picks.append((weight, "number"))
         if time is not None:
             picks += [(time, "integer"), (time, "time")]
         table.settle_header(picks)
-        key_type = table.key_type(keys, ends)
+        key_type = table.key_type(request.keys, ends)
         self._outputs: list[Output] = [(key_type, [column]) for column in ends]
         if weight is not None:
             self._outputs.append(("float32", [weight]))
@@ -135,82 +102,48 @@ class TextRows:
 
     Args:
         path: The file.
-        key: The column that says which node a row belongs to: its name, or its number, from 0 on;
-            None if rows are in the order of the nodes.
-        columns: The columns of values, by name or number, in the order wanted; None for all but the
-            key.
-        keys: What keys are: "dense" for integers from 0 on, "int" for integers of any sign, "text"
-            for text; None to find out whether they are integers.
-        dtype: "float32", "float64" or "int64"; None for int64 if all values in the first rows are
-            integers, else float32.
-        missing: What an empty field is: an "error", or "nan".
-        delimiter: What separates fields, " " for any run of blanks; None to find out.
-        header: Whether the first row holds the names of the columns; None to find out.
-        comments: Lines that begin with one of these characters are left out.
-        quotes: Whether fields may be in double quotes.
-        on_error: What to do with rows that cannot be read: "raise", or "skip" and count them.
+        request: Which columns to read, and how. They are read as its `source_dtype`; if that is
+            None, as int64 if all values in the first rows are integers, else as float32.
 
     Raises:
         SourceError: The file is no text table, or there is no such column.
         OSError: The file cannot be read.
     """
 
-    def __init__(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        key: Column | None = None,
-        columns: Column | Sequence[Column] | None = None,
-        keys: KeyKind | None = None,
-        dtype: TextValues | None = None,
-        missing: Literal["error", "nan"] = "error",
-        delimiter: str | None = None,
-        header: bool | None = None,
-        comments: str = "#%",
-        quotes: bool = True,
-        on_error: OnError = "raise",
-    ) -> None:
+    def __init__(self, path: str, request: RowRequest) -> None:
+        dtype = request.source_dtype
         require_choice("dtype", dtype, ("float32", "float64", "int64", None))
-        require_choice("missing", missing, ("error", "nan"))
-        self._table = table = TextTable(
-            path,
-            delimiter=delimiter,
-            header=header,
-            comments=comments,
-            quotes=quotes,
-            on_error=on_error,
-        )
-        key_column = None if key is None else table.find_column(key, "key")
-        values = self._find_values(columns, key_column)
+        self._table = table = TextTable(path, request)
+        key_column = table.find_optional(request.key, "key")
+        values = self._find_values(request.columns, key_column)
         picks: list[tuple[int, Kind]] = [(column, "number") for column in values]
         if key_column is not None:
             picks.append((key_column, "id"))
         table.settle_header(picks)
-        if dtype is None:
-            is_int = bool(table.data_rows) and all(table.is_integer(c) for c in values)
-            self._dtype_is_guessed = is_int
-            dtype = "int64" if is_int else "float32"
-        else:
-            self._dtype_is_guessed = False
-        self._missing_is_nan = missing == "nan"
-        self._outputs: list[Output] = [(dtype, values)]
+        # A guess of integers may turn out to be wrong.
+        self._dtype_is_guessed = (
+            dtype is None
+            and bool(table.data_rows)
+            and all(table.is_integer(column) for column in values)
+        )
+        self.dtype: str = str(dtype or ("int64" if self._dtype_is_guessed else "float32"))
+        self._outputs: list[Output] = [(self.dtype, values)]
         key_type = None
         if key_column is not None:
-            key_type = table.key_type(keys, [key_column])
+            key_type = table.key_type(None, [key_column])
             self._outputs.append((key_type, [key_column]))
         self.name: str = table.name
         self.size: int | None = table.size
         self.num_rows: int | None = None
         self.num_columns: int = len(values)
         self.is_vector: bool = len(values) == 1
-        self.dtype: str = dtype
         self.has_keys: bool = key_column is not None
         self.has_text_keys: bool = key_type == "text"
         self.knows_sinks: bool = not self.has_text_keys
         self.skipped: Skipped = table.skipped
 
     def _find_values(
-        self, columns: Column | Sequence[Column] | None, key_column: int | None
+        self, columns: Sequence[int] | Sequence[str] | None, key_column: int | None
     ) -> list[int]:
         if columns is None:
             if self._table.data_rows and not any(self._table.data_rows):
@@ -241,9 +174,7 @@ class TextRows:
     def _read(self, sink: RowSink | None, memory: int) -> Iterator[RowBatch]:
         memory = min(memory, _LARGEST_BATCH_BYTES)
         try:
-            with self._table.reading(
-                self._outputs, memory=memory, missing_is_nan=self._missing_is_nan
-            ) as reading:
+            with self._table.reading(self._outputs, memory=memory) as reading:
                 if sink is not None:
                     no_rows = self._shape(np.empty(0, dtype=self.dtype))
                     for done in reading.write_to(sink):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import graphmount as gm
 from graphmount._sources.layouts.recognition import find_layout
@@ -12,8 +13,6 @@ from graphmount.cli.output import note
 
 if TYPE_CHECKING:
     import argparse
-
-    from graphmount._sources.layouts.recognition import SourceArguments
 
 
 def add_to(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -65,16 +64,14 @@ def _compile(options: argparse.Namespace) -> int:
         note(f"{layout.kind}: {layout.folder}")
         for line in layout.notes:
             note(f"  {line}")
-    edges = layout.edges
-    reading = {name: value for name, value in edges.options.items() if name != "keys"}
     features, labels = {}, None
     if layout.features is not None:
-        features["x"] = _table(layout.features, dtype=options.dtype)
+        features["x"] = replace(layout.features, dtype=options.dtype)
     if layout.labels is not None:
-        labels = _table(layout.labels, dtype=options.label_dtype, nan=options.label_nan)
+        labels = replace(layout.labels, dtype=options.label_dtype, nan=options.label_nan)
     done = gm.compile_dataset(
         options.out,
-        edges=gm.EdgeTable(source=edges.source, **reading),
+        edges=layout.edges,
         features=features,
         labels=labels,
         splits={name: split.source for name, split in layout.splits.items()},
@@ -100,12 +97,3 @@ def _compile(options: argparse.Namespace) -> int:
         thing="edges",
     )
     return 0
-
-
-def _table(
-    rows: SourceArguments, *, dtype: str | None, nan: Literal["keep", "error"] | float = "keep"
-) -> gm.Table:
-    """A source of a layout, whose dtype is that of the source, and how to store it."""
-    reading = dict(rows.options)
-    source_dtype = reading.pop("dtype", None)
-    return gm.Table(source=rows.source, dtype=dtype, nan=nan, source_dtype=source_dtype, **reading)

@@ -68,7 +68,8 @@ class EdgeTable:
 
     Attributes:
         source: Where the edges come from.
-        columns: Which columns hold source and destination.
+        columns: Which columns hold source and destination; or which member of an `.npz` file holds
+            both.
         weights: The column of the weights, or an array of them.
         timestamps: The column of the times, or an array of them.
         delimiter: For text: what stands between the columns.
@@ -87,7 +88,7 @@ class EdgeTable:
     """
 
     source: Any
-    columns: tuple[str | int, str | int] | None = None
+    columns: tuple[str | int, str | int] | str | None = None
     weights: ArrayLike | str | int | bool | None = None
     timestamps: ArrayLike | str | int | None = None
     delimiter: str | None = None

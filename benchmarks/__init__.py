@@ -1,10 +1,13 @@
-"""Benchmarks, each run from the root of a clone as `python -m benchmarks.bench_mount`.
+"""Benchmarks: every number that the documentation states comes from here.
 
-What is measured: `bench_mount` (opening, and reading a file larger than memory), `bench_verify`,
-`bench_advice`, `bench_compile_text`, `bench_compile_large` and `bench_compile_features`. What they
-share: `memcap` (a command with little memory), `page_cache` (cold and warm), `patterns` and
-`edge_streams` (data whose every value is known), `scratch` (the folder it is put into), `job_runs`
-(tools that take turns), `environment` and `report` (what is printed and kept). `open_once`,
-`read_rows`, `compile_job` and `compiled_lists` are the processes being measured or asked. Other
-libraries that they compare with are in `peers`.
+`graphmount bench NAME` runs them from an installation; `python -m benchmarks.cases.bench_mount`
+runs one from the root of a clone. `catalog` lists them by name, and `suite` runs several and writes
+the report. The rooms, each of which uses only those before it:
+
+- `harness`: fair conditions, such as a memory limit, a cold page cache, and interleaved processes.
+- `data`: graphs and tables whose every value is known.
+- `jobs`: what runs in a process of its own, so that its memory and time can be measured.
+- `peers`: other libraries that are compared with, each in an environment of its own.
+- `report`: figures with their units, the results file, charts, and the page.
+- `cases`: the benchmarks.
 """

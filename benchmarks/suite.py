@@ -19,9 +19,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from .environment import environment
-from .html_report import write_report
-from .results import Result, write_results
+from .harness.environment import environment
+from .report.page import write_report
+from .report.results import Result, write_results
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,7 +76,7 @@ def run_entry(entry: Entry, *, quick: bool, folder: str | None) -> Result:
         return {**nothing, "skipped": [{"what": f"all of {entry.name}", "why": why}]}
     with tempfile.TemporaryDirectory(prefix="graphmount-bench-") as place:
         path = os.path.join(place, "result.json")
-        command = [sys.executable, "-m", f"{__package__}.{entry.module}", "--no-facts"]
+        command = [sys.executable, "-m", f"{__package__}.cases.{entry.module}", "--no-facts"]
         command += ["--json", path]
         command += ["--quick"] if quick else []
         command += [] if folder is None else ["--folder", folder]

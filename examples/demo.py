@@ -41,7 +41,7 @@ def train(options: argparse.Namespace, console: Console) -> bool:
     """Runs the training with little memory. Returns whether there was a limit."""
     command = [sys.executable, str(_HERE / "demo_training.py"), str(options.folder)]
     command += ["--memory", options.memory, "--epochs", str(options.epochs)]
-    memcap = [sys.executable, str(_HERE.parent / "benchmarks" / "memcap.py")]
+    memcap = [sys.executable, str(_HERE.parent / "benchmarks" / "harness" / "memcap.py")]
     limited = [*memcap, f"{options.limit}M", "--", *command]
     status = subprocess.run(limited, check=False).returncode  # noqa: S603
     if status == _NO_LIMIT:

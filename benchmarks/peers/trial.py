@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .environments import Peer
 
 _SCRIPTS = Path(__file__).parent / "scripts"
-_CANNOT = 3  # as `scripts/in_turns.py` has it
+_CANNOT = 3  # as `scripts/turn_loop.py` has it
 
 
 class CannotError(RuntimeError):

@@ -15,7 +15,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from in_turns import disk_read_bytes, own_memory
+from turn_loop import disk_read_bytes, own_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable

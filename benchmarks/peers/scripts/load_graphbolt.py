@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import in_turns
+import turn_loop
 
 if TYPE_CHECKING:
     import argparse
@@ -55,4 +55,4 @@ class Loading:
 
 
 if __name__ == "__main__":
-    in_turns.main(Loading, needs=("batch",))
+    turn_loop.main(Loading, needs=("batch",))

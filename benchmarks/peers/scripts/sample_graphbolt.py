@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import in_turns
+import turn_loop
 
 if TYPE_CHECKING:
     import argparse
@@ -51,4 +51,4 @@ class Sampling:
 
 
 if __name__ == "__main__":
-    in_turns.main(Sampling)
+    turn_loop.main(Sampling)

@@ -94,17 +94,17 @@ def _list(_: argparse.Namespace, names: list[str]) -> int:
 
 def _compare(options: argparse.Namespace, names: list[str]) -> int:
     before, after = _take(names, 2, "compare BEFORE.json AFTER.json")
-    status: int = _module("compare").compare(before, after, share=options.share)
+    status: int = _module("report.compare").compare(before, after, share=options.share)
     return status
 
 
 def _report(options: argparse.Namespace, names: list[str]) -> int:
     (path,) = _take(names, 1, "report RESULTS.json")
-    results = _module("results").read_results(path)
+    results = _module("report.results").read_results(path)
     out = options.out or os.path.dirname(os.path.abspath(path))
     os.makedirs(out, exist_ok=True)
-    _module("html_report").write_report(results, os.path.join(out, "report.html"))
-    written = _module("plot_files").write_plots(results, os.path.join(out, "plots"))
+    _module("report.page").write_report(results, os.path.join(out, "report.html"))
+    written = _module("report.plot_files").write_plots(results, os.path.join(out, "plots"))
     print(f"{os.path.join(out, 'report.html')}, and {written} plots beside it")
     return 0
 

@@ -10,12 +10,12 @@ import xml.etree.ElementTree as ET
 
 import pytest
 from bench_results import make_results, plots
-from graphmount.benchmarks.axis import Axis, axis_for, label
-from graphmount.benchmarks.html_report import to_html
-from graphmount.benchmarks.plot import Plot, bars
-from graphmount.benchmarks.plot_files import write_plots
-from graphmount.benchmarks.svg_chart import to_svg
-from graphmount.benchmarks.units import Spread, Unit, spread_of
+from graphmount.benchmarks.report.axis import Axis, axis_for, label
+from graphmount.benchmarks.report.page import to_html
+from graphmount.benchmarks.report.plot import Plot, bars
+from graphmount.benchmarks.report.plot_files import write_plots
+from graphmount.benchmarks.report.svg_chart import to_svg
+from graphmount.benchmarks.report.units import Spread, Unit, spread_of
 
 SVG = "{http://www.w3.org/2000/svg}"
 #: Says in the page what a script can see of its layout.
@@ -48,7 +48,9 @@ def parsed(plot: Plot) -> ET.Element:
     return ET.fromstring(to_svg(plot))  # noqa: S314  (our own)
 
 
-@pytest.mark.parametrize("name", ["axis", "catalog", "compare", "plot", "units"])
+@pytest.mark.parametrize(
+    "name", ["catalog", "report.axis", "report.compare", "report.plot", "report.units"]
+)
 def test_examples_in_docstrings(name):
     import doctest
 
@@ -143,7 +145,7 @@ def test_the_page_says_it_all():
         "Second paragraph with &lt;tags&gt;",
         "<code>walks</code>",
         "Not measured here: fio (it is not &lt;installed&gt;)",
-        "python -m graphmount.benchmarks.bench_walk",
+        "python -m graphmount.benchmarks.cases.bench_walk",
         "It failed",
         "A &amp; B",
         "<td class=left>unknown",

@@ -32,7 +32,7 @@ def run_memcap(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 def run_benchmark(name: str, tmp_path: Path, *options: str) -> Any:
     results = tmp_path / "results.json"
-    command = [sys.executable, "-m", f"benchmarks.{name}", "--quick", "--json", str(results)]
+    command = [sys.executable, "-m", f"benchmarks.cases.{name}", "--quick", "--json", str(results)]
     command += ["--folder", str(tmp_path), *options]
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stdout + run.stderr
@@ -347,7 +347,7 @@ def test_gather(tmp_path: Path) -> None:
 
 
 def test_too_small_a_disk_is_said_at_once(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "benchmarks.bench_verify", "--size", "1000T"]
+    command = [sys.executable, "-m", "benchmarks.cases.bench_verify", "--size", "1000T"]
     command += ["--folder", str(tmp_path)]
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert run.returncode == 1

@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 import pytest
-from graphmount.benchmarks import papers_data
+from graphmount.benchmarks.data import papers_data
 from run_mode import IS_LONG
 
 SMALL = papers_data.Shape(num_nodes=150_001, num_edges=2_100_000, num_train=1000)
@@ -83,7 +83,7 @@ def test_from_end_to_end(origin, tmp_path):
     command = [
         sys.executable,
         "-m",
-        "graphmount.benchmarks.bench_papers",
+        "graphmount.benchmarks.cases.bench_papers",
         "--quick",
         "--batches",
         "2",

@@ -132,8 +132,8 @@ def test_hops_of_pyg_are_told_apart(
 
 @pytest.mark.parametrize("way", ["take", "index", "index-random", "graphbolt"])
 def test_peers_gather(tmp_path: Path, way: str) -> None:
-    peers = pytest.importorskip("graphmount.benchmarks.gather_peers")
-    patterns = pytest.importorskip("graphmount.benchmarks.patterns")
+    peers = pytest.importorskip("graphmount.benchmarks.cases.parts.gather_peers")
+    patterns = pytest.importorskip("graphmount.benchmarks.data.patterns")
     patterns.write_npy(patterns.matrix(1 << 17), str(tmp_path / "x.npy"))
     ids = np.array([0, 5, 5, 250])
     np.save(tmp_path / "ids.npy", ids)
@@ -153,7 +153,7 @@ def test_peers_gather(tmp_path: Path, way: str) -> None:
 
 
 def test_wrong_rows_of_a_loader_are_counted() -> None:
-    loaders = pytest.importorskip("graphmount.benchmarks.bench_loader_peers")
+    loaders = pytest.importorskip("graphmount.benchmarks.cases.bench_loader_peers")
     nodes = np.array([3, 1, 70_000])
     rows = loaders.features_of(nodes)
     shown = {"nodes": nodes, "rows": rows}
@@ -164,25 +164,25 @@ def test_wrong_rows_of_a_loader_are_counted() -> None:
 
 
 def test_batches_that_never_got_done_give_bounds() -> None:
-    loaders = pytest.importorskip("graphmount.benchmarks.bench_loader_peers")
+    loaders = pytest.importorskip("graphmount.benchmarks.cases.bench_loader_peers")
 
-    def played(speeds: list[float], steps: int, seconds: float) -> Any:
+    def outcome(speeds: list[float], steps: int, seconds: float) -> Any:
         turns = [{"batches_per_second": speed} for speed in speeds]
-        return SimpleNamespace(turns=turns, goodbye={"steps": steps, "all_seconds": seconds})
+        return SimpleNamespace(turns=turns, summary={"steps": steps, "all_seconds": seconds})
 
-    ours = played([10.0, 20.0], 60, 4.0)
+    ours = outcome([10.0, 20.0], 60, 4.0)
     assert loaders.speed_of(ours).median == 15
     # None in 80 seconds is less than one in 80, and never less than that is.
-    assert loaders.speed_of(played([0.0, 0.0], 0, 80.0)) == "< 0.013"
-    assert loaders.times_of(ours, played([0.0, 0.0], 0, 80.06)) == "> 1,200"
+    assert loaders.speed_of(outcome([0.0, 0.0], 0, 80.0)) == "< 0.013"
+    assert loaders.times_of(ours, outcome([0.0, 0.0], 0, 80.06)) == "> 1,200"
     # One in the second turn took the time of both.
-    assert loaders.speed_of(played([0.0, 0.5], 1, 4.0)) == 0.25
-    assert loaders.times_of(ours, played([0.0, 0.5], 1, 4.0)) == 60
-    assert loaders.times_of(ours, played([5.0, 5.0], 20, 4.0)).median == 3
+    assert loaders.speed_of(outcome([0.0, 0.5], 1, 4.0)) == 0.25
+    assert loaders.times_of(ours, outcome([0.0, 0.5], 1, 4.0)) == 60
+    assert loaders.times_of(ours, outcome([5.0, 5.0], 20, 4.0)).median == 3
 
 
 def play_script(command: list[str], turns: int = 2, seconds: float = 0.05) -> list[dict[str, Any]]:
-    """What a script says in its turns, and its goodbye."""
+    """What a script says in its turns, and its summary."""
     given = f"0 {seconds}\n" * turns
     run = subprocess.run(command, input=given, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
@@ -194,10 +194,10 @@ def play_script(command: list[str], turns: int = 2, seconds: float = 0.05) -> li
 def toy_script(tmp_path: Path, body: str) -> list[str]:
     path = tmp_path / "toy.py"
     path.write_text(
-        f"import sys, time\nsys.path.insert(0, {str(SCRIPTS)!r})\nimport in_turns\n"
+        f"import sys, time\nsys.path.insert(0, {str(SCRIPTS)!r})\nimport turn_loop\n"
         f"class Toy:\n    def __init__(self, options): pass\n    def step(self):\n{body}"
         "    def check(self): raise ImportError('this cannot be done')\n"
-        "in_turns.main(Toy)\n"
+        "turn_loop.main(Toy)\n"
     )
     return [sys.executable, str(path), str(tmp_path)]
 

@@ -5,7 +5,8 @@ import sys
 
 import pytest
 from bench_results import make_results
-from graphmount.benchmarks import catalog, compare, results, suite
+from graphmount.benchmarks import catalog, suite
+from graphmount.benchmarks.report import compare, results
 
 from graphmount.cli import main
 
@@ -20,7 +21,7 @@ def write(path, document):
 def test_every_benchmark_is_in_the_catalog():
     import importlib.resources
 
-    files = importlib.resources.files("graphmount.benchmarks").iterdir()
+    files = importlib.resources.files("graphmount.benchmarks.cases").iterdir()
     modules = {file.name[:-3] for file in files if file.name.startswith("bench_")}
     assert modules == {entry.module for entry in catalog.entries_of(["all"])}
 
@@ -43,7 +44,7 @@ def test_a_run_and_its_files(tmp_path, capfd):
     assert found["quick"]
     assert found["command"] == "graphmount bench ids --quick"
     (result,) = found["benchmarks"]
-    assert result["command"].startswith("python -m graphmount.benchmarks.bench_ids --quick")
+    assert result["command"].startswith("python -m graphmount.benchmarks.cases.bench_ids --quick")
     assert result["tables"].keys() == result["units"].keys()
     assert "bench_ids --quick" in (out / "report.html").read_text()
     assert main(["bench", "report", str(out / "results.json"), "--out", str(tmp_path / "2")]) == 0

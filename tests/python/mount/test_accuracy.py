@@ -31,7 +31,14 @@ def results(tmp_path_factory):
             pytest.skip(f"{package} is not installed")
     folder = tmp_path_factory.mktemp("accuracy")
     out = folder / "results.json"
-    command = [sys.executable, "-m", "benchmarks.bench_accuracy", "--quick", "--json", str(out)]
+    command = [
+        sys.executable,
+        "-m",
+        "benchmarks.cases.bench_accuracy",
+        "--quick",
+        "--json",
+        str(out),
+    ]
     run = subprocess.run(
         [*command, "--folder", str(folder)], cwd=ROOT, capture_output=True, text=True, check=False
     )

@@ -9,7 +9,7 @@ pytestmark = pytest.mark.skipif(not MEMCAP.exists(), reason="no benchmarks here 
 
 @pytest.mark.parametrize("scale", [10, 17])
 def test_communities(scale):
-    from benchmarks.edge_streams import Communities, community_blocks
+    from benchmarks.data.edge_streams import Communities, community_blocks
 
     num_nodes = 1 << scale
     count = 16 * num_nodes
@@ -43,14 +43,14 @@ def test_communities(scale):
 
 
 def test_communities_are_the_same_every_time():
-    from benchmarks.edge_streams import community_blocks
+    from benchmarks.data.edge_streams import community_blocks
 
     one, other = (np.concatenate(list(community_blocks(4096, 512))) for _ in range(2))
     assert (one == other).all()
 
 
 def test_communities_need_an_even_number_of_edges():
-    from benchmarks.edge_streams import community_blocks
+    from benchmarks.data.edge_streams import community_blocks
 
     for count in (1025, 510):
         with pytest.raises(ValueError, match=f"even, and at least as many as nodes, not {count}"):

@@ -3,9 +3,9 @@
 import dataclasses
 import json
 
-from graphmount.benchmarks.plot import Plot, bars
-from graphmount.benchmarks.results import FORMAT
-from graphmount.benchmarks.units import Spread, Unit, seconds, text
+from graphmount.benchmarks.report.plot import Plot, bars
+from graphmount.benchmarks.report.results import FORMAT
+from graphmount.benchmarks.report.units import Spread, Unit, seconds, text
 
 ROWS = [
     {"way": "ours <fast>", "seconds": Spread(1.0, 0.9, 1.1, 5), "rows": 1200},
@@ -42,7 +42,7 @@ def make_results(*, quick: bool = False, factor: float = 1.0):
         "about": "How fast `walks` are.\n\nSecond paragraph with <tags>.",
         "status": 0,
         "seconds": 12.0,
-        "command": "python -m graphmount.benchmarks.bench_walk",
+        "command": "python -m graphmount.benchmarks.cases.bench_walk",
         "tables": {"Uniform <walks>": rows},
         "units": {"Uniform <walks>": units},
         "plots": plots(),

@@ -9,7 +9,7 @@ from pathlib import Path
 #: The folder of what tests share, scripts among it.
 SUPPORT = Path(__file__).parent
 #: Limits the memory of a command; there only in a clone.
-MEMCAP = Path(__file__).parents[3] / "benchmarks" / "memcap.py"
+MEMCAP = Path(__file__).parents[3] / "benchmarks" / "harness" / "memcap.py"
 #: With long campaigns.
 IS_LONG = os.environ.get("GRAPHMOUNT_LONG") == "1"
 #: On a core that sanitizers watch: slow, and with memory of its own.

@@ -1,0 +1,1 @@
+"""The benchmarks, one per module: what is measured, checked and shown."""

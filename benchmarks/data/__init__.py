@@ -1,0 +1,1 @@
+"""The data that benchmarks work on; every value of it is known, so that answers can be checked."""

@@ -1,0 +1,1 @@
+"""Fair conditions: memory limits, a cold page cache, interleaved processes, scratch folders."""

@@ -11,6 +11,7 @@ from open_sources import open_edges
 from run_mode import IS_SANITIZED
 
 import graphmount as gm
+from graphmount._sources.text.matrix_market import MatrixMarketEdges
 from graphmount.errors import SourceError
 
 PEAK = """
@@ -94,3 +95,23 @@ def test_columns_that_no_line_has(column, tmp_path):
         list(open_edges(path, columns=(0, column)).batches(memory=1 << 20))
     with pytest.raises(ValueError, match="columns must be at least 0 and at most"):
         open_edges(path, columns=(0, 10**5000))
+
+
+@pytest.mark.parametrize("memory", [1, 700, 1 << 20])
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ([b"1 2", b"3 x", b"1" * (1 << 17)], "line 4: expected 2 numbers, found '3 x'"),
+        ([b"1 2", b" " * (1 << 17), b"3 x"], "line 4: longer than 64 KiB"),
+        ([b"1 2" + b" " * ((1 << 16) - 3), b"3 x"], "line 3: longer than 64 KiB"),
+        ([b"1 2" + b" " * ((1 << 16) - 4), b"3 x"], "line 4: expected 2 numbers, found '3 x'"),
+    ],
+)
+def test_first_mistake_of_a_matrix_does_not_depend_on_memory(memory, lines, said, tmp_path):
+    """A long line was found, or not, by how much was read at once, and before earlier mistakes."""
+    path = tmp_path / "m.mtx"
+    head = b"%%MatrixMarket matrix coordinate pattern general\n4 4 3\n"
+    path.write_bytes(head + b"\n".join(lines) + b"\n")
+    with pytest.raises(SourceError) as caught:
+        list(MatrixMarketEdges(str(path), weights=False, on_error="raise").batches(memory=memory))
+    assert said in str(caught.value)

@@ -43,6 +43,17 @@ _LONGEST_LINE = 1 << 16
 _MOST_DIGITS = 18
 
 
+def _first_long_line(lines: bytes) -> int | None:
+    """Where the first line begins that is too long, if there is one."""
+    start = 0
+    while len(lines) - start >= _LONGEST_LINE:
+        end = lines.rfind(b"\n", start, start + _LONGEST_LINE)
+        if end < 0:
+            return start
+        start = end + 1
+    return None
+
+
 class MatrixMarketEdges:
     """Edges of a Matrix Market file; an `EdgeSource`.
 
@@ -123,25 +134,23 @@ class MatrixMarketEdges:
         return num_rows, num_columns, num_entries
 
     def _line(self, file: IO[bytes], number: int) -> bytes:
-        line = self._read_line(file, number)
-        if not line:
-            raise SourceError(
-                f"{self.name} ends at line {number}, before its entries; get the file anew"
-            )
-        return line
-
-    def _read_line(self, file: IO[bytes], number: int) -> bytes:
-        """The rest of the line that the file stands in, with its line break if it has one."""
         try:
             line = file.readline(_LONGEST_LINE)
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise self._damaged(error) from error
-        if len(line) == _LONGEST_LINE and not line.endswith(b"\n"):
+        if not line:
             raise SourceError(
-                f"{self.name}, line {number}: longer than {_LONGEST_LINE >> 10} KiB; lines of a "
-                "Matrix Market file have 1,024 characters at most, so this is none, or damaged"
+                f"{self.name} ends at line {number}, before its entries; get the file anew"
             )
+        if _first_long_line(line) is not None:
+            raise self._too_long(number)
         return line
+
+    def _too_long(self, number: int) -> SourceError:
+        return SourceError(
+            f"{self.name}, line {number}: longer than {_LONGEST_LINE >> 10} KiB; lines of a "
+            "Matrix Market file have 1,024 characters at most, so this is none, or damaged"
+        )
 
     def _damaged(self, error: Exception) -> SourceError:
         return SourceError(f"{self.name} is damaged: {error}; get the file anew")
@@ -177,12 +186,17 @@ class MatrixMarketEdges:
             try:
                 file.seek(self._body)
                 while block := file.read(num_bytes):
+                    if not block.endswith(b"\n"):
+                        block += file.readline(_LONGEST_LINE)
+                    # What is wrong in the lines before a long one is said first.
+                    long_line = _first_long_line(block)
+                    block = block[:long_line]
                     before = num_lines
                     num_lines += block.count(b"\n")
-                    if not block.endswith(b"\n"):
-                        block += self._read_line(file, num_lines + 1)
-                        num_lines += block.endswith(b"\n")
-                    yield block, before, raw.tell()
+                    if block:
+                        yield block, before, raw.tell()
+                    if long_line is not None:
+                        raise self._too_long(num_lines + 1)
             except (EOFError, zlib.error, gzip.BadGzipFile) as error:
                 raise self._damaged(error) from error
 

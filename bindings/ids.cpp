@@ -53,7 +53,21 @@ void bind_names_part(nb::module_& module) {
 }
 
 using Numbers = Column<std::int64_t>;
-using Bytes = Column<std::uint8_t>;
+using Names = std::pair<Numbers, Column<std::uint8_t>>;  // offsets, and what they cut
+
+struct CallerNumbers {
+  std::span<const std::int64_t> numbers;
+
+  std::span<const std::int64_t> column() const { return numbers; }
+  std::size_t size() const { return numbers.size(); }
+};
+
+CallerNumbers to_keys(const Numbers& keys) {
+  return {to_span(keys)};
+}
+CallerNames to_keys(const Names& keys) {
+  return to_names(keys.first, keys.second);
+}
 
 // fill(out) without the GIL, where out has `size` numbers.
 template <class Fill>
@@ -75,49 +89,41 @@ auto to_external_names(const NodeIds& ids, const Numbers& nodes) {
   return std::pair(to_numpy(std::move(names.offsets)), to_numpy(std::move(names.bytes)));
 }
 
-void bind_node_ids_part(nb::module_& module) {
+// The calls that take keys of one kind.
+template <class Keys>
+void bind_lookups(nb::class_<NodeIds>& cls) {
   using Out = std::span<std::int64_t>;
-  nb::class_<NodeIds>(module, "NodeIds")
-      .def(nb::init<std::shared_ptr<const Graph>>(), "graph"_a)
+  cls.def(
+         "to_internal",
+         [](const NodeIds& ids, const Keys& given) {
+           const auto keys = to_keys(given);
+           return make_numbers(keys.size(), [&](Out out) { ids.to_internal(keys.column(), out); });
+         },
+         "keys"_a)
+      .def(
+          "find",
+          [](const NodeIds& ids, const Keys& given) {
+            const auto keys = to_keys(given);
+            return make_numbers(keys.size(), [&](Out out) { ids.find(keys.column(), out); });
+          },
+          "keys"_a);
+}
+
+void bind_node_ids_part(nb::module_& module) {
+  nb::class_<NodeIds> cls(module, "NodeIds");
+  cls.def(nb::init<std::shared_ptr<const Graph>>(), "graph"_a)
       .def(
           "to_external",
           [](const NodeIds& ids, const Numbers& nodes) {
-            return make_numbers(nodes.size(),
-                                [&](Out out) { ids.to_external(to_span(nodes), out); });
+            return make_numbers(nodes.size(), [&](std::span<std::int64_t> out) {
+              ids.to_external(to_span(nodes), out);
+            });
           },
           "nodes"_a)
-      .def("to_external_names", &to_external_names, "nodes"_a)
-      .def(
-          "to_internal",
-          [](const NodeIds& ids, const Numbers& keys) {
-            return make_numbers(keys.size(), [&](Out out) { ids.to_internal(to_span(keys), out); });
-          },
-          "keys"_a)
-      .def(
-          "names_to_internal",
-          [](const NodeIds& ids, const Numbers& offsets, const Bytes& bytes) {
-            const CallerNames keys = to_names(offsets, bytes);
-            return make_numbers(keys.size(), [&](Out out) { ids.to_internal(keys.column(), out); });
-          },
-          "offsets"_a, "bytes"_a)
-      .def(
-          "find",
-          [](const NodeIds& ids, const Numbers& keys) {
-            return make_numbers(keys.size(), [&](Out out) { ids.find(to_span(keys), out); });
-          },
-          "keys"_a)
-      .def(
-          "find_names",
-          [](const NodeIds& ids, const Numbers& offsets, const Bytes& data) {
-            const CallerNames keys = to_names(offsets, data);
-            return make_numbers(keys.size(), [&](Out out) { ids.find(keys.column(), out); });
-          },
-          "offsets"_a, "data"_a);
+      .def("to_external_names", &to_external_names, "nodes"_a);
+  bind_lookups<Numbers>(cls);
+  bind_lookups<Names>(cls);
 }
-
-using Numbers = Column<std::int64_t>;
-using Bytes = Column<std::uint8_t>;
-using Names = std::pair<Numbers, Bytes>;  // offsets, and what they cut
 
 template <class Items>
 auto copy_to_numpy(const Items& items) {
@@ -125,44 +131,18 @@ auto copy_to_numpy(const Items& items) {
   return to_numpy(std::vector<Item>(items.begin(), items.end()));
 }
 
-void bind_id_maps_part(nb::module_& module) {
-  nb::class_<NumberMap>(module, "NumberMap")
-      .def(nb::init<>())
-      .def("__len__", [](const NumberMap& self) { return self.keys().size(); })
-      .def_prop_ro("memory_bytes", &NumberMap::bytes)
+// What the maps of both kinds of keys have in common.
+template <class Map, class Keys>
+nb::class_<Map> bind_map(nb::module_& module, const char* name) {
+  nb::class_<Map> cls(module, name);
+  cls.def(nb::init<>())
+      .def("__len__", [](const Map& self) { return self.keys().size(); })
+      .def_prop_ro("memory_bytes", &Map::bytes)
       .def(
           "add",
-          [](NumberMap& self, const Numbers& first, const Numbers& second) {
-            std::vector<NodeId> first_ids(first.size()), second_ids(second.size());
-            {
-              const GilRelease release;
-              self.add(to_span(first), to_span(second), first_ids, second_ids);
-            }
-            return std::pair(to_numpy(std::move(first_ids)), to_numpy(std::move(second_ids)));
-          },
-          "first"_a, "second"_a)
-      .def(
-          "find",
-          [](const NumberMap& self, const Numbers& keys) {
-            std::vector<NodeId> ids(keys.size());
-            {
-              const GilRelease release;
-              self.find(to_span(keys), ids);
-            }
-            return to_numpy(std::move(ids));
-          },
-          "keys"_a)
-      .def("keys", [](const NumberMap& self) { return copy_to_numpy(self.keys()); });
-
-  nb::class_<NameMap>(module, "NameMap")
-      .def(nb::init<>())
-      .def("__len__", [](const NameMap& self) { return self.keys().size(); })
-      .def_prop_ro("memory_bytes", &NameMap::bytes)
-      .def(
-          "add",
-          [](NameMap& self, const Names& first, const Names& second) {
-            const CallerNames firsts = to_names(first.first, first.second);
-            const CallerNames seconds = to_names(second.first, second.second);
+          [](Map& self, const Keys& first, const Keys& second) {
+            const auto firsts = to_keys(first);
+            const auto seconds = to_keys(second);
             std::vector<NodeId> first_ids(firsts.size()), second_ids(seconds.size());
             {
               const GilRelease release;
@@ -173,22 +153,25 @@ void bind_id_maps_part(nb::module_& module) {
           "first"_a, "second"_a)
       .def(
           "find",
-          [](const NameMap& self, const Numbers& offsets, const Bytes& bytes) {
-            const CallerNames names = to_names(offsets, bytes);
-            std::vector<NodeId> ids(names.size());
-            {
-              const GilRelease release;
-              self.find(names.column(), ids);
-            }
-            return to_numpy(std::move(ids));
+          [](const Map& self, const Keys& given) {
+            const auto keys = to_keys(given);
+            return make_numbers(keys.size(),
+                                [&](std::span<NodeId> out) { self.find(keys.column(), out); });
           },
-          "offsets"_a, "bytes"_a)
-      .def("keys", [](const NameMap& self) {
-        const NameColumn names = self.keys();
-        const std::span<const char> bytes = names.bytes;
-        return std::pair(copy_to_numpy(names.offsets),
-                         to_numpy(std::vector<std::uint8_t>(bytes.begin(), bytes.end())));
-      });
+          "keys"_a);
+  return cls;
+}
+
+void bind_id_maps_part(nb::module_& module) {
+  bind_map<NumberMap, Numbers>(module, "NumberMap").def("keys", [](const NumberMap& self) {
+    return copy_to_numpy(self.keys());
+  });
+  bind_map<NameMap, Names>(module, "NameMap").def("keys", [](const NameMap& self) {
+    const NameColumn names = self.keys();
+    const std::span<const char> bytes = names.bytes;
+    return std::pair(copy_to_numpy(names.offsets),
+                     to_numpy(std::vector<std::uint8_t>(bytes.begin(), bytes.end())));
+  });
 }
 
 }  // namespace

@@ -10,6 +10,9 @@
 
 namespace graphmount {
 
+/// How far the state of SplitMix64 moves from one number to the next.
+inline constexpr std::uint64_t kSplitMixStep = 0x9E3779B97F4A7C15;
+
 /// Spreads every bit of `bits` over all 64: a bijection (Stafford's 13th variant of MurmurHash3's).
 constexpr std::uint64_t mix_bits(std::uint64_t bits) {
   bits = (bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9;
@@ -56,7 +59,7 @@ class Draws {
  public:
   constexpr explicit Draws(RandomKey key) : state_(key.bits()) {}
 
-  constexpr std::uint64_t bits() { return mix_bits(state_ += 0x9E3779B97F4A7C15); }
+  constexpr std::uint64_t bits() { return mix_bits(state_ += kSplitMixStep); }
   constexpr std::uint64_t below(std::uint64_t count) { return scale_bits(bits(), count); }
   constexpr double unit() { return to_unit(bits()); }
 

@@ -330,7 +330,7 @@ class Graph(NeighborSampling, RandomWalks, NegativeSampling):
         """As `to_internal`, for keys as sources have them; -1 for those that no node has."""
         external = _core.NodeIds(self._open())
         if isinstance(keys, TextColumn):
-            return as_native(external.find_names(keys.offsets, keys.data))
+            return as_native(external.find((keys.offsets, keys.data)))
         return as_native(external.find(keys))
 
     def to_internal(self, keys: ArrayLike | Sequence[str]) -> NDArray[np.int64]:
@@ -365,7 +365,7 @@ class Graph(NeighborSampling, RandomWalks, NegativeSampling):
         except (TypeError, UnicodeEncodeError):
             _refuse_names(names)
             raise
-        return as_native(external.names_to_internal(*columns))
+        return as_native(external.to_internal(columns))
 
 
 def _refuse_names(names: NDArray[Any]) -> None:

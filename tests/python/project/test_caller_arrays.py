@@ -44,8 +44,6 @@ SHARED_MEMORY = {
     "ids.cpp": {
         "nodes": "checked when used",
         "keys": "values",
-        "first": "values",
-        "second": "values",
     },
     "loading.cpp": {"weights": "copied with the GIL held"},
     "sampling.cpp": {

@@ -16,11 +16,12 @@
 
 namespace graphmount {
 
-/// The table of both maps. A slot holds a number plus one, below 32 bits of the key's hash; 0 is an
-/// empty slot.
+/// The hash table of keys that are numbered one after the other and kept elsewhere. A slot holds a
+/// number plus one, below 32 bits of the key's hash; 0 is an empty slot.
 class IdTable {
  public:
-  IdTable() : IdTable(1 << 10) {}
+  /// `num_slots` is a power of two.
+  explicit IdTable(std::size_t num_slots = 1 << 10);
   std::uint64_t bytes() const { return slots_.bytes(); }
 
   void prefetch(std::uint64_t hash) const { __builtin_prefetch(&slots_[place(hash)]); }
@@ -47,10 +48,10 @@ class IdTable {
   }
   /// A key that is not there yet.
   void insert(std::uint64_t hash, NodeId number);
+  /// Forgets all keys, and keeps the memory.
+  void clear();
 
  private:
-  explicit IdTable(std::size_t num_slots);
-
   std::size_t place(std::uint64_t hash) const {
     return static_cast<std::size_t>(hash) & (slots_.size() - 1);
   }
@@ -60,41 +61,63 @@ class IdTable {
   Buffer<std::uint64_t> slots_;
 };
 
-class NumberMap {
+/// Integers as keys, in the order of their numbers.
+class NumberKeys {
  public:
-  /// The numbers of two columns of keys. Those not met before get the next numbers, row by row: the
-  /// first key of a row, then its second.
-  void add(std::span<const std::int64_t> first, std::span<const std::int64_t> second,
-           std::span<NodeId> first_out, std::span<NodeId> second_out);
-  /// The number of each key, or -1.
-  void find(std::span<const std::int64_t> keys, std::span<NodeId> out) const;
-  std::span<const std::int64_t> keys() const { return keys_.span(); }
-  std::uint64_t bytes() const { return table_.bytes() + keys_.bytes(); }
+  using Key = std::int64_t;
+  using Column = std::span<const std::int64_t>;
+
+  static std::uint64_t hash(Key key) { return hash_number(key); }
+  Column column() const { return keys_.span(); }
+  void push_back(Key key);
+  std::uint64_t bytes() const { return keys_.bytes(); }
 
  private:
-  NodeId find_one(std::int64_t key, std::uint64_t hash) const;
-  NodeId add_one(std::int64_t key);
-
-  IdTable table_;
   Buffer<std::int64_t> keys_;
 };
 
-class NameMap {
+/// The same for strings.
+class NameKeys {
  public:
-  NameMap();
-  void add(const NameColumn& first, const NameColumn& second, std::span<NodeId> first_out,
-           std::span<NodeId> second_out);
-  void find(const NameColumn& keys, std::span<NodeId> out) const;
-  NameColumn keys() const { return {offsets_.span(), characters_.span()}; }
-  std::uint64_t bytes() const { return table_.bytes() + offsets_.bytes() + characters_.bytes(); }
+  using Key = std::string_view;
+  using Column = NameColumn;
+
+  NameKeys();
+  static std::uint64_t hash(Key key) { return hash_name(key); }
+  Column column() const { return {offsets_.span(), characters_.span()}; }
+  void push_back(Key key);
+  std::uint64_t bytes() const { return offsets_.bytes() + characters_.bytes(); }
 
  private:
-  NodeId find_one(std::string_view key, std::uint64_t hash) const;
-  NodeId add_one(std::string_view key);
-
-  IdTable table_;
   Buffer<std::int64_t> offsets_;
   Buffer<char> characters_;
 };
+
+template <class Keys>
+class IdMap {
+ public:
+  using Column = typename Keys::Column;
+
+  /// The numbers of two columns of keys. Those not met before get the next numbers, row by row: the
+  /// first key of a row, then its second.
+  void add(const Column& first, const Column& second, std::span<NodeId> first_out,
+           std::span<NodeId> second_out);
+  /// The number of each key, or -1.
+  void find(const Column& keys, std::span<NodeId> out) const;
+  Column keys() const { return keys_.column(); }
+  std::uint64_t bytes() const { return table_.bytes() + keys_.bytes(); }
+
+ private:
+  using Key = typename Keys::Key;
+
+  NodeId find_one(Key key, std::uint64_t hash) const;
+  NodeId add_one(Key key);
+
+  IdTable table_;
+  Keys keys_;
+};
+
+using NumberMap = IdMap<NumberKeys>;
+using NameMap = IdMap<NameKeys>;
 
 }  // namespace graphmount

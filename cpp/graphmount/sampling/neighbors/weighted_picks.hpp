@@ -31,8 +31,7 @@ struct WeightedScratch {
 /// One place, by the alias table of a list that has a positive weight.
 inline std::uint64_t pick_by_alias(std::uint64_t bits, std::span<const std::uint64_t> alias) {
   const std::uint64_t place = scale_bits(bits, alias.size());
-  const std::uint64_t entry = read_once(&alias[place]);
-  return static_cast<std::uint32_t>(bits) < alias_threshold(entry) ? place : alias_of(entry);
+  return pick_by_alias(read_once(&alias[place]), place, static_cast<std::uint32_t>(bits));
 }
 
 /// How many of the weights are positive, but not more than `most`, which is where looking ends.

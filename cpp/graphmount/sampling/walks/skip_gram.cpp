@@ -18,25 +18,6 @@ constexpr std::int64_t kLeastRows = 16;
 // The part of the key that negatives are drawn by: no walker has this number.
 constexpr std::uint64_t kNegativeDraws = UINT64_MAX;
 
-class MarkingSink {
- public:
-  MarkingSink(NodeId* out, std::uint64_t columns) : out_(out), columns_(columns) {}
-
-  void visit(std::uint64_t walker, std::uint64_t step, NodeId node) {
-    out_[walker * columns_ + step] = node;
-  }
-  void restart(std::uint64_t walker, std::uint64_t step, NodeId node) {
-    visit(walker, step, node | kRestartMark);
-  }
-  void rest(std::uint64_t walker, std::uint64_t step, NodeId node) {
-    std::fill_n(out_ + walker * columns_ + step, columns_ - step, node);
-  }
-
- private:
-  NodeId* out_;
-  std::uint64_t columns_;
-};
-
 // Ordered pairs of different places that are at most `window` apart.
 std::uint64_t pairs_of(std::uint64_t places, std::uint64_t window) {
   const std::uint64_t most = std::min(window, places - 1);
@@ -78,15 +59,7 @@ SkipGramWalks::SkipGramWalks(const Graph& graph, const Walkers& walkers, const W
   if (window == 0) throw std::invalid_argument("window must be at least 1");
   require_walkable(graph, walkers, options);
   rows_ = allocate_walks(num_walks_, walkers.length);
-  const auto count = static_cast<std::int64_t>(num_walks_);
-  read_walk_lists(graph, options, [&](const auto& lists) {
-    parallel_for(count, balanced_grain(count, kLeastWalkers),
-                 [&](std::int64_t begin, std::int64_t end) {
-                   MarkingSink sink(rows_->data(), columns_);
-                   walk_range(lists, walkers, options, static_cast<std::uint64_t>(begin),
-                              static_cast<std::uint64_t>(end), sink);
-                 });
-  });
+  walk_to_rows(graph, walkers, options, rows_->data(), kRestartMark);
   first_pair_.assign(num_walks_ + 1, 0);
   for_each_row(num_walks_, [&](std::uint64_t walker) {
     each_stretch(walker, [&](std::uint64_t begin, std::uint64_t end) {

@@ -1,12 +1,12 @@
-// Counts how often nodes are met: a hash table that grows with the nodes it meets, and is emptied
-// without giving its memory back, since the next start is about as large.
+// Counts how often nodes are met. It grows with the nodes it meets, and is emptied without giving
+// its memory back, since the next start meets about as many.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "graphmount/base/random.hpp"
-#include "graphmount/base/types.hpp"
+#include "graphmount/graph/ids/id_map.hpp"
 
 namespace graphmount {
 
@@ -18,18 +18,15 @@ struct Visit {
 class VisitTable {
  public:
   void add(NodeId node, std::int64_t count) {
-    std::size_t slot = first_slot(node);
-    while (slots_[slot] != 0) {
-      Visit& visit = visits_[slots_[slot] - 1];
-      if (visit.node == node) {
-        visit.count += count;
-        return;
-      }
-      slot = (slot + 1) & (slots_.size() - 1);
+    const std::uint64_t hash = hash_of(node);
+    const auto is_node = [&](NodeId place) { return at(place).node == node; };
+    if (const NodeId place = table_.find(hash, is_node); place >= 0) {
+      at(place).count += count;
+      return;
     }
+    table_.reserve_one(visits_.size(), [&](std::uint64_t i) { return hash_of(visits_[i].node); });
+    table_.insert(hash, static_cast<NodeId>(visits_.size()));
     visits_.push_back({node, count});
-    slots_[slot] = visits_.size();
-    if (visits_.size() * 2 > slots_.size()) grow();
   }
 
   /// What was added since it was empty, a node only once; may be put into another order before
@@ -38,25 +35,15 @@ class VisitTable {
 
   void clear() {
     visits_.clear();
-    slots_.assign(slots_.size(), 0);
+    table_.clear();
   }
 
  private:
-  std::size_t first_slot(NodeId node) const {
-    return mix_bits(static_cast<std::uint64_t>(node)) & (slots_.size() - 1);
-  }
-
-  void grow() {
-    slots_.assign(slots_.size() * 2, 0);
-    for (std::size_t i = 0; i < visits_.size(); ++i) {
-      std::size_t slot = first_slot(visits_[i].node);
-      while (slots_[slot] != 0) slot = (slot + 1) & (slots_.size() - 1);
-      slots_[slot] = i + 1;
-    }
-  }
+  static std::uint64_t hash_of(NodeId node) { return mix_bits(static_cast<std::uint64_t>(node)); }
+  Visit& at(NodeId place) { return visits_[static_cast<std::size_t>(place)]; }
 
   std::vector<Visit> visits_;
-  std::vector<std::size_t> slots_ = std::vector<std::size_t>(64);  // 1 + the place in visits_
+  IdTable table_{64};  // places in `visits_`
 };
 
 }  // namespace graphmount

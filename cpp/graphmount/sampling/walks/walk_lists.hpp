@@ -65,12 +65,12 @@ class WalkLists {
   EdgeId settle(ListRange list, Pick pick) const {
     if constexpr (!kWeighted) return pick.position;
     const std::uint64_t entry = read_once(alias_ + pick.position);
-    EdgeId position = pick.position;
-    if (pick.part >= alias_threshold(entry)) {
+    const auto place = static_cast<std::uint64_t>(pick.position - list.begin);
+    const EdgeId position =
+        list.begin + static_cast<EdgeId>(pick_by_alias(entry, place, pick.part));
+    if (position >= list.end) [[unlikely]] {
       if (entry == kNoPick) return kNowhere;
-      position = list.begin + static_cast<EdgeId>(alias_of(entry));
-      if (position >= list.end) [[unlikely]]
-        refuse_alias(pick.position, entry);
+      refuse_alias(pick.position, entry);
     }
     lists_.prefetch_neighbor(position);
     return position;

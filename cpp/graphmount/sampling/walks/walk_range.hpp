@@ -6,8 +6,11 @@
 // same place in this and all later steps (kEnded, if that is nowhere).
 #pragma once
 
+#include <algorithm>
+
 #include "graphmount/sampling/walks/first_order_walk.hpp"
 #include "graphmount/sampling/walks/second_order_walk.hpp"
+#include "graphmount/system/threads/parallel.hpp"
 
 namespace graphmount {
 
@@ -35,5 +38,42 @@ void walk_range(const Lists& lists, const Walkers& walkers, const WalkOptions& o
 
 /// Fewer walkers than this are not worth a thread: they would not hide each other's waits.
 inline constexpr std::int64_t kLeastWalkers = 64;
+
+/// Writes walks into rows of `columns` nodes. Where a walker came by a restart, its node has the
+/// bits of `restart_mark` as well.
+class WalkRows {
+ public:
+  WalkRows(NodeId* rows, std::uint64_t columns, NodeId restart_mark)
+      : rows_(rows), columns_(columns), restart_mark_(restart_mark) {}
+
+  void visit(std::uint64_t walker, std::uint64_t step, NodeId node) {
+    rows_[walker * columns_ + step] = node;
+  }
+  void restart(std::uint64_t walker, std::uint64_t step, NodeId node) {
+    visit(walker, step, node | restart_mark_);
+  }
+  void rest(std::uint64_t walker, std::uint64_t step, NodeId node) {
+    std::fill_n(rows_ + walker * columns_ + step, columns_ - step, node);
+  }
+
+ private:
+  NodeId* rows_;
+  std::uint64_t columns_;
+  NodeId restart_mark_;
+};
+
+/// Walks all walkers into rows of length + 1 nodes each, in parallel.
+inline void walk_to_rows(const Graph& graph, const Walkers& walkers, const WalkOptions& options,
+                         NodeId* rows, NodeId restart_mark) {
+  const auto count = static_cast<std::int64_t>(walkers.count());
+  read_walk_lists(graph, options, [&](const auto& lists) {
+    parallel_for(count, balanced_grain(count, kLeastWalkers),
+                 [&](std::int64_t begin, std::int64_t end) {
+                   WalkRows sink(rows, walkers.length + 1, restart_mark);
+                   walk_range(lists, walkers, options, static_cast<std::uint64_t>(begin),
+                              static_cast<std::uint64_t>(end), sink);
+                 });
+  });
+}
 
 }  // namespace graphmount

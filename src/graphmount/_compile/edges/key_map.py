@@ -61,7 +61,7 @@ class KeyMap:
     def find(self, keys: Keys) -> NDArray[np.int64]:
         """The numbers of keys, -1 for those that have none."""
         if isinstance(self._core, _core.NameMap):
-            return self._core.find(*_as_names(keys))
+            return self._core.find(_as_names(keys))
         return self._core.find(_as_numbers(keys))
 
     def fill(self, node_ids: Keys) -> None:

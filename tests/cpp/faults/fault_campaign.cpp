@@ -150,6 +150,9 @@ Outcome outcome_of(const Work& work) {
   } catch (const std::bad_alloc& error) {
     outcome.message = error.what();
     outcome.is_memory_error = true;
+  } catch (const ThreadError& error) {
+    outcome.message = error.what();
+    outcome.is_memory_error = error.code() == ENOMEM;
   } catch (const std::exception& error) {
     outcome.message = error.what();
   }

@@ -36,9 +36,13 @@ def run_suite(
 ) -> int:
     """Runs all of them; results.json and report.html are in `out` then.
 
+    Both folders are made if they are missing: `out`, and `folder` for the files to work on.
+
     Returns 1 if a benchmark failed or a check in it did, else 0.
     """
-    os.makedirs(out, exist_ok=True)
+    for needed in (out, folder):
+        if needed is not None:
+            os.makedirs(needed, exist_ok=True)
     console = Console()
     if not console.is_terminal:
         console.width = 120

@@ -9,7 +9,6 @@ that the graph is needed: were it to do as well, the comparison would prove noth
 
 from __future__ import annotations
 
-import importlib.util
 import math
 import os
 import sys
@@ -19,6 +18,7 @@ import numpy as np
 
 from ..data.accuracy_data import LabelledGraph, karate_club, planted_communities
 from ..harness.scratch import scratch_folder
+from ..peers import why_not_here
 from ..report.report import Report, argument_parser
 from ..report.units import Cell, Unit, spread_of, text
 
@@ -190,17 +190,15 @@ def main() -> int:
         parser.error("--seeds must be at least 2: one says nothing about chance")
     with scratch_folder(options.folder, 64 << 20) as folder:
         report = Report("accuracy", options, folder)
-        missing = [
-            name
-            for name in ("torch", "torch_geometric", "networkx")
-            if importlib.util.find_spec(name) is None
-        ]
-        if missing:
-            report.skip("accuracies", f"{', '.join(missing)} is not installed")
+        if why := why_not_here("torch", "torch_geometric"):
+            report.skip("accuracies", why)
+            return report.finish(options.json)
+        planted = planted_communities(2_000 if options.quick else 5_000)
+        epochs, seeds = (5 if options.quick else 10), options.seeds
+        compare(report, planted, folder, epochs=epochs, batch=64, seeds=seeds)
+        if why := why_not_here("networkx"):
+            report.skip("the karate club", why)
         else:
-            planted = planted_communities(2_000 if options.quick else 5_000)
-            epochs, seeds = (5 if options.quick else 10), options.seeds
-            compare(report, planted, folder, epochs=epochs, batch=64, seeds=seeds)
             compare(report, karate_club(), folder, epochs=40, batch=8, seeds=seeds)
         return report.finish(options.json)
 

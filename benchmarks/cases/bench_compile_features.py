@@ -9,7 +9,6 @@ the goal is about, and a second line shows the same with an fsync. All take turn
 from __future__ import annotations
 
 import hashlib
-import importlib
 import os
 import subprocess
 import sys
@@ -21,6 +20,7 @@ import graphmount as gm
 
 from ..data.patterns import COLUMNS as MATRIX_COLUMNS
 from ..data.patterns import expected_rows, matrix, write_npy
+from ..data.text_writer import write_lines
 from ..harness.page_cache import evict, warm_up
 from ..harness.scratch import scratch_folder
 from ..report.plot import bars
@@ -66,7 +66,6 @@ def bench_npy(report: Report, folder: str, size: int, rounds: int) -> None:
 
 def write_text(path: str, num_rows: int) -> str:
     """Lines of a node id and random numbers. Returns what `read_back` should say of them."""
-    polars = importlib.import_module("polars")
     generator = np.random.default_rng(3)
     digest = hashlib.blake2b()
     with open(path, "wb") as file:
@@ -74,8 +73,7 @@ def write_text(path: str, num_rows: int) -> str:
             ids = np.arange(first, min(first + _PIECE_ROWS, num_rows))
             values = generator.standard_normal((len(ids), MATRIX_COLUMNS), np.float32)
             digest.update(values.tobytes())
-            frame = {"id": ids} | {f"{i}": values[:, i] for i in range(MATRIX_COLUMNS)}
-            polars.DataFrame(frame).write_csv(file, include_header=False)
+            write_lines(file, [ids, *values.T])
         file.flush()
         os.fsync(file.fileno())
     return f"({num_rows}, {MATRIX_COLUMNS}) float32 {digest.hexdigest()}"

@@ -8,9 +8,7 @@ large graph's source and temporary files do not fit into the limit, the small on
 from __future__ import annotations
 
 import os
-import shutil
 import sys
-import tempfile
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -22,7 +20,7 @@ from ..data.edge_streams import (
     write_edges_npy,
 )
 from ..harness.memcap import UnavailableError
-from ..harness.scratch import scratch_folder
+from ..harness.scratch import free_bytes, scratch_folder
 from ..jobs.compiled_lists import read_facts
 from ..report.report import Report, add_size, argument_parser, defaults
 from ..report.units import Cell, Spread, Unit, mebibytes, plain, seconds, spread_of, text
@@ -170,7 +168,7 @@ def main() -> int:
     small_bytes = options.small_edges * (each + 18)
     wanted = 30_000_000 if options.quick else 1_000_000_000
     if options.edges is None:
-        free = shutil.disk_usage(options.folder or tempfile.gettempdir()).free
+        free = free_bytes(options.folder)
         options.edges = min(wanted, max(1, free - small_bytes - _SPARE_DISK) // each)
     with scratch_folder(options.folder, options.edges * each + small_bytes) as folder:
         report = Report("compile_large", options, folder)

@@ -21,6 +21,7 @@ from ..harness.memcap import UnavailableError
 from ..harness.page_cache import evict
 from ..harness.scratch import scratch_folder
 from ..jobs import job_command
+from ..peers import why_not_here
 from ..report.plot import bars
 from ..report.report import Report, add_size, argument_parser, defaults
 from ..report.units import Cell, Spread, mebibytes, per_second, plain, ratio, spread_of, text
@@ -51,6 +52,11 @@ ROW_SIZES, QUICK_ROW_SIZES = (64, 512, 4096, 16384), (512, 4096)
 _BATCH_BYTES = 64 << 20
 
 Way = tuple[str, str, str, int]
+
+
+def ways_here(ways: Sequence[Way]) -> Sequence[Way]:
+    """Those whose libraries are installed."""
+    return [way for way in ways if not way[1].startswith("torch") or not why_not_here("torch")]
 
 
 def _command(path: str, way: Way, row_bytes: int, seconds: float) -> list[str]:
@@ -185,7 +191,7 @@ def bench_warm(report: Report, path: str, row_bytes: int, rounds: int, seconds: 
     results: dict[str, list[dict[str, float]]] = {}
     gm.FeatureStore(path).advise("populate")
     for place in range(rounds):
-        for way in WARM_WAYS:
+        for way in ways_here(WARM_WAYS):
             name = way[0]
             command = _command(path, way, row_bytes, seconds)
             run = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
@@ -214,12 +220,15 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, help="runs of each way")
     parser.add_argument("--seconds", type=int, help="how long each run may gather")
     options = parser.parse_args()
+    without_torch = why_not_here("torch")
     options.row_bytes = options.row_bytes or (QUICK_ROW_SIZES if options.quick else ROW_SIZES)
     defaults(options, size=(6 << 30, 1 << 29), warm_size=(1 << 30, 1 << 26))
     defaults(options, rounds=(5, 1), seconds=(5, 1))
     defaults(options, cap=(options.size // 10 + (256 << 20), options.size // 10 + (256 << 20)))
     with scratch_folder(options.folder, 2 * options.size + options.warm_size) as folder:
         report = Report("gather", options, folder)
+        if without_torch:
+            report.skip("torch's gathers", without_torch)
         path = f"{folder}/features.gd"
         with_peers = ROW_BYTES in options.row_bytes
         peers = GatherPeers(report, folder, options.size, sys.executable) if with_peers else None
@@ -233,7 +242,7 @@ def main() -> int:
                 cap=options.cap,
                 rounds=options.rounds,
                 seconds=options.seconds,
-                ways=ways,
+                ways=ways_here(ways),
                 peers=peers if row_bytes == ROW_BYTES else None,
             )
         for row_bytes in options.row_bytes:

@@ -23,7 +23,7 @@ from ..harness.memcap import UnavailableError
 from ..harness.page_cache import evict
 from ..harness.scratch import require_memory, scratch_folder
 from ..jobs.load_once import BATCH_SIZE, FANOUTS
-from ..peers import RECIPES, find, why_missing
+from ..peers import RECIPES, find, why_missing, why_not_here
 from ..peers.trial import CannotError, Trial, script_command, try_script
 from ..report.plot import bars
 from ..report.report import Report, argument_parser, defaults
@@ -173,11 +173,12 @@ def bench_family(report: Report, family: str, path: str, options: argparse.Names
     num_rows, num_edges, size = try_batch(f"{path}-hot")
     patience = _PATIENCE * options.seconds
     participants = checked_participants(report, family, folder, size=size, patience=patience)
-    if not participants:
-        return
     evict(f"{folder}/features.npy")
     ways = speed_ways(path, size, num_rows, num_edges)
-    participants |= cold_participants({name: ways[name] for name in (MAPPED, _OURS)})
+    if why := why_not_here("torch"):
+        report.skip(f"{family}, mapped tensor", why)
+    wanted = {name: ways[name] for name in (MAPPED, _OURS) if name in ways}
+    participants |= cold_participants(wanted)
     results = run_interleaved(
         participants,
         rounds=options.rounds,
@@ -209,11 +210,6 @@ def main() -> int:
     require_memory(DEGREE * 48 * num_nodes, "making the graph")
     with scratch_folder(options.folder, num_nodes * (32 * DEGREE + 16 * COLUMNS)) as folder:
         report = Report("loader_peers", options, folder)
-        missing = [name for name in _PEERS if find(name) is None]
-        if len(missing) == len(_PEERS):
-            for name in missing:
-                report.skip(name, why_missing(name))
-            return report.finish(options.json)
         try:
             bench_family(report, options.family, f"{folder}/data", options)
         except UnavailableError as error:

@@ -17,7 +17,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
 
 import graphmount as gm
 
@@ -27,6 +26,7 @@ from ..harness.memcap import UnavailableError
 from ..harness.page_cache import evict, resident_bytes
 from ..harness.scratch import scratch_folder
 from ..jobs import job_command
+from ..peers import why_not_here
 from ..report.plot import bars
 from ..report.report import Report, add_size, argument_parser, defaults
 from ..report.units import (
@@ -61,17 +61,20 @@ def make_files(folder: str, options: argparse.Namespace) -> None:
 def _ways_to_open(folder: str, size_name: str) -> dict[str, tuple[str, Callable[[], object]]]:
     """For each way: the file it opens, and how."""
     gd, gl, npy = (f"{folder}/{size_name}.{kind}" for kind in ("gd", "gl", "npy"))
-    items = os.path.getsize(npy) // 4
-    return {
+    ways: dict[str, tuple[str, Callable[[], object]]] = {
         "Graph(path)": (gl, partial(gm.Graph, gl)),
         "FeatureStore(path)": (gd, partial(gm.FeatureStore, gd)),
         "FeatureStore(path).numpy()": (gd, lambda: gm.FeatureStore(gd).numpy()),
-        "FeatureStore(path).tensor()": (gd, lambda: gm.FeatureStore(gd).tensor()),
         "numpy.load(mmap_mode='r')": (npy, partial(np.load, npy, mmap_mode="r")),
-        "torch.from_file": (
-            npy,
-            partial(torch.from_file, npy, shared=False, size=items, dtype=torch.float32),
-        ),
+    }
+    if why_not_here("torch"):
+        return ways
+    import torch
+
+    opened = partial(torch.from_file, npy, shared=False, dtype=torch.float32)
+    return ways | {
+        "FeatureStore(path).tensor()": (gd, lambda: gm.FeatureStore(gd).tensor()),
+        "torch.from_file": (npy, partial(opened, size=os.path.getsize(npy) // 4)),
     }
 
 
@@ -171,6 +174,12 @@ def bench_capped(report: Report, folder: str, cap: int, num_rows: int, rounds: i
         "x.tensor(), advice='normal'": ("graphmount.tensor", "gd", "normal"),
         "torch.from_numpy(np.load(mmap_mode='c'))": ("torch.from_numpy", "npy", "normal"),
     }
+    if why_not_here("torch"):
+        ways = {
+            "x.numpy(), advice='random'": ("graphmount.numpy", "gd", "random"),
+            "x.numpy(), advice='normal'": ("graphmount.numpy", "gd", "normal"),
+            "np.load(mmap_mode='r')": ("numpy.load", "npy", "normal"),
+        }
     what = f"{num_rows:,} random rows of a file {os.path.getsize(f'{folder}/large.gd') / cap:.1f} "
     what += f"times the limit of {cap / 2**20:.0f} MiB"
     results: dict[str, list[dict[str, float]]] = {way: [] for way in ways}
@@ -218,6 +227,8 @@ def main() -> int:
     defaults(options, cap=(options.large // 4, options.large // 4))
     with scratch_folder(options.folder, 3 * (options.small + options.large)) as folder:
         report = Report("mount", options, folder)
+        if why := why_not_here("torch"):
+            report.skip("tensors", why)
         make_files(folder, options)
         bench_opening(report, folder, options.rounds, max(10, options.rounds // 20))
         bench_memory(report, folder)

@@ -9,7 +9,6 @@ is timed, the results of both sides are checked against the edges.
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import sys
 import time
 from typing import TYPE_CHECKING, Any
@@ -21,6 +20,7 @@ import graphmount as gm
 from ..data.edge_streams import node_count, rmat_blocks
 from ..harness.page_cache import warm_up
 from ..harness.scratch import require_memory, scratch_folder
+from ..peers import why_not_here
 from ..report.plot import bars
 from ..report.report import Report, argument_parser, defaults
 from ..report.units import Cell, Unit, plain, ratio, spread_of, text
@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-_MOUNTED = "the mounted file"
+_MOUNTED, _BY_DEGREE = "the mounted file", "the mounted file, by degree"
+_OURS = (_MOUNTED, _BY_DEGREE)
 _DEGREE = 16
 _COLUMNS = {
     "way": text,
@@ -62,20 +63,20 @@ class EdgeIndex:
 def compare(
     report: Report, title: str, ways: dict[str, Callable[[], object]], count: int, *, rounds: int
 ) -> None:
-    """Times the ways in turn; the peer is the last of them."""
+    """Times the ways in turn; the peer is the one that is not ours, if it is here."""
     times: dict[str, list[float]] = {name: [] for name in ways}
     for _ in range(rounds):
         for name, way in ways.items():
             start = time.perf_counter()
             way()
             times[name].append((time.perf_counter() - start) / count)
-    peer = spread_of(list(times.values())[-1]).median
+    theirs = [spread_of(spent).median for name, spent in times.items() if name not in _OURS]
     rows: list[dict[str, Cell]] = [
         {
             "way": name,
             "ns each": spread_of(spent),
             "M a second": spread_of([1 / value for value in spent]),
-            "times the peer": peer / spread_of(spent).median,
+            "times the peer": theirs[0] / spread_of(spent).median if theirs else None,
             "runs": rounds,
         }
         for name, spent in times.items()
@@ -108,29 +109,31 @@ def bench_lookup(
 def bench_negatives(
     report: Report, graph: gm.Graph, edges: NDArray[np.int64], index: EdgeIndex, rounds: int
 ) -> None:
-    peers = _peers(report)
-    if peers is None:
-        return
-    torch, pyg = peers
     num_nodes = graph.num_nodes
-    # Both ways get the same edges, each in its own form.
-    tensor = torch.from_numpy(edges)
     sources = np.ascontiguousarray(edges[0])
     count = len(sources)
-
-    def structured() -> Any:  # noqa: ANN401
-        return pyg.structured_negative_sampling(tensor, num_nodes, contains_neg_self_loops=False)
-
-    def pairs() -> Any:  # noqa: ANN401
-        return pyg.negative_sampling(tensor, num_nodes, num_neg_samples=count, method="sparse")
-
-    ours = graph.sample_negatives(sources, strict=True, seed=1)[:, 0]
-    theirs = structured()
-    for name, kept, drawn in (
-        (_MOUNTED, sources, ours),
-        ("PyG", theirs[0].numpy(), theirs[2].numpy()),
-        ("mounted, by degree", sources, _by_degree(graph, sources)),
-    ):
+    structured: dict[str, Callable[[], Any]] = {}
+    pairs: dict[str, Callable[[], Any]] = {}
+    if why := why_not_here("torch", "torch_geometric"):
+        report.skip("PyG's negatives", why)
+    else:
+        # Both libraries get the same edges, each in its own form.
+        tensor = importlib.import_module("torch").from_numpy(edges)
+        pyg = importlib.import_module("torch_geometric.utils")
+        structured["PyG structured_negative_sampling"] = lambda: pyg.structured_negative_sampling(
+            tensor, num_nodes, contains_neg_self_loops=False
+        )
+        pairs["PyG negative_sampling"] = lambda: pyg.negative_sampling(
+            tensor, num_nodes, num_neg_samples=count, method="sparse"
+        )
+    drawn_for = {
+        _MOUNTED: (sources, graph.sample_negatives(sources, strict=True, seed=1)[:, 0]),
+        _BY_DEGREE: (sources, _by_degree(graph, sources)),
+    }
+    for name, draw in structured.items():
+        kept, _, drawn = draw()
+        drawn_for[name] = kept.numpy(), drawn.numpy()
+    for name, (kept, drawn) in drawn_for.items():
         fine = not index.has_edge(kept, drawn).any() and bool((kept != drawn).all())
         report.check(f"one for each edge, {name}: no edge, no loop, as many as asked for", fine)
     compare(
@@ -138,20 +141,22 @@ def bench_negatives(
         f"a strict negative for each of {count:,} edges, of {num_nodes:,} nodes",
         {
             _MOUNTED: lambda: graph.sample_negatives(sources, strict=True),
-            "the mounted file, by degree": lambda: _by_degree(graph, sources),
-            "PyG structured_negative_sampling": structured,
+            _BY_DEGREE: lambda: _by_degree(graph, sources),
+            **structured,
         },
         count,
         rounds=rounds,
     )
-    for name, drawn in ((_MOUNTED, graph.sample_negative_pairs(count)), ("PyG", pairs().numpy())):
+    drawn_pairs = {_MOUNTED: graph.sample_negative_pairs(count)}
+    drawn_pairs |= {name: draw().numpy() for name, draw in pairs.items()}
+    for name, drawn in drawn_pairs.items():
         fine = not index.has_edge(drawn[0], drawn[1]).any() and bool((drawn[0] != drawn[1]).all())
         got = f"{drawn.shape[1] / count:.1%} of what was asked for"
         report.check(f"pairs, {name}: no edge, no loop", fine, got)
     compare(
         report,
         f"{count:,} strict pairs, of {num_nodes:,} nodes",
-        {_MOUNTED: lambda: graph.sample_negative_pairs(count), "PyG negative_sampling": pairs},
+        {_MOUNTED: lambda: graph.sample_negative_pairs(count), **pairs},
         count,
         rounds=rounds,
     )
@@ -159,14 +164,6 @@ def bench_negatives(
 
 def _by_degree(graph: gm.Graph, sources: NDArray[np.int64]) -> NDArray[np.int64]:
     return graph.sample_negatives(sources, weighting="degree", strict=True)[:, 0]
-
-
-def _peers(report: Report) -> tuple[Any, Any] | None:
-    for name in ("torch", "torch_geometric"):
-        if importlib.util.find_spec(name) is None:
-            report.skip("negatives", f"{name} is not installed")
-            return None
-    return importlib.import_module("torch"), importlib.import_module("torch_geometric.utils")
 
 
 def bench(report: Report, path: str, options: argparse.Namespace) -> None:

@@ -8,9 +8,7 @@ in control groups limited, page cache included, to 8 GiB: half of what a laptop 
 from __future__ import annotations
 
 import json
-import shutil
 import sys
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +17,7 @@ import graphmount as gm
 from ..data.papers_data import shape_of
 from ..harness.cold_runs import run_cold
 from ..harness.memcap import CappedRun, UnavailableError
-from ..harness.scratch import scratch_folder
+from ..harness.scratch import free_bytes, scratch_folder
 from ..jobs import job_command
 from ..report.report import Report, add_size, argument_parser, defaults
 from ..report.units import Cell, Unit, mebibytes, plain, seconds, text
@@ -52,7 +50,7 @@ _TRAINING = {
 
 def largest_fraction(folder: str | None) -> float:
     """What fits on the disk with a tenth to spare, in hundredths of the whole."""
-    free = 0.9 * shutil.disk_usage(folder or tempfile.gettempdir()).free
+    free = 0.9 * free_bytes(folder)
     hundredths = [place for place in range(1, 101) if shape_of(place / 100).disk_bytes <= free]
     return max(hundredths, default=0) / 100
 

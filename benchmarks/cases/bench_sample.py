@@ -10,7 +10,6 @@ with reads asked for in batches and one by one.
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import json
 import sys
 import time
@@ -26,6 +25,7 @@ from ..harness.memcap import UnavailableError
 from ..harness.page_cache import warm_up
 from ..harness.scratch import require_memory, scratch_folder
 from ..jobs import job_command
+from ..peers import why_not_here
 from ..report.plot import bars
 from ..report.report import Report, argument_parser, defaults
 from ..report.units import Cell, Unit, faster, mebibytes, plain, ratio, spread_of, text
@@ -65,7 +65,7 @@ def mounted(folder: str, edges: int) -> tuple[gm.Graph, Any]:
     write_edges_csv(rmat_blocks(edges, num_nodes), source)
     gm.compile_graph(source, ours, neighbors="out")
     warm_up(ours)
-    if importlib.util.find_spec("graphzero") is None:
+    if why_not_here("graphzero"):
         return gm.Graph(ours), None
     graphzero = importlib.import_module("graphzero")
     graphzero.convert_csv_to_gl(source, theirs, True)
@@ -133,7 +133,7 @@ def bench_memory(report: Report, folder: str, options: argparse.Namespace) -> No
         _SAMPLE: sample,
     }
     if theirs is None:
-        report.skip(_THEIRS, "graphzero is not installed")
+        report.skip(_THEIRS, why_not_here("graphzero") or "")
     else:
         jobs[_THEIRS] = lambda: np.asarray(theirs.batch_random_fanout(as_list, 15)).size
     times: dict[str, list[float]] = {name: [] for name in jobs}

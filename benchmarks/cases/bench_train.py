@@ -7,7 +7,6 @@ the exercise: it is shown, not assumed.
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import sys
 from pathlib import Path
@@ -19,6 +18,7 @@ from ..harness.cold_runs import run_cold
 from ..harness.memcap import UnavailableError
 from ..harness.scratch import require_memory, scratch_folder
 from ..jobs import job_command
+from ..peers import why_not_here
 from ..report.plot import bars
 from ..report.report import Report, argument_parser, defaults
 from ..report.units import Cell, Unit, mebibytes, plain, text
@@ -75,8 +75,8 @@ def main() -> int:
     require_memory(num_nodes * DEGREE * 48, "making the graph")
     with scratch_folder(options.folder, num_nodes * (12 * DEGREE + 8 * COLUMNS)) as folder:
         report = Report("train", options, folder)
-        if importlib.util.find_spec("torch_geometric") is None:
-            report.skip("training", "torch_geometric is not installed")
+        if why := why_not_here("torch", "torch_geometric"):
+            report.skip("training", why)
             return report.finish(options.json)
         made = make_dataset(f"{folder}/data", num_nodes, train=1 / 20)
         try:

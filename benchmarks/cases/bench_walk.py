@@ -12,7 +12,6 @@ so they are asked for one more. Its node2vec is slow, so it walks fewer walks.
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import sys
 import time
 from dataclasses import dataclass
@@ -26,6 +25,7 @@ import graphmount as gm
 from ..data.edge_streams import rmat_blocks, write_edges_csv, write_edges_npy
 from ..harness.page_cache import warm_up
 from ..harness.scratch import require_memory, scratch_folder
+from ..peers import why_not_here
 from ..report.plot import bars
 from ..report.report import Report, argument_parser, defaults
 from ..report.units import Cell, Spread, Unit, faster, plain, ratio, spread_of, text
@@ -198,10 +198,9 @@ def compare_ours(report: Report, ways: list[Way], steps: TrueSteps) -> float:
 
 def open_peer(report: Report, options: argparse.Namespace, folder: str) -> Any:  # noqa: ANN401
     """GraphZero's graph of the same edges; None if it is not to be had."""
-    for package in (_THEIRS, "polars"):
-        if importlib.util.find_spec(package) is None:
-            report.skip(f"{_THEIRS}'s walks", f"{package} is not installed")
-            return None
+    if why := why_not_here(_THEIRS):
+        report.skip(f"{_THEIRS}'s walks", why)
+        return None
     source, path = f"{folder}/edges.csv", f"{folder}/theirs.gl"
     write_edges_csv(rmat_blocks(options.edges, options.nodes), source)
     library = importlib.import_module(_THEIRS)

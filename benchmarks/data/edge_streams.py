@@ -7,11 +7,12 @@ file and keeps the neighbor lists of some nodes: what a compiled graph is checke
 from __future__ import annotations
 
 import hashlib
-import importlib
 import os
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from .text_writer import write_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -178,11 +179,9 @@ def write_edges_npy(blocks: Iterable[NDArray[np.int64]], count: int, path: str) 
 
 def write_edges_csv(blocks: Iterable[NDArray[np.int64]], path: str) -> None:
     """Plain "source,destination" lines, on the disk when this returns."""
-    polars = importlib.import_module("polars")  # a fast writer; it is a peer in any case
     with open(path, "wb") as file:
         for block in blocks:
-            frame = polars.DataFrame({"src": block[:, 0], "dst": block[:, 1]})
-            frame.write_csv(file, include_header=False)
+            write_lines(file, [block[:, 0], block[:, 1]])
         file.flush()
         os.fsync(file.fileno())
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import shutil
 import sys
 import tempfile
@@ -14,14 +15,20 @@ if TYPE_CHECKING:
 _SPARE_BYTES = 1 << 30
 
 
+def free_bytes(parent: str | None) -> int:
+    """What is free in `parent`, which is made if it is missing, or where temporary files go."""
+    where = parent or tempfile.gettempdir()
+    os.makedirs(where, exist_ok=True)
+    return shutil.disk_usage(where).free
+
+
 @contextlib.contextmanager
 def scratch_folder(parent: str | None, needed_bytes: int) -> Iterator[str]:
     """A new folder in `parent` (or where temporary files go), removed with all that is in it.
 
-    Exits with a message if it would leave less than 1 GiB free.
+    `parent` is made if it is missing. Exits with a message if less than 1 GiB would be left free.
     """
-    where = parent or tempfile.gettempdir()
-    free = shutil.disk_usage(where).free
+    where, free = parent or tempfile.gettempdir(), free_bytes(parent)
     if free < needed_bytes + _SPARE_BYTES:
         sys.exit(
             f"{where} has {free / 2**30:.1f} GiB free; this needs {needed_bytes / 2**30:.1f} GiB "

@@ -10,6 +10,7 @@ import argparse
 import dataclasses
 import inspect
 import json
+import os
 import sys
 from typing import TYPE_CHECKING, Literal
 
@@ -38,6 +39,8 @@ class Report:
         self._console = Console()
         if not self._console.is_terminal:
             self._console.width = _FILE_WIDTH
+        if options.json is not None:  # now, rather than after an hour of work
+            os.makedirs(os.path.dirname(os.path.abspath(options.json)), exist_ok=True)
         facts = environment(folder)
         self._results: dict[str, object] = {
             "benchmark": name,

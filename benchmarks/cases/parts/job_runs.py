@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import random
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING
 from ...harness.memcap import run_capped
 from ...jobs import job_command
 from ...jobs.compile_job import TOOLS
+from ...peers import why_not_here
 from ...report.units import Cell, Unit, mebibytes, plain, ratio, seconds, spread_of, text
 
 if TYPE_CHECKING:
@@ -32,9 +32,8 @@ def installed(report: Report, tools: Sequence[str]) -> list[str]:
     """Those of the tools that are here; the report says which are not."""
     found = []
     for tool in tools:
-        library = TOOLS[tool][1]
-        if importlib.util.find_spec(library) is None:
-            report.skip(tool, f"{library} is not installed")
+        if why := why_not_here(TOOLS[tool][1]):
+            report.skip(tool, why)
         else:
             found.append(tool)
     return found

@@ -17,6 +17,7 @@ from ...harness.interleaved import Participant
 from ...harness.page_cache import evict
 from ...jobs import job_command
 from ...jobs.load_once import BATCH_SIZE, FANOUTS
+from ...peers import why_not_here
 
 SHARES = (5, 10, 25, 100)  # of the features, in percent
 MAPPED = "mapped tensor, 10 %"
@@ -72,13 +73,15 @@ def sample_memory(num_rows: float, num_edges: float) -> float:
 
 
 def speed_ways(path: str, size: int, num_rows: int, num_edges: int) -> dict[str, Way]:
-    """The loops over mapped files, and the loader with more and more memory."""
+    """The loops over mapped files, where torch is installed, and the loader with more memory."""
     mapped = ["--way", "mapped tensor"]
     batches = 2 * (num_rows * COLUMNS * 4 + int(sample_memory(num_rows, num_edges)))
     limit = max(size // 10 + _MAPPED_MEMORY + batches, _LEAST_MAPPED_LIMIT)
     own_memory = loader_memory(num_rows, num_edges)
-    ways = {MAPPED: Way(f"{path}-given", mapped, limit)}
-    ways["mapped tensor, hot first, 10 %"] = Way(f"{path}-hot", mapped, limit)
+    ways = {}
+    if not why_not_here("torch"):
+        ways[MAPPED] = Way(f"{path}-given", mapped, limit)
+        ways["mapped tensor, hot first, 10 %"] = Way(f"{path}-hot", mapped, limit)
     for share in SHARES:
         ways[f"loader, {share} %"] = loader_way(path, size * share // 100, own_memory)
     return ways

@@ -52,6 +52,32 @@ def test_a_run_and_its_files(tmp_path, capfd):
     assert main(["bench", "compare", *[str(out / "results.json")] * 2]) == 0
 
 
+def test_folders_are_made(tmp_path, capfd):
+    from graphmount.benchmarks.harness.scratch import scratch_folder
+
+    out, folder = tmp_path / "new" / "out", tmp_path / "newer" / "files"
+    skipped = [catalog.Entry("bench_ids", "nothing", ("a_package_that_nobody_has",))]
+    status = suite.run_suite(skipped, str(out), quick=True, folder=str(folder), command="test")
+    assert status == 0
+    assert folder.is_dir()
+    assert sorted(path.name for path in out.iterdir()) == ["report.html", "results.json"]
+    assert str(out / "report.html") in capfd.readouterr().out.replace("\n", "")
+    parent = tmp_path / "newest" / "files"
+    with scratch_folder(str(parent), 1) as place:
+        assert place.startswith(str(parent))
+    assert list(parent.iterdir()) == []
+
+
+def test_a_benchmark_makes_the_folder_of_its_json(tmp_path):
+    import argparse
+
+    from graphmount.benchmarks.report.report import Report
+
+    path = tmp_path / "new" / "folder" / "results.json"
+    Report("test", argparse.Namespace(json=str(path), no_facts=True), str(tmp_path))
+    assert path.parent.is_dir()
+
+
 def test_what_fails_is_noted_and_the_rest_goes_on(tmp_path, capfd):
     entries = [
         catalog.Entry("bench_which_is_not_there", "nothing"),

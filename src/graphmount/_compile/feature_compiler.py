@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import math
 import os
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from graphmount._compile.edges.placement import EdgePlacement
 from graphmount._compile.output.path import output_path, temporary_place
+from graphmount._compile.rows.edge_placement import EdgePlacement
 from graphmount._compile.rows.placement import ArrayPlacement, KeyPlacement
-from graphmount._compile.rows.writer import require_storable, write_rows
+from graphmount._compile.rows.stored_form import check_table
+from graphmount._compile.rows.writer import write_rows
 from graphmount._mount.graph import Graph
 from graphmount._mount.memory_report import physical_bytes
 from graphmount._sources.contract.batches import Skipped
 from graphmount._sources.contract.claims import MOST_NODES
-from graphmount._sources.contract.nan import require_nan_policy
 from graphmount._sources.contract.tables import Table
 from graphmount._sources.opening import open_table
-from graphmount._support.arguments import as_count, as_number, require_choice
-from graphmount._support.conversion import DTypeName, dtype_name
+from graphmount._support.arguments import as_count, require_choice
 from graphmount._support.progress import ProgressOption, reporting
-from graphmount._support.shown import shown
 from graphmount._support.sizes import parse_bytes
 from graphmount.errors import OrderError
 
@@ -226,7 +223,6 @@ def compile_table(
     """
     start = time.monotonic()
     require_choice("on_error", on_error, ("raise", "skip"))
-    is_quantized = table.quantize is not None
     target = check_table(rows, table)
     folder = os.path.dirname(path) if folder is None else folder
     placement: Placement | None = None
@@ -252,14 +248,11 @@ def compile_table(
     with reporting(progress, f"writing {os.path.basename(path)}", in_bytes=True) as report:
         written = write_rows(
             rows,
+            table,
             path,
             dtype=target,
             placement=placement,
             order=0 if graph is None else graph.order,
-            missing=_fill_value(table.missing, is_quantized=is_quantized),
-            repeated=table.repeated,
-            nan=table.nan,
-            quantize=is_quantized,
             tmp=folder,
             memory=memory,
             check_rows=check_rows,
@@ -280,46 +273,3 @@ def compile_table(
         skipped=skipped.count,
         skipped_examples=tuple(skipped.examples),
     )
-
-
-def check_table(rows: RowSource, table: Table) -> DTypeName:
-    """The dtype that rows will be stored as.
-
-    Args:
-        rows: The source of the table.
-        table: The table.
-
-    Raises:
-        ValueError: An option is wrong, or options do not go together.
-    """
-    require_choice("repeated", table.repeated, ("error", "first", "last"))
-    require_choice("quantize", table.quantize, (None, "column"))
-    require_nan_policy(table.nan, rows.dtype)
-    is_quantized = table.quantize is not None
-    target = _target_dtype(rows, table)
-    fill = _fill_value(table.missing, is_quantized=is_quantized)
-    if fill is not None and rows.has_keys and not is_quantized:
-        require_storable(fill, target)
-    return target
-
-
-def _target_dtype(rows: RowSource, table: Table) -> DTypeName:
-    if table.quantize is None:
-        return dtype_name(rows.dtype if table.dtype is None else table.dtype)
-    if table.dtype is not None and dtype_name(table.dtype) != "int8":
-        raise ValueError(
-            f"quantize={shown(table.quantize)} stores int8, not dtype={shown(table.dtype)}"
-        )
-    return "int8"
-
-
-def _fill_value(missing: object, *, is_quantized: bool) -> float | None:
-    """The number for rows that are missing; None if they are an error."""
-    if isinstance(missing, str) and missing == "error":
-        return None
-    number = as_number(missing)
-    if number is None:
-        raise ValueError(f"missing={shown(missing)}; choose 'error' or a number to put there")
-    if is_quantized and not math.isfinite(number):
-        raise ValueError(f"missing={shown(missing)} cannot be quantized")
-    return number

@@ -7,32 +7,19 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from graphmount._compile.edges.intake import (
-    EdgeIntake,
-    GraphOptions,
-    Ids,
-    require_memory,
-    require_space,
-)
+from graphmount._compile.edges.intake import EdgeIntake, GraphOptions, Ids, all_node_ids, as_budget
 from graphmount._compile.output.own_sources import side_file
 from graphmount._compile.output.path import output_path, temporary_place
-from graphmount._mount.memory_report import physical_bytes
-from graphmount._sources.contract.claims import MOST_NODES
-from graphmount._sources.contract.node_keys import as_keys
 from graphmount._sources.contract.tables import EdgeTable
 from graphmount._sources.opening import open_edge_table
-from graphmount._support.arguments import as_count, require_choice
 from graphmount._support.progress import ProgressOption, staged
-from graphmount._support.sizes import parse_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, DTypeLike
 
-    from graphmount._sources.contract.batches import EdgeSource
     from graphmount._sources.contract.requests import OnError
-    from graphmount._support.text_columns import Keys
 
 __all__ = ["CompiledGraph", "compile_graph"]
 
@@ -170,8 +157,7 @@ def compile_graph(
         ['ann', 'bob', 'cay']
     """
     start = time.monotonic()
-    budget = min(parse_bytes(memory, "memory"), physical_bytes())
-    require_memory(budget, memory)
+    budget = as_budget(memory)
     table = EdgeTable(
         source=source,
         columns=columns,
@@ -186,24 +172,22 @@ def compile_graph(
     path = output_path(out, table, side_file(node_ids))
     folder = temporary_place(tmp, path)
     edges = open_edge_table(table, ids=ids, key_type=key_type, on_error=on_error)
-    options = graph_options(
-        edges,
-        directed=directed,
-        neighbors=neighbors,
-        num_nodes=num_nodes,
-        dedup=dedup,
-        self_loops=self_loops,
-        index_dtype=index_dtype,
-        source_rows=source_rows,
-    )
-    require_space(edges, options, out=path, folder=folder, memory=budget)
     intake = EdgeIntake(
         edges,
-        options,
+        GraphOptions(
+            directed=directed,
+            neighbors=neighbors,
+            num_nodes=num_nodes,
+            dedup=dedup,
+            self_loops=self_loops,
+            index_dtype=index_dtype,
+            source_rows=source_rows,
+        ),
         ids=ids,
-        node_ids=known_node_ids(edges, ids) if node_ids is None else as_keys(node_ids, "node_ids"),
+        node_ids=all_node_ids(node_ids, edges, ids),
         on_error=on_error,
         memory=budget,
+        out=path,
         folder=folder,
     )
     stages = (f"reading {edges.name}", f"writing {os.path.basename(path)}")
@@ -219,39 +203,4 @@ def compile_graph(
         skipped=edges.skipped.count,
         skipped_examples=tuple(edges.skipped.examples),
         seconds=time.monotonic() - start,
-    )
-
-
-def known_node_ids(source: EdgeSource, ids: Ids) -> Keys | None:
-    """The ids of all nodes of a source that knows them: keys, or external ids of its numbers."""
-    is_named = source.has_text_ids or source.num_nodes is None
-    return source.node_ids if is_named == (ids == "map") else None
-
-
-def graph_options(
-    source: EdgeSource,
-    *,
-    directed: bool,
-    neighbors: Literal["both", "in", "out"],
-    num_nodes: int | None,
-    dedup: bool | Literal["first", "sum"],
-    self_loops: Literal["keep", "drop"],
-    index_dtype: Literal["int32", "int64"] | None,
-    source_rows: bool,
-) -> GraphOptions:
-    """The options of `compile_graph`, checked."""
-    require_choice("directed", directed, (True, False))
-    require_choice("source_rows", source_rows, (True, False))
-    require_choice("neighbors", neighbors, ("both", "in", "out"))
-    require_choice("self_loops", self_loops, ("keep", "drop"))
-    require_choice("dedup", dedup, (False, True, "first", "sum"))
-    require_choice("index_dtype", index_dtype, (None, "int32", "int64"))
-    return GraphOptions(
-        directed=directed and not source.is_symmetric,
-        neighbors=neighbors,
-        num_nodes=None if num_nodes is None else as_count(num_nodes, "num_nodes", most=MOST_NODES),
-        dedup=("first" if dedup else "keep") if isinstance(dedup, bool) else dedup,
-        drop_self_loops=self_loops == "drop",
-        index_dtype=index_dtype,
-        source_rows=source_rows,
     )

@@ -5,22 +5,25 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from graphmount._sources.contract.batches import EdgeBatch, RowBatch, Skipped
-from graphmount._sources.contract.row_sink import batches_beside, knows_sinks
+from graphmount._sources.contract.batches import (
+    EdgeBatch,
+    EdgeSource,
+    RowBatch,
+    RowSource,
+    Skipped,
+)
 from graphmount.errors import SourceError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from graphmount._sources.contract.batches import EdgeSource, RowSource
     from graphmount._sources.contract.row_sink import RowSink
-    from graphmount._support.text_columns import Keys
 
 Batch = TypeVar("Batch", EdgeBatch, RowBatch)
-Part = TypeVar("Part", "EdgeSource", "RowSource")
+Part = TypeVar("Part", EdgeSource, RowSource)
 
 
-class ConcatenatedEdges:
+class ConcatenatedEdges(EdgeSource):
     """Edges of several sources; an `EdgeSource`.
 
     Args:
@@ -31,32 +34,31 @@ class ConcatenatedEdges:
     """
 
     def __init__(self, parts: Sequence[EdgeSource]) -> None:
+        super().__init__(_name_of(parts), _sum([part.size for part in parts]))
         self._parts = parts
-        first = parts[0]
-        for part in parts[1:]:
-            _require_same(first, part, "has_text_ids", "text for ids")
-            _require_same(first, part, "has_weights", "weights")
-            _require_same(first, part, "has_timestamps", "timestamps")
-            _require_same(first, part, "is_symmetric", "edges that run both ways")
+        first = _first_of_same(
+            parts,
+            has_text_ids="text for ids",
+            has_weights="weights",
+            has_timestamps="timestamps",
+            is_symmetric="edges that run both ways",
+        )
         numbers = [part.num_nodes for part in parts if part.num_nodes is not None]
-        self.name = _name_of([part.name for part in parts])
-        self.size = _sum([part.size for part in parts])
         self.num_edges = _sum([part.num_edges for part in parts])
         self.estimated_edges = _sum([part.num_edges or part.estimated_edges for part in parts])
+        # Without ids of nodes: what one part calls a node need not hold for another.
         self.num_nodes = max(numbers, default=None)
-        self.node_ids: Keys | None = None  # what one part calls a node need not hold for another
         self.is_symmetric = first.is_symmetric
         self.has_text_ids = first.has_text_ids
         self.has_weights = first.has_weights
         self.has_timestamps = first.has_timestamps
-        self.skipped = Skipped()
 
     def batches(self, *, memory: int) -> Iterator[EdgeBatch]:
         """See `EdgeSource`."""
         return _batches_of_all(self._parts, self.skipped, lambda part: part.batches(memory=memory))
 
 
-class ConcatenatedRows:
+class ConcatenatedRows(RowSource):
     """Rows of several sources; a `RowSource`.
 
     Args:
@@ -67,33 +69,32 @@ class ConcatenatedRows:
     """
 
     def __init__(self, parts: Sequence[RowSource]) -> None:
+        super().__init__(_name_of(parts), _sum([part.size for part in parts]))
         self._parts = parts
-        first = parts[0]
-        for part in parts[1:]:
-            _require_same(first, part, "dtype", "the dtype")
-            _require_same(first, part, "is_vector", "single values for rows")
-            _require_same(first, part, "num_columns", "the number of columns")
-            _require_same(first, part, "has_keys", "keys")
-            _require_same(first, part, "has_text_keys", "text for keys")
-        self.name = _name_of([part.name for part in parts])
-        self.size = _sum([part.size for part in parts])
+        first = _first_of_same(
+            parts,
+            dtype="the dtype",
+            is_vector="single values for rows",
+            num_columns="the number of columns",
+            has_keys="keys",
+            has_text_keys="text for keys",
+        )
         self.num_rows = _sum([part.num_rows for part in parts])
         self.num_columns = first.num_columns
         self.is_vector = first.is_vector
         self.dtype = first.dtype
         self.has_keys = first.has_keys
         self.has_text_keys = first.has_text_keys
-        self.knows_sinks = knows_sinks(first)
-        self.skipped = Skipped()
+        self.knows_sinks = first.knows_sinks
 
     def batches(self, *, memory: int) -> Iterator[RowBatch]:
         """See `RowSource`."""
         return _batches_of_all(self._parts, self.skipped, lambda part: part.batches(memory=memory))
 
     def batches_beside(self, sink: RowSink, *, memory: int) -> Iterator[RowBatch]:
-        """See `SinkSource`."""
+        """See `RowSource`."""
         return _batches_of_all(
-            self._parts, self.skipped, lambda part: batches_beside(part, sink, memory=memory)
+            self._parts, self.skipped, lambda part: part.batches_beside(sink, memory=memory)
         )
 
 
@@ -112,22 +113,28 @@ def _batches_of_all(
         before += part.size or 0
 
 
-def _require_same(
-    first: EdgeSource | RowSource, part: EdgeSource | RowSource, attribute: str, what: str
-) -> None:
-    wanted, found = getattr(first, attribute), getattr(part, attribute)
-    if wanted == found:
-        return
-    if isinstance(wanted, bool):
-        having = "has" if wanted else "does not have"
-        raise SourceError(f"{first.name} {having} {what}, unlike {part.name}; compile them apart")
-    raise SourceError(
-        f"{what} of {first.name} is {wanted}, that of {part.name} is {found}; they must be the same"
-    )
+def _first_of_same(parts: Sequence[Part], **attributes: str) -> Part:
+    """The first part; raises if another is unlike it. Attributes have words for messages."""
+    first = parts[0]
+    for part in parts[1:]:
+        for attribute, what in attributes.items():
+            wanted, found = getattr(first, attribute), getattr(part, attribute)
+            if wanted == found:
+                continue
+            if isinstance(wanted, bool):
+                having = "has" if wanted else "does not have"
+                raise SourceError(
+                    f"{first.name} {having} {what}, unlike {part.name}; compile them apart"
+                )
+            raise SourceError(
+                f"{what} of {first.name} is {wanted}, that of {part.name} is {found}; they must be "
+                "the same"
+            )
+    return first
 
 
-def _name_of(names: list[str]) -> str:
-    return f"{names[0]} and {len(names) - 1} more"
+def _name_of(parts: Sequence[Part]) -> str:
+    return f"{parts[0].name} and {len(parts) - 1} more"
 
 
 def _sum(numbers: Sequence[int | None]) -> int | None:

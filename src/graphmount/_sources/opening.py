@@ -20,7 +20,7 @@ from graphmount._sources.arrays.npy_files import open_npy
 from graphmount._sources.arrays.side_columns import SideColumns
 from graphmount._sources.arrow.tables import is_arrow
 from graphmount._sources.concatenated import ConcatenatedEdges, ConcatenatedRows
-from graphmount._sources.contract.file_stamps import adopt, remember, stamps_of
+from graphmount._sources.contract.file_stamps import stamps_of
 from graphmount._sources.contract.requests import EdgeRequest, RowRequest
 from graphmount._sources.kinds import kind_of
 from graphmount._sources.objects.memory_edges import as_array
@@ -104,8 +104,7 @@ def open_edges(request: EdgeRequest) -> EdgeSource:
         )
     )
     sided = SideColumns(opened, weights=weights, timestamps=times)
-    adopt(sided, opened)
-    remember(sided, stamps)
+    sided.stamps = (*opened.stamps, *stamps)
     return sided
 
 
@@ -120,7 +119,7 @@ def _open_edges(request: EdgeRequest) -> EdgeSource:
     else:
         parts = [edge_openers.open_file(path, kind, request) for path in paths]
         opened = parts[0] if len(parts) == 1 else ConcatenatedEdges(parts)
-    remember(opened, stamps)
+    opened.stamps = stamps
     return opened
 
 
@@ -173,7 +172,7 @@ def open_rows(request: RowRequest) -> RowSource:
     stamps = stamps_of(paths)
     parts = [row_openers.open_file(path, kind, request) for path in paths]
     opened = parts[0] if len(parts) == 1 else ConcatenatedRows(parts)
-    remember(opened, stamps)
+    opened.stamps = stamps
     return opened
 
 

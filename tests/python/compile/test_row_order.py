@@ -247,12 +247,18 @@ def test_destinations(memory, tmp_path):
     path = str(tmp_path / "x.gd")
     counts = []
     options = {"dtype": "float32", "memory": memory, "check_rows": counts.append}
-    written = write_rows(MemoryRows(rows), path, placement=ArrayPlacement(places, 500), **options)
+    written = write_rows(
+        MemoryRows(rows),
+        gm.Table(source=rows),
+        path,
+        placement=ArrayPlacement(places, 500),
+        **options,
+    )
     assert [written.num_rows] == counts == [500]
     assert np.array_equal(gm.FeatureStore(path).numpy()[places], rows.astype(np.float32))
     fewer = ArrayPlacement(places[1:], None)
     with pytest.raises(gm.errors.SourceError, match="the ndarray, row 499: there is no node for"):
-        write_rows(MemoryRows(rows), path, placement=fewer, **options)
+        write_rows(MemoryRows(rows), gm.Table(source=rows), path, placement=fewer, **options)
 
 
 def test_a_source_of_unknown_length(tmp_path):

@@ -2,22 +2,21 @@
 
 Reading edges takes hours; options of tables, kinds of keys, ids of splits and scores take a second.
 All of it is checked again where it is used, since sources may change meanwhile. What a split can be
-at all is known to `_dataset_splits`.
+at all is known to `splits`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from graphmount._compile.dataset.nodes import as_scores
-from graphmount._compile.feature_compiler import check_table
+from graphmount._compile.dataset.files import OpenedTable, file_of
+from graphmount._compile.dataset.nodes import KnownNodes, as_scores
+from graphmount._compile.rows.stored_form import check_table
 from graphmount._dataset.description import MOST_BYTES
-from graphmount._support.arguments import is_text, require_choice
+from graphmount._support.arguments import as_list, is_text, require_choice
 from graphmount._support.shown import shown
-from graphmount._support.text_columns import TextColumn
 from graphmount.errors import OrderError, SourceError
 
 if TYPE_CHECKING:
@@ -25,45 +24,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from graphmount._compile.edges.intake import Ids
     from graphmount._sources.contract.batches import EdgeSource, RowSource
     from graphmount._sources.contract.requests import OnError
-    from graphmount._sources.contract.tables import Table
-    from graphmount._support.text_columns import Keys
-
-
-@dataclass(frozen=True, kw_only=True)
-class KnownNodes:
-    """What is known of the nodes before the edges are read.
-
-    Attributes:
-        count: How many there are; None if nobody knows yet.
-        has_text_ids: Whether the source calls them by text rather than by numbers.
-        is_numbered: Whether the source calls them 0, 1, 2 and so on.
-    """
-
-    count: int | None
-    has_text_ids: bool
-    is_numbered: bool
-
-
-def known_nodes(
-    source: EdgeSource, ids: Ids, node_ids: Keys | None, num_nodes: int | None
-) -> KnownNodes:
-    """What is known of the nodes.
-
-    Args:
-        source: The edges.
-        ids: Whether ids are numbers of nodes, or keys to be numbered.
-        node_ids: The ids of all nodes, if they are given.
-        num_nodes: How many nodes there are, if that is known.
-    """
-    is_open = ids == "map" and node_ids is None
-    return KnownNodes(
-        count=None if is_open else num_nodes,
-        has_text_ids=source.has_text_ids if is_open else isinstance(node_ids, TextColumn),
-        is_numbered=ids == "dense" and node_ids is None,
-    )
 
 
 def check_options(
@@ -88,8 +50,8 @@ def check_parts(
     nodes: KnownNodes,
     source: EdgeSource,
     *,
-    node_tables: Mapping[str, tuple[Table, RowSource]],
-    edge_tables: Mapping[str, tuple[Table, RowSource]],
+    node_tables: Mapping[str, OpenedTable],
+    edge_tables: Mapping[str, OpenedTable],
     splits: Mapping[str, NDArray[Any]],
     order: str | ArrayLike,
     notes: Sequence[str],
@@ -99,25 +61,27 @@ def check_parts(
     Args:
         nodes: What is known of the nodes.
         source: The edges.
-        node_tables: Tables of nodes and their opened sources, by their files.
+        node_tables: Tables of nodes, by their files.
         edge_tables: Those of edges.
         splits: Splits by name, as `read_splits` gives them.
         order: The order, as it is given.
-        notes: The notes, which are strings.
+        notes: The notes, as they are given.
     """
-    for table, rows in node_tables.values():
-        _check_node_table(table, rows, nodes)
-    for table, rows in edge_tables.values():
-        _check_edge_table(table, rows, source)
+    for table in node_tables.values():
+        check_table(table.rows, table.table)
+        _check_keys(table.rows, nodes)
+    for table in edge_tables.values():
+        check_table(table.rows, table.table)
+        _check_edge_rows(table.rows, source)
     for name, split in splits.items():
+        file_of("splits", name)  # or a message that says why not
         _check_split(split, name, nodes)
     if not isinstance(order, str):
         as_scores(order, nodes.count)
     _check_notes(notes)
 
 
-def _check_node_table(table: Table, rows: RowSource, nodes: KnownNodes) -> None:
-    check_table(rows, table)
+def _check_keys(rows: RowSource, nodes: KnownNodes) -> None:
     if rows.has_keys and rows.has_text_keys != nodes.has_text_ids:
         kinds = ("text", "numbers") if rows.has_text_keys else ("numbers", "text")
         raise ValueError(
@@ -125,8 +89,7 @@ def _check_node_table(table: Table, rows: RowSource, nodes: KnownNodes) -> None:
         )
 
 
-def _check_edge_table(table: Table, rows: RowSource, source: EdgeSource) -> None:
-    check_table(rows, table)
+def _check_edge_rows(rows: RowSource, source: EdgeSource) -> None:
     if rows.has_keys:
         raise ValueError(
             f"{rows.name}: a table of edges has no keys, since row i belongs to row i of the "
@@ -154,7 +117,9 @@ def _check_split(split: NDArray[Any], name: str, nodes: KnownNodes) -> None:
 
 
 def _check_notes(notes: Sequence[str]) -> None:
-    for place, note in enumerate(notes):
+    for place, note in enumerate(as_list(notes, "notes", "sentences")):
+        if not isinstance(note, str):
+            raise TypeError(f"notes must be a list of sentences, not of {shown(note)}")
         if not is_text(note):
             raise ValueError(f"notes[{place}], {shown(note)}, is no text that can be written")
     # Half of what a description may have, as a character takes up to four bytes.

@@ -7,34 +7,35 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from graphmount._compile.dataset.checks import check_options, check_parts, known_nodes
+from graphmount._compile.dataset.checks import check_options, check_parts
 from graphmount._compile.dataset.files import (
-    as_tables,
     folder_bytes,
     name_of,
-    require_words,
-    shown_name,
+    open_one,
+    open_tables,
     write_description,
     write_splits,
 )
-from graphmount._compile.dataset.nodes import choose_order, count_nodes, read_keys, require_keys
+from graphmount._compile.dataset.nodes import (
+    choose_order,
+    count_nodes,
+    known_nodes,
+    read_keys,
+    require_keys,
+)
 from graphmount._compile.dataset.splits import read_splits
-from graphmount._compile.edges.intake import EdgeIntake, Ids, require_memory, require_space
-from graphmount._compile.edges.placement import RowsOfAllEdges
+from graphmount._compile.edges.intake import EdgeIntake, GraphOptions, Ids, all_node_ids, as_budget
 from graphmount._compile.feature_compiler import CompiledFeatures, compile_table
-from graphmount._compile.graph_compiler import graph_options, known_node_ids
 from graphmount._compile.output.atomic_folder import atomic_folder
 from graphmount._compile.output.own_sources import side_file, side_splits
 from graphmount._compile.output.path import folder_output
+from graphmount._compile.rows.edge_placement import RowsOfAllEdges
 from graphmount._mount.graph import Graph
-from graphmount._mount.memory_report import physical_bytes
 from graphmount._sources.contract.batches import Skipped
-from graphmount._sources.contract.node_keys import as_keys
-from graphmount._sources.contract.tables import EdgeTable, Table
-from graphmount._sources.opening import open_edge_table, open_table
+from graphmount._sources.contract.tables import EdgeTable
+from graphmount._sources.opening import open_edge_table
 from graphmount._support.files.temporary_folders import require_own_process
 from graphmount._support.progress import ProgressOption, staged, steps
-from graphmount._support.sizes import parse_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 
     from graphmount._sources.contract.batches import RowSource
     from graphmount._sources.contract.requests import OnError
+    from graphmount._sources.contract.tables import Table
 
 __all__ = ["CompiledDataset", "compile_dataset"]
 
@@ -166,8 +168,7 @@ def compile_dataset(
     check_options(
         order, overwrite=overwrite, has_edge_tables=bool(edge_features), on_error=on_error
     )
-    budget = min(parse_bytes(memory, "memory"), physical_bytes())
-    require_memory(budget, memory)
+    budget = as_budget(memory)
     path, folder = folder_output(
         out,
         tmp,
@@ -179,69 +180,61 @@ def compile_dataset(
         side_file(order),
         *side_splits(splits),
     )
-    tables = as_tables(features, "features")
-    if labels is not None:
-        tables[_LABELS] = labels if isinstance(labels, Table) else Table(source=labels)
-    edge_tables = as_tables(edge_features, "edge_features")
     source = open_edge_table(
         edges if isinstance(edges, EdgeTable) else EdgeTable(source=edges),
         ids=ids,
         key_type=key_type,
         on_error=on_error,
     )
-    rows, edge_rows = (
-        {
-            file: open_table(table, name=shown_name(file), on_error=on_error)
-            for file, table in opened.items()
-        }
-        for opened in (tables, edge_tables)
-    )
-    keys = known_node_ids(source, ids) if node_ids is None else as_keys(node_ids, "node_ids")
+    tables = open_tables(features, "features", on_error=on_error)
+    if labels is not None:
+        tables[_LABELS] = open_one(_LABELS, labels, on_error=on_error)
+    edge_tables = open_tables(edge_features, "edge_features", on_error=on_error)
+    rows = [table.rows for table in tables.values()]
+    keys = all_node_ids(node_ids, source, ids)
     if ids == "map" and keys is None:
-        require_keys(rows.values())
+        require_keys(rows)
     else:
-        num_nodes = count_nodes(num_nodes, keys, rows.values())
-    read = read_splits(splits, source=source, ids=ids, keys=keys, num_nodes=num_nodes)
-    require_words(notes, read)
+        num_nodes = count_nodes(num_nodes, keys, rows)
+    nodes = known_nodes(source, ids, keys, num_nodes)
+    read = read_splits(splits, nodes)
     check_parts(
-        known_nodes(source, ids, keys, num_nodes),
+        nodes,
         source,
-        node_tables={file: (tables[file], opened) for file, opened in rows.items()},
-        edge_tables={file: (edge_tables[file], opened) for file, opened in edge_rows.items()},
+        node_tables=tables,
+        edge_tables=edge_tables,
         splits=read,
         order=order,
         notes=notes,
     )
-    options = graph_options(
-        source,
-        directed=directed,
-        neighbors=neighbors,
-        num_nodes=num_nodes,
-        dedup=dedup,
-        self_loops=self_loops,
-        index_dtype=index_dtype,
-        source_rows=bool(edge_tables),
-    )
-    require_space(source, options, out=path, folder=folder, memory=budget)
     intake = EdgeIntake(
         source,
-        options,
+        GraphOptions(
+            directed=directed,
+            neighbors=neighbors,
+            num_nodes=num_nodes,
+            dedup=dedup,
+            self_loops=self_loops,
+            index_dtype=index_dtype,
+            source_rows=bool(edge_tables),
+        ),
         ids=ids,
         node_ids=keys,
         on_error=on_error,
         memory=budget,
+        out=path,
         folder=folder,
     )
     process = os.getpid()
     with (
         atomic_folder(path, overwrite=overwrite) as partial,
-        steps(progress, 1 + len(rows) + len(edge_rows)) as next_step,
+        steps(progress, 1 + len(tables) + len(edge_tables)) as next_step,
     ):
         graph_path = os.path.join(partial, "graph.gl")
         stages = (f"reading {source.name}", "writing graph.gl")
         with staged(next_step(), stages) as (reading, writing):
             if ids == "map" and keys is None:
-                for keyed in rows.values():
+                for keyed in rows:
                     intake.add_keys(read_keys(keyed, memory=budget // 16))
             intake.read(reading)
             num_rows = intake.num_rows
@@ -251,8 +244,8 @@ def compile_dataset(
 
         def store(
             file: str,
-            opened: RowSource,
             table: Table,
+            opened: RowSource,
             **belongs: Any,  # noqa: ANN401
         ) -> CompiledFeatures:
             require_own_process(process, path)  # for what was stored before this
@@ -271,12 +264,12 @@ def compile_dataset(
             )
 
         stored = [
-            store(file, opened, tables[file], graph=graph, new_ids=new_ids)
-            for file, opened in rows.items()
+            store(file, opened.table, opened.rows, graph=graph, new_ids=new_ids)
+            for file, opened in tables.items()
         ]
-        for file, opened in edge_rows.items():
-            all_rows = RowsOfAllEdges(opened, num_rows, source.name)
-            store(file, all_rows, edge_tables[file], edges=graph)
+        for file, opened in edge_tables.items():
+            all_rows = RowsOfAllEdges(opened.rows, num_rows, source.name)
+            store(file, opened.table, all_rows, edges=graph)
         require_own_process(process, path)
         split_files = write_splits(read, partial, graph, new_ids=new_ids)
         write_description(
@@ -285,7 +278,7 @@ def compile_dataset(
             num_edges=written.num_edges,
             order=order if isinstance(order, str) else "scores",
             graph="graph.gl",
-            features={name_of(file): file for file in rows if file != _LABELS},
+            features={name_of(file): file for file in tables if file != _LABELS},
             edge_features={name_of(file): file for file in edge_tables},
             labels=None if labels is None else _LABELS,
             splits=split_files,
@@ -293,8 +286,8 @@ def compile_dataset(
         )
     skipped = Skipped()
     skipped.add(source.skipped.count, source.skipped.examples)
-    for table in stored:
-        skipped.add(table.skipped, list(table.skipped_examples))
+    for done in stored:
+        skipped.add(done.skipped, list(done.skipped_examples))
     return CompiledDataset(
         path=path,
         num_nodes=written.num_nodes,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from graphmount._compile.dataset.splits import as_nodes
@@ -13,32 +14,64 @@ from graphmount._dataset.description import DESCRIPTION, encode_description, nam
 from graphmount._mount.features import FeatureStore
 from graphmount._mount.graph import Graph
 from graphmount._sources.contract.tables import Table
-from graphmount._support.arguments import as_list
+from graphmount._sources.opening import open_table
 from graphmount._support.files.opened_folder import OpenedFolder
 from graphmount._support.shown import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     import numpy as np
     from numpy.typing import NDArray
 
+    from graphmount._sources.contract.batches import RowSource
+    from graphmount._sources.contract.requests import OnError
 
 #: Of a file, in bytes.
 _LONGEST_NAME = 255
 
 
-def as_tables(tables: Mapping[str, Any] | None, kind: str) -> dict[str, Table]:
-    """Tables by the file they will be in."""
+@dataclass(frozen=True, kw_only=True)
+class OpenedTable:
+    """A table whose source is open.
+
+    Attributes:
+        table: The table.
+        rows: Its rows.
+    """
+
+    table: Table
+    rows: RowSource
+
+
+def open_tables(tables: object, kind: str, *, on_error: OnError) -> dict[str, OpenedTable]:
+    """Tables by the file they will be in.
+
+    Args:
+        tables: By name, as they are given.
+        kind: What they are: "features" or "edge_features".
+        on_error: What to do with rows that cannot be read.
+
+    Raises:
+        TypeError, ValueError: A name cannot be that of a file, or a table cannot be opened.
+    """
     if not isinstance(tables, Mapping | None):
         raise TypeError(f"{kind}={shown(tables)}; pass a dict, such as {{'x': rows}}")
-    return {
-        _file_of(kind, name): table if isinstance(table, Table) else Table(source=table)
-        for name, table in (tables or {}).items()
-    }
+    by_file = {file_of(kind, name): table for name, table in (tables or {}).items()}
+    return {file: open_one(file, table, on_error=on_error) for file, table in by_file.items()}
 
 
-def _file_of(kind: str, name: object) -> str:
+def open_one(file: str, table: object, *, on_error: OnError) -> OpenedTable:
+    """The table that will be in a file: a `Table`, or any source of rows."""
+    table = table if isinstance(table, Table) else Table(source=table)
+    rows = open_table(table, name=_shown_name(file), on_error=on_error)
+    return OpenedTable(table=table, rows=rows)
+
+
+def file_of(kind: str, name: object) -> str:
+    """The file of a table or a split, in the folder of its kind.
+
+    Raises:
+        ValueError: The name cannot be that of a file.
+    """
     if not isinstance(name, str) or not re.fullmatch(r"[\w][\w .-]*", name):
         raise ValueError(
             f"{kind}: {name!r} cannot be the name of a file; use letters, digits, '_', '-' and '.'"
@@ -51,21 +84,12 @@ def _file_of(kind: str, name: object) -> str:
     return f"{kind}/{name}.gd"
 
 
-def require_words(notes: Sequence[str], splits: Iterable[str]) -> None:
-    """Raises unless notes are sentences, and splits have names of files."""
-    for note in as_list(notes, "notes", "sentences"):
-        if not isinstance(note, str):
-            raise TypeError(f"notes must be a list of sentences, not of {shown(note)}")
-    for name in splits:
-        _file_of("splits", name)
-
-
 def name_of(file: str) -> str:
     """The name under which a table of this file was given."""
     return os.path.basename(file).removesuffix(".gd")
 
 
-def shown_name(file: str) -> str:
+def _shown_name(file: str) -> str:
     """What messages call a table of this file: as it was given, "features 'x'" or "labels"."""
     kind = os.path.dirname(file)
     return f"{kind} {name_of(file)!r}" if kind else name_of(file)
@@ -81,7 +105,7 @@ def write_splits(
     """Writes the nodes of each split, as `read_splits` gives it; returns the files by name."""
     files = {}
     for name, split in splits.items():
-        files[name] = _file_of("splits", name)
+        files[name] = file_of("splits", name)
         os.makedirs(os.path.join(folder, "splits"), exist_ok=True)
         nodes = as_nodes(split, name, graph, new_ids=new_ids)
         compile_features(nodes, os.path.join(folder, files[name]), progress=False)

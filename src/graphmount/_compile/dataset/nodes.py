@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from graphmount._sources.contract.file_stamps import require_unchanged
 from graphmount._sources.contract.node_keys import take_keys
 from graphmount._support.arguments import as_count, as_plain
 from graphmount._support.sizes import format_bytes
+from graphmount._support.text_columns import TextColumn
 from graphmount.errors import BudgetError, OrderError
 
 if TYPE_CHECKING:
@@ -18,9 +20,46 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from graphmount._compile.edges.intake import EdgeIntake
-    from graphmount._sources.contract.batches import RowSource
+    from graphmount._compile.edges.intake import EdgeIntake, Ids
+    from graphmount._sources.contract.batches import EdgeSource, RowSource
     from graphmount._support.text_columns import Keys
+
+
+@dataclass(frozen=True, kw_only=True)
+class KnownNodes:
+    """What is known of the nodes before the edges are read.
+
+    Attributes:
+        count: How many there are; None if nobody knows yet.
+        has_text_ids: Whether the source calls them by text rather than by numbers.
+        is_numbered: Whether the source calls them 0, 1, 2 and so on.
+        have_order: Whether their order is known, in which masks and tables without keys have them.
+    """
+
+    count: int | None
+    has_text_ids: bool
+    is_numbered: bool
+    have_order: bool
+
+
+def known_nodes(
+    source: EdgeSource, ids: Ids, node_ids: Keys | None, num_nodes: int | None
+) -> KnownNodes:
+    """What is known of the nodes.
+
+    Args:
+        source: The edges.
+        ids: Whether ids are numbers of nodes, or keys to be numbered.
+        node_ids: The ids of all nodes, if they are given.
+        num_nodes: How many nodes there are, if that is known.
+    """
+    have_order = ids == "dense" or node_ids is not None
+    return KnownNodes(
+        count=num_nodes if have_order else None,
+        has_text_ids=isinstance(node_ids, TextColumn) if have_order else source.has_text_ids,
+        is_numbered=ids == "dense" and node_ids is None,
+        have_order=have_order,
+    )
 
 
 def _known_num_nodes(tables: Iterable[RowSource]) -> int | None:

@@ -17,33 +17,21 @@ from graphmount._sources.contract.tables import Table
 from graphmount._sources.opening import open_table
 from graphmount._support.arguments import as_ids, as_plain
 from graphmount._support.shown import shown
-from graphmount._support.text_columns import TextColumn
 from graphmount.errors import IdError, SourceError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from graphmount._compile.dataset.nodes import KnownNodes
     from graphmount._mount.graph import Graph
-    from graphmount._sources.contract.batches import EdgeSource
-    from graphmount._support.text_columns import Keys
 
 
-def read_splits(
-    splits: Mapping[str, Any] | None,
-    *,
-    source: EdgeSource,
-    ids: str,
-    keys: Keys | None,
-    num_nodes: int | None,
-) -> dict[str, NDArray[Any]]:
+def read_splits(splits: object, nodes: KnownNodes) -> dict[str, NDArray[Any]]:
     """Splits as users give them: integers, masks or text, all of one dimension.
 
     Args:
         splits: By name: ids of the source, a mask of its nodes, or a file of ids.
-        source: The edges.
-        ids: Whether ids are node numbers, or keys to be numbered.
-        keys: The external ids of all nodes, where they are known.
-        num_nodes: How many nodes there are, where that is known.
+        nodes: What is known of the nodes.
 
     Raises:
         TypeError, ValueError: One is not a split, or of the wrong kind.
@@ -53,16 +41,13 @@ def read_splits(
         return {}
     if not isinstance(splits, Mapping):
         raise TypeError(f"splits={shown(splits)}; pass a dict, such as {{'train': [0, 1]}}")
-    is_text = source.has_text_ids if ids == "map" and keys is None else isinstance(keys, TextColumn)
     read = {}
     for name, split in splits.items():
         values = _read(split, f"split {name!r}")
         if values.dtype == np.bool_:
-            _require_mask(
-                values, name, has_order=ids == "dense" or keys is not None, num_nodes=num_nodes
-            )
-        elif values.size and (values.dtype.kind in "OU") != is_text:
-            wanted = "strings" if is_text else "integers"
+            _require_mask(values, name, has_order=nodes.have_order, num_nodes=nodes.count)
+        elif values.size and (values.dtype.kind in "OU") != nodes.has_text_ids:
+            wanted = "strings" if nodes.has_text_ids else "integers"
             raise TypeError(f"split {name!r} must be {wanted}, as the ids are, not {values.dtype}")
         read[name] = values
     return read

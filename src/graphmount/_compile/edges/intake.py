@@ -13,18 +13,22 @@ import numpy as np
 
 from graphmount import _core
 from graphmount._compile.edges.key_map import KeyMap, shown_key
+from graphmount._mount.memory_report import physical_bytes
 from graphmount._sources.contract.batches import MOST_EXAMPLES
-from graphmount._sources.contract.file_stamps import require_unchanged, size_of
+from graphmount._sources.contract.claims import MOST_NODES
+from graphmount._sources.contract.file_stamps import require_unchanged
+from graphmount._sources.contract.node_keys import as_keys
+from graphmount._support.arguments import as_count, require_choice
 from graphmount._support.files.disk_space import require_free
 from graphmount._support.shown import shown
-from graphmount._support.sizes import format_bytes
+from graphmount._support.sizes import format_bytes, parse_bytes
 from graphmount._support.text_columns import TextColumn
 from graphmount.errors import SourceError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from graphmount._sources.contract.batches import EdgeBatch, EdgeSource
     from graphmount._sources.contract.requests import OnError
@@ -42,17 +46,28 @@ _PLAUSIBLE_NODES = 1 << 24
 _NODES_PER_EDGE = 64
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class GraphOptions:
-    """What the core is told about the graph to make; see `compile_graph`."""
+    """What graph to make of the edges: arguments of `compile_graph`, checked; see there."""
 
     directed: bool
     neighbors: Literal["both", "in", "out"]
     num_nodes: int | None
-    dedup: Literal["keep", "first", "sum"]
-    drop_self_loops: bool
+    dedup: bool | Literal["first", "sum"]
+    self_loops: Literal["keep", "drop"]
     index_dtype: Literal["int32", "int64"] | None
     source_rows: bool
+
+    def __post_init__(self) -> None:
+        """Checks them."""
+        require_choice("directed", self.directed, (True, False))
+        require_choice("source_rows", self.source_rows, (True, False))
+        require_choice("neighbors", self.neighbors, ("both", "in", "out"))
+        require_choice("self_loops", self.self_loops, ("keep", "drop"))
+        require_choice("dedup", self.dedup, (False, True, "first", "sum"))
+        require_choice("index_dtype", self.index_dtype, (None, "int32", "int64"))
+        if self.num_nodes is not None:
+            self.num_nodes = as_count(self.num_nodes, "num_nodes", most=MOST_NODES)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,6 +90,7 @@ class EdgeIntake:
         node_ids: The keys of all nodes, where they are known; others are then errors.
         on_error: Whether to skip edges that cannot be used.
         memory: The budget, in bytes.
+        out: The file, or the folder, that is to be written.
         folder: Where temporary files may be made.
     """
 
@@ -87,8 +103,13 @@ class EdgeIntake:
         node_ids: Keys | None,
         on_error: OnError,
         memory: int,
+        out: str,
         folder: str,
     ) -> None:
+        is_directed = options.directed and not source.is_symmetric
+        _require_space(
+            source, options, is_directed=is_directed, out=out, folder=folder, memory=memory
+        )
         self.source = source
         self._options = options
         self._skips = on_error == "skip"
@@ -122,11 +143,13 @@ class EdgeIntake:
             num_nodes=num_nodes,
             in_lists=options.neighbors != "out",
             out_lists=options.neighbors != "in",
-            undirected=not options.directed,
+            undirected=not is_directed,
             weights=source.has_weights,
             timestamps=source.has_timestamps,
-            dedup=options.dedup,
-            drop_self_loops=options.drop_self_loops,
+            dedup=("first" if options.dedup else "keep")
+            if isinstance(options.dedup, bool)
+            else options.dedup,
+            drop_self_loops=options.self_loops == "drop",
             wide_indices=options.index_dtype == "int64",
             keep_source_rows=options.source_rows,
             # A map of keys may take half of the budget.
@@ -168,7 +191,8 @@ class EdgeIntake:
 
     def _require_plausible(self) -> None:
         """Raises if a file says that it has many more nodes than it has room for."""
-        num_nodes, num_bytes = self._num_nodes or 0, size_of(self.source)
+        num_nodes = self._num_nodes or 0
+        num_bytes = sum(stamp.size for stamp in self.source.stamps)
         if (
             num_nodes > _PLAUSIBLE_NODES
             and self._num_nodes_are_claimed
@@ -283,25 +307,43 @@ class EdgeIntake:
                 )
 
 
-def require_memory(budget: int, given: object) -> None:
-    """Raises if a budget is too small to hold."""
+def as_budget(memory: int | str) -> int:
+    """The budget in bytes, at most what the machine has; raises if it is too small to hold."""
+    budget = min(parse_bytes(memory, "memory"), physical_bytes())
     if budget < _LEAST_MEMORY:
         raise ValueError(
-            f"memory={shown(given)} is too little to compile a graph; it takes "
+            f"memory={shown(memory)} is too little to compile a graph; it takes "
             f"{format_bytes(_LEAST_MEMORY)} at least"
         )
+    return budget
 
 
-def require_space(
-    source: EdgeSource, options: GraphOptions, *, out: str, folder: str, memory: int
+def all_node_ids(
+    node_ids: ArrayLike | Sequence[str] | None, source: EdgeSource, ids: Ids
+) -> Keys | None:
+    """The ids of all nodes: those given, or what the source knows, keys or external ids."""
+    if node_ids is not None:
+        return as_keys(node_ids, "node_ids")
+    is_named = source.has_text_ids or source.num_nodes is None
+    return source.node_ids if is_named == (ids == "map") else None
+
+
+def _require_space(
+    source: EdgeSource,
+    options: GraphOptions,
+    *,
+    is_directed: bool,
+    out: str,
+    folder: str,
+    memory: int,
 ) -> None:
     """Raises if the disk clearly has no room for the file and what is written on the way to it."""
     edges = source.num_edges or source.estimated_edges
     if not edges:
         return
-    entries = edges * (1 if options.directed else 2)
+    entries = edges * (1 if is_directed else 2)
     payload = 4 * source.has_weights + 8 * source.has_timestamps
-    ways = 2 if options.neighbors == "both" and options.directed else 1
+    ways = 2 if options.neighbors == "both" and is_directed else 1
     file_bytes = entries * ways * (4 + payload + 8 * source.has_weights) + entries * 4 * (ways - 1)
     first = entries * (8 + payload + 4 * options.source_rows)
     # The second direction is spooled while the first is still there.

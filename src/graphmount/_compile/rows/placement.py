@@ -6,7 +6,8 @@ counted.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,17 +29,25 @@ if TYPE_CHECKING:
 __all__ = ["ArrayPlacement", "KeyPlacement", "Placement"]
 
 
-class Placement(Protocol):
+class Placement(ABC):
     """Knows the node of each row.
 
-    Attributes:
+    Args:
         num_rows: How many nodes there are; None if that is the largest one plus one.
+
+    Attributes:
+        num_rows: See above.
         skipped: Rows that belong to no node.
+        keys_are_nodes: Whether rows have keys, which are the numbers of their nodes.
     """
 
-    num_rows: int | None
-    skipped: Skipped
+    keys_are_nodes = False
 
+    def __init__(self, num_rows: int | None) -> None:
+        self.num_rows = num_rows
+        self.skipped = Skipped()
+
+    @abstractmethod
     def place(
         self, batch: RowBatch, first_row: int
     ) -> tuple[NDArray[np.intp] | None, NDArray[np.int64]]:
@@ -56,15 +65,15 @@ class Placement(Protocol):
         """
 
     def name_of(self, node: int) -> str:
-        """What messages call a node: what the source calls it."""
+        """What messages call a node: what the source calls it, or its number."""
+        return str(node)
 
 
-class ArrayPlacement:
+class ArrayPlacement(Placement):
     """Row i of the source goes to row `destinations[i]`: for nodes that were given new numbers."""
 
     def __init__(self, destinations: NDArray[np.int64], num_rows: int | None) -> None:
-        self.num_rows = num_rows
-        self.skipped = Skipped()
+        super().__init__(num_rows)
         self._destinations = destinations
 
     def place(
@@ -79,12 +88,8 @@ class ArrayPlacement:
             )
         return None, destinations
 
-    def name_of(self, node: int) -> str:
-        """Its number."""
-        return str(node)
 
-
-class KeyPlacement:
+class KeyPlacement(Placement):
     """Rows go where their keys say: numbers of nodes, or external ids of a graph that has them.
 
     Args:
@@ -116,8 +121,7 @@ class KeyPlacement:
         self._name = source.name
         self._graph = graph if has_external_ids else None
         self._on_error = on_error
-        self.num_rows = num_nodes if graph is None else graph.num_nodes
-        self.skipped = Skipped()
+        super().__init__(num_nodes if graph is None else graph.num_nodes)
         self.keys_are_nodes = not has_external_ids
 
     def place(
@@ -155,7 +159,7 @@ class KeyPlacement:
     def name_of(self, node: int) -> str:
         """Its external id, or its number."""
         if self._graph is None:
-            return str(node)
+            return super().name_of(node)
         names: Sequence[Any] | NDArray[Any] = self._graph.to_external([node])
         return repr(names[0]) if isinstance(names, list) else str(names[0])
 

@@ -11,21 +11,20 @@ from __future__ import annotations
 import os
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from graphmount import _core
-from graphmount._compile.rows.placement import KeyPlacement
 from graphmount._compile.rows.progress import RowProgress
 from graphmount._compile.rows.quantization import ColumnRange, quantized, require_seen
+from graphmount._compile.rows.stored_form import fill_row, fill_value
 from graphmount._mount.memory_report import physical_bytes
 from graphmount._sources.contract.file_stamps import require_unchanged
-from graphmount._sources.contract.nan import NanPolicy, apply_nan_policy, require_nan_policy
-from graphmount._sources.contract.row_sink import RowSink, batches_beside, knows_sinks
+from graphmount._sources.contract.nan import apply_nan_policy, require_nan_policy
+from graphmount._sources.contract.row_sink import RowSink
 from graphmount._support.conversion import DTypeName, convert, item_bytes
 from graphmount._support.files.disk_space import require_free
-from graphmount._support.shown import shown
 from graphmount._support.sizes import format_bytes
 from graphmount._support.threads.read_ahead import read_ahead
 from graphmount.errors import BudgetError, SourceError
@@ -37,8 +36,9 @@ if TYPE_CHECKING:
 
     from graphmount._compile.rows.placement import Placement
     from graphmount._sources.contract.batches import RowBatch, RowSource
+    from graphmount._sources.contract.tables import Table
 
-__all__ = ["WrittenRows", "require_storable", "write_rows"]
+__all__ = ["WrittenRows", "write_rows"]
 
 #: More than this at once makes nothing faster, and memory of this size is used again and again.
 _LARGEST_BATCH_BYTES = 16 << 20
@@ -66,15 +66,12 @@ class WrittenRows:
 
 def write_rows(
     source: RowSource,
+    table: Table,
     path: str,
     *,
     dtype: DTypeName,
     placement: Placement | None = None,
     order: int = 0,
-    missing: float | None = None,
-    repeated: Literal["error", "first", "last"] = "error",
-    nan: NanPolicy = "keep",
-    quantize: bool = False,
     tmp: str | None = None,
     memory: int,
     check_rows: Callable[[int], None],
@@ -84,15 +81,12 @@ def write_rows(
 
     Args:
         source: The rows.
+        table: How to store them: what to do with NaN and with rows that are missing or repeated,
+            and whether to quantize them. The source is then read twice.
         path: The file.
         dtype: How to store the values: "int8" if they are quantized.
         placement: Where the rows go; they stay in the order of the source if None.
         order: The fingerprint of the order of the nodes.
-        missing: The value for rows of the file that no row of the source is for; these are an error
-            if None.
-        repeated: Which of several rows for one place to keep; "error" refuses them.
-        nan: What to do with NaN.
-        quantize: Store integers with a scale for each column. The source is then read twice.
         tmp: The folder for temporary files; that of `path` if None.
         memory: How many bytes of memory to use.
         check_rows: Called with the number of rows before the file appears; may raise.
@@ -102,7 +96,7 @@ def write_rows(
         SourceError: A value, its place or the number of rows is wrong.
         OSError: The file, or a temporary one, cannot be written.
     """
-    require_nan_policy(nan, source.dtype)
+    require_nan_policy(table.nan, source.dtype)
     folder = os.path.dirname(path) if tmp is None else tmp
     _require_row_fits(source, dtype, memory)
     if source.num_rows is not None:
@@ -111,47 +105,19 @@ def write_rows(
         if placement is not None and file_bytes > memory * 3 // 4:
             needs[folder] = needs.get(folder, 0) + file_bytes
         require_free(needs, f"writing {source.num_rows:,} rows")
-    job = _Job(source, dtype, nan, memory, RowProgress(report, source, dtype))
-    scales = job.measure(missing, is_last=placement is None) if quantize else None
-
-    def make_writer(rows: int | None) -> _core.FeatureWriter:
-        return _core.FeatureWriter(
-            os.fsencode(path),
-            dtype=dtype,
-            rows=rows,
-            columns=source.num_columns,
-            one_dimensional=source.is_vector,
-            order=order,
-            scales=scales,
-        )
-
-    # Text that becomes the file as it stands need not be looked at here.
-    is_as_it_stands = (
-        knows_sinks(source) and source.dtype == dtype and nan == "keep" and not quantize
+    job = _Job(
+        source,
+        table,
+        path,
+        dtype=dtype,
+        order=order,
+        memory=memory,
+        check_rows=check_rows,
+        progress=RowProgress(report, source, dtype),
     )
-    if placement is None:
-        return job.write_in_order(make_writer, scales, check_rows, may_sink=is_as_it_stands)
-    scatter = _core.RowScatter(
-        row_bytes=source.num_columns * item_bytes(dtype),
-        num_rows=placement.num_rows,
-        repeated=repeated,
-        fill=None if missing is None else _fill_row(missing, source.num_columns, dtype, scales),
-        memory=memory * 3 // 4,
-        tmp=os.fsencode(folder),
-        name_of=placement.name_of,
-    )
-    return job.write_in_place(
-        make_writer,
-        scales,
-        scatter,
-        placement,
-        check_rows,
-        # What is in the file stays there, so later rows must not replace it.
-        may_write_at_once=repeated != "last",
-        may_sink=is_as_it_stands
-        and isinstance(placement, KeyPlacement)
-        and placement.keys_are_nodes,
-    )
+    if table.quantize is not None:
+        job.measure(is_last=placement is None)
+    return job.write_in_order() if placement is None else job.write_in_place(placement, folder)
 
 
 def _require_row_fits(source: RowSource, dtype: DTypeName, memory: int) -> None:
@@ -174,19 +140,47 @@ class _Job:
     def __init__(
         self,
         source: RowSource,
+        table: Table,
+        path: str,
+        *,
         dtype: DTypeName,
-        nan: NanPolicy,
+        order: int,
         memory: int,
+        check_rows: Callable[[int], None],
         progress: RowProgress,
     ) -> None:
         self._source = source
+        self._table = table
+        self._path = path
         self._dtype = dtype
-        self._nan = nan
+        self._order = order
+        self._memory = memory
         # Three batches are alive at once, and conversion makes copies of one.
         self._batch_bytes = min(_LARGEST_BATCH_BYTES, memory // 32)
+        self._check_rows = check_rows
         self._progress = progress
+        self._missing = fill_value(table)
         self._num_rows: int | None = None  # of the pass before
         self._largest: NDArray[np.float64] | None = None  # of each column, if it was measured
+        self._scales: NDArray[np.float32] | None = None  # for quantizing
+        # Text that becomes the file as it stands need not be looked at here.
+        self._may_sink = (
+            getattr(source, "knows_sinks", False)  # users may have sources of their own
+            and source.dtype == dtype
+            and table.nan == "keep"
+            and table.quantize is None
+        )
+
+    def _make_writer(self, rows: int | None) -> _core.FeatureWriter:
+        return _core.FeatureWriter(
+            os.fsencode(self._path),
+            dtype=self._dtype,
+            rows=rows,
+            columns=self._source.num_columns,
+            one_dimensional=self._source.is_vector,
+            order=self._order,
+            scales=self._scales,
+        )
 
     @contextmanager
     def _naming_rows(self, separator: str = ", ") -> Iterator[None]:
@@ -199,7 +193,10 @@ class _Job:
     def _batches(self, sink: RowSink | None = None) -> Generator[tuple[RowBatch, int]]:
         """All batches that do not go to the sink, and how many rows came before each."""
         num_rows = 0
-        all_batches = batches_beside(self._source, sink, memory=self._batch_bytes)
+        if sink is not None and sink.is_open:
+            all_batches = self._source.batches_beside(sink, memory=self._batch_bytes)
+        else:
+            all_batches = self._source.batches(memory=self._batch_bytes)
         with closing(read_ahead(all_batches)) as batches:
             for batch in batches:
                 if len(batch.rows):
@@ -219,47 +216,38 @@ class _Job:
                 "now; start again when nobody changes it"
             )
 
-    def measure(self, missing: float | None, *, is_last: bool) -> NDArray[np.float32]:
-        """The scales for quantizing, by a pass over the source."""
+    def measure(self, *, is_last: bool) -> None:
+        """Finds the scales for quantizing, by a pass over the source."""
         self._progress.num_phases = 2 if is_last else 3
         column_range = ColumnRange(self._source.num_columns)
         for batch, first_row in self._batches():
             with self._naming_rows():
-                rows = apply_nan_policy(batch.rows, self._source.dtype, self._nan, first_row)
+                rows = apply_nan_policy(batch.rows, self._source.dtype, self._table.nan, first_row)
                 column_range.see(rows, self._source.dtype, first_row)
-        if missing:
-            column_range.see(np.full((1, self._source.num_columns), missing), "float64", 0)
+        if self._missing:
+            column_range.see(np.full((1, self._source.num_columns), self._missing), "float64", 0)
         # The next pass leaves the same rows out again.
         self._source.skipped.clear()
         self._largest = column_range.largest
         with self._naming_rows():
-            return column_range.scales()
+            self._scales = column_range.scales()
 
-    def _stored(
-        self, rows: NDArray[Any], first_row: int, scales: NDArray[np.float32] | None
-    ) -> NDArray[np.uint8]:
+    def _stored(self, rows: NDArray[Any], first_row: int) -> NDArray[np.uint8]:
         """The bytes of some rows as they are stored."""
         dtype = self._source.dtype
         with self._naming_rows():
-            rows = apply_nan_policy(rows, dtype, self._nan, first_row)
-            if scales is None or self._largest is None:
+            rows = apply_nan_policy(rows, dtype, self._table.nan, first_row)
+            if self._scales is None or self._largest is None:
                 rows = convert(rows, dtype, self._dtype, first_row)
             else:
                 require_seen(rows, dtype, self._largest, first_row)
-                rows = quantized(rows, dtype, scales)
+                rows = quantized(rows, dtype, self._scales)
         return np.ascontiguousarray(rows).reshape(-1).view(np.uint8)
 
-    def write_in_order(
-        self,
-        make_writer: Callable[[int | None], _core.FeatureWriter],
-        scales: NDArray[np.float32] | None,
-        check_rows: Callable[[int], None],
-        *,
-        may_sink: bool,
-    ) -> WrittenRows:
+    def write_in_order(self) -> WrittenRows:
         expected = self._source.num_rows
-        with closing(make_writer(expected)) as writer:
-            sink = RowSink(writer=writer, is_open=may_sink)
+        with closing(self._make_writer(expected)) as writer:
+            sink = RowSink(writer=writer, is_open=self._may_sink)
             num_appended = 0
             # Closed before the writer, which a thread of it may be using.
             with closing(self._batches(sink)) as batches:
@@ -267,14 +255,14 @@ class _Job:
                     num_appended += len(batch.rows)
                     if expected is not None and first_row + len(batch.rows) > expected:
                         break
-                    writer.append(self._stored(batch.rows, first_row, scales))
+                    writer.append(self._stored(batch.rows, first_row))
             num_rows = sink.num_rows + num_appended
             if expected is not None and num_rows != expected:
                 raise SourceError(
                     f"{self._source.name} was to have {expected} rows, but has "
                     f"{'more' if num_rows > expected else num_rows}"
                 )
-            check_rows(num_rows)
+            self._check_rows(num_rows)
             writer.finish(num_rows)
         return WrittenRows(num_rows=num_rows)
 
@@ -289,29 +277,20 @@ class _Job:
                 "or order= with the graph whose external ids they are"
             )
 
-    def write_in_place(
-        self,
-        make_writer: Callable[[int | None], _core.FeatureWriter],
-        scales: NDArray[np.float32] | None,
-        scatter: _core.RowScatter,
-        placement: Placement,
-        check_rows: Callable[[int], None],
-        *,
-        may_write_at_once: bool,
-        may_sink: bool,
-    ) -> WrittenRows:
+    def write_in_place(self, placement: Placement, folder: str) -> WrittenRows:
         self._progress.num_phases = max(2, self._progress.num_phases)
         with ExitStack() as stack:
-            stack.enter_context(closing(scatter))
+            scatter = stack.enter_context(closing(self._make_scatter(placement, folder)))
             # Rows that come in the order of the nodes, as most do, need no sorting: they are
-            # written at once, up to the first batch that is not in order.
+            # written at once, up to the first batch that is not in order. What is in the file stays
+            # there, so later rows must not replace it.
+            is_in_order = self._table.repeated != "last"
             writer = None
             sink = None
-            if may_write_at_once and may_sink:
-                writer = stack.enter_context(closing(make_writer(placement.num_rows)))
+            if is_in_order and self._may_sink and placement.keys_are_nodes:
+                writer = stack.enter_context(closing(self._make_writer(placement.num_rows)))
                 sink = RowSink(writer=writer)
             num_appended = 0
-            is_in_order = may_write_at_once
 
             def num_written() -> int:
                 return num_appended + (0 if sink is None else sink.num_rows)
@@ -320,12 +299,12 @@ class _Job:
                 with self._naming_rows():
                     places, nodes = placement.place(batch, first_row)
                 # Converted whole, so that an error names the row that it has in the source.
-                stored = self._stored(batch.rows, first_row, scales)
+                stored = self._stored(batch.rows, first_row)
                 if places is not None:
                     stored = stored.reshape(len(batch.rows), -1)[places].reshape(-1)
                 if is_in_order and _are_next(nodes, num_written()):
                     if writer is None:
-                        writer = stack.enter_context(closing(make_writer(placement.num_rows)))
+                        writer = stack.enter_context(closing(self._make_writer(placement.num_rows)))
                     writer.append(stored)
                     num_appended += len(nodes)
                     continue
@@ -337,15 +316,29 @@ class _Job:
             if is_in_order:
                 scatter.begin_at(num_written())
             self._require_plausible(placement, scatter.num_rows)
-            check_rows(scatter.num_rows)
+            self._check_rows(scatter.num_rows)
             if writer is None or num_written() == 0:
                 # Now that it is known how many rows there are, space for them can be reserved.
-                writer = stack.enter_context(closing(make_writer(scatter.num_rows)))
+                writer = stack.enter_context(closing(self._make_writer(scatter.num_rows)))
             with self._naming_rows(": "):
                 missing, repeated = scatter.write_to(writer, self._progress.has_written)
             self._progress.has_written(1, 1)
             writer.finish(scatter.num_rows)
         return WrittenRows(num_rows=scatter.num_rows, missing=missing, repeated=repeated)
+
+    def _make_scatter(self, placement: Placement, folder: str) -> _core.RowScatter:
+        num_columns, missing = self._source.num_columns, self._missing
+        return _core.RowScatter(
+            row_bytes=num_columns * item_bytes(self._dtype),
+            num_rows=placement.num_rows,
+            repeated=self._table.repeated,
+            fill=None
+            if missing is None
+            else fill_row(missing, num_columns, self._dtype, self._scales),
+            memory=self._memory * 3 // 4,
+            tmp=os.fsencode(folder),
+            name_of=placement.name_of,
+        )
 
 
 def _are_next(nodes: NDArray[np.int64], first: int) -> bool:
@@ -353,30 +346,3 @@ def _are_next(nodes: NDArray[np.int64], first: int) -> bool:
     if not len(nodes) or nodes[0] != first or nodes[-1] != first + len(nodes) - 1:
         return False
     return bool((np.diff(nodes) == 1).all())
-
-
-def require_storable(missing: float, dtype: DTypeName) -> None:
-    """Raises unless the value for rows that are missing can be stored.
-
-    Args:
-        missing: The value.
-        dtype: What it is stored as.
-
-    Raises:
-        ValueError: It cannot.
-    """
-    _fill_row(missing, 1, dtype, None)
-
-
-def _fill_row(
-    missing: float, num_columns: int, dtype: DTypeName, scales: NDArray[np.float32] | None
-) -> NDArray[np.uint8]:
-    row = np.full((1, num_columns), missing)
-    if scales is not None:
-        row = quantized(row, "float64", scales)
-    else:
-        try:
-            row = convert(row, row.dtype.name, dtype, 0)
-        except SourceError:
-            raise ValueError(f"missing={shown(missing)} cannot be stored as {dtype}") from None
-    return np.ascontiguousarray(row).reshape(-1).view(np.uint8)

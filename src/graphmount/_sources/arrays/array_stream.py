@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
 
@@ -47,32 +47,6 @@ class StreamReader(ABC):
         traceback: TracebackType | None,
     ) -> None:
         self.close()
-
-
-class Stream(Protocol):
-    """An array to be read row by row.
-
-    Attributes:
-        name: What messages call it.
-        size: How many bytes it takes on a disk; 0 for an array in memory.
-        shape: Its shape, of one or two dimensions.
-        dtype: Its dtype.
-    """
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def size(self) -> int: ...
-
-    @property
-    def shape(self) -> tuple[int, ...]: ...
-
-    @property
-    def dtype(self) -> np.dtype[Any]: ...
-
-    def open(self) -> StreamReader:
-        """A reader that begins at the first row."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -192,3 +166,7 @@ class _MemoryReader(StreamReader):
         rows = self._array[self._place : self._place + num_rows]
         self._place += len(rows)
         return rows.astype(rows.dtype.newbyteorder("="), copy=False)  # cast: of bytes alone
+
+
+#: An array to be read row by row.
+Stream: TypeAlias = ArrayStream | MemoryStream

@@ -11,17 +11,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from graphmount._sources.arrays.column_edges import require_length
 from graphmount._sources.arrays.list_owners import ListOwners
-from graphmount._sources.contract.batches import EdgeBatch, Skipped
-from graphmount._sources.contract.edge_values import (
-    as_node_ids,
-    as_timestamps,
-    as_weights,
-    require_ids,
-    require_timestamps,
-    require_weights,
-)
+from graphmount._sources.arrays.value_streams import ValueStreams, require_length
+from graphmount._sources.contract.batches import EdgeBatch, EdgeSource
+from graphmount._sources.contract.edge_values import as_node_ids, require_ids
 from graphmount.errors import SourceError
 
 if TYPE_CHECKING:
@@ -29,11 +22,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from graphmount._sources.arrays.array_stream import Stream, StreamReader
-    from graphmount._support.text_columns import Keys
+    from graphmount._sources.arrays.array_stream import Stream
 
 
-class ListEdges:
+class ListEdges(EdgeSource):
     """Edges from lists; an `EdgeSource`.
 
     Args:
@@ -66,32 +58,21 @@ class ListEdges:
             if len(stream.shape) != 1:
                 raise SourceError(f"{stream.name} has shape {stream.shape}, but must be a vector")
         self._count = indices.shape[0]
-        if weights is not None:
-            require_weights(weights.dtype, weights.name)
-            require_length(weights, self._count)
-        if timestamps is not None:
-            require_timestamps(timestamps.dtype, timestamps.name)
-            require_length(timestamps, self._count)
+        self._values = ValueStreams(weights, timestamps)
+        for stream in self._values.streams.values():
+            require_length(stream, self._count)
         if indptr.shape[0] == 0:
             raise SourceError(f"{indptr.name} is empty; offsets are one more than there are lists")
         self._indptr = indptr
         self._indices = indices
         self._owners = owners
-        self._weights = weights
-        self._timestamps = timestamps
-        streams = (indptr, indices, weights, timestamps)
-        self.name = name
-        self.size: int | None = sum(stream.size for stream in streams if stream) or self._count
-        self.num_edges: int | None = None if is_undirected else self._count
-        self.estimated_edges: int | None = None
-        self.num_nodes: int | None = indptr.shape[0] - 1
+        streams = (indptr, indices, *self._values.streams.values())
+        super().__init__(name, sum(stream.size for stream in streams) or self._count)
+        self.num_edges = None if is_undirected else self._count
+        self.num_nodes = indptr.shape[0] - 1
         self.is_symmetric = is_undirected
-        self.has_text_ids = False
-        self.has_weights = weights is not None
-        self.has_timestamps = timestamps is not None
-        #: What the source of the graph called its nodes, if that is known.
-        self.node_ids: Keys | None = None
-        self.skipped = Skipped()
+        self.has_weights = "weights" in self._values
+        self.has_timestamps = "timestamps" in self._values
 
     def batches(self, *, memory: int) -> Iterator[EdgeBatch]:
         """See `EdgeSource`."""
@@ -105,43 +86,30 @@ class ListEdges:
                 offsets, num_entries=self._count, name=self._indptr.name, chunk=step
             )
             indices = stack.enter_context(self._indices.open())
-            weights = stack.enter_context(self._weights.open()) if self._weights else None
-            times = stack.enter_context(self._timestamps.open()) if self._timestamps else None
+            read_values = self._values.begin(stack)
             for first in range(0, self._count, step):
                 count = min(step, self._count - first)
-                yield self._batch(first, owners.take(count), indices.read(count), weights, times)
+                owned = owners.take(count)
+                neighbors = as_node_ids(indices.read(count), self._indices.name, first)
+                yield self._batch(owned, neighbors, read_values(count, first), first + count)
             owners.finish()
 
     def _batch(
         self,
-        first: int,
         owners: NDArray[np.int64],
-        entries: NDArray[Any],
-        weights: StreamReader | None,
-        times: StreamReader | None,
+        neighbors: NDArray[np.int64],
+        values: dict[str, NDArray[Any]],
+        upto: int,
     ) -> EdgeBatch:
-        count = len(owners)
-        neighbors = as_node_ids(entries, self._indices.name, first)
-        edge_weights = (
-            as_weights(weights.read(count), self._weights.name, first)
-            if weights and self._weights
-            else None
-        )
-        edge_times = (
-            as_timestamps(times.read(count), self._timestamps.name, first)
-            if times and self._timestamps
-            else None
-        )
         if self.is_symmetric:
             once = np.flatnonzero(neighbors <= owners)
             owners, neighbors = owners[once], neighbors[once]
-            edge_weights = None if edge_weights is None else edge_weights[once]
-            edge_times = None if edge_times is None else edge_times[once]
+            values = {name: column[once] for name, column in values.items()}
         is_src = self._owners == "src"
         return EdgeBatch(
             src=owners if is_src else neighbors,
             dst=neighbors if is_src else owners,
-            weights=edge_weights,
-            timestamps=edge_times,
-            done=(self.size or 0) * (first + count) // self._count,
+            weights=values.get("weights"),
+            timestamps=values.get("timestamps"),
+            done=(self.size or 0) * upto // self._count,
         )

@@ -13,7 +13,7 @@ import zipfile
 import zlib
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING, Protocol
+from typing import IO, TYPE_CHECKING, TypeAlias
 
 from graphmount._support.files.regular_files import open_raw, open_regular
 from graphmount._support.sizes import format_bytes
@@ -31,34 +31,6 @@ _MOST_DIRECTORY_BYTES = 16 << 20
 _END_BYTES = (1 << 16) + 22
 #: All that NumPy writes. Others unpack as much at once as they like, whatever is asked for.
 _KNOWN_COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-
-
-class ByteReader(Protocol):
-    """Reads forward in each of its lanes."""
-
-    def readinto(self, lane: int, buffer: memoryview) -> None:
-        """Fills the buffer with the next bytes of the lane."""
-
-    def close(self) -> None:
-        """Gives back what was opened."""
-
-
-class StoredBytes(Protocol):
-    """Bytes on a disk.
-
-    Attributes:
-        name: What messages call them.
-        size: How many bytes they take on the disk.
-    """
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def size(self) -> int: ...
-
-    def open(self, starts: Sequence[int]) -> ByteReader:
-        """A reader with one lane for each start, counted from the first of these bytes."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -79,12 +51,14 @@ class FileBytes:
     size: int
     mounted: _core.Graph | _core.FeatureMatrix | None = None
 
-    def open(self, starts: Sequence[int]) -> ByteReader:
-        """See `StoredBytes`."""
+    def open(self, starts: Sequence[int]) -> _FileReader:
+        """A reader with one lane for each start, counted from the first of these bytes."""
         return _FileReader(self, [self.offset + start for start in starts])
 
 
 class _FileReader:
+    """Reads forward in each of its lanes, until a buffer is full."""
+
     def __init__(self, stored: FileBytes, places: list[int]) -> None:
         self._name = stored.name
         self._places = places
@@ -124,12 +98,14 @@ class MemberBytes:
         """The archive and its member."""
         return f"{self.path}, member {self.member!r}"
 
-    def open(self, starts: Sequence[int]) -> ByteReader:
-        """See `StoredBytes`. Each lane unpacks the member from its beginning."""
+    def open(self, starts: Sequence[int]) -> _MemberReader:
+        """A reader as that of a stretch; each lane unpacks the member from its beginning."""
         return _MemberReader(self, [self.offset + start for start in starts])
 
 
 class _MemberReader:
+    """The same of a member."""
+
     def __init__(self, stored: MemberBytes, places: list[int]) -> None:
         self._name = stored.name
         self._archive = open_archive(stored.path)
@@ -163,6 +139,10 @@ class _MemberReader:
         for lane in self._lanes:
             lane.close()
         self._archive.close()
+
+
+#: Bytes on a disk.
+StoredBytes: TypeAlias = FileBytes | MemberBytes
 
 
 class _Archive(zipfile.ZipFile):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from graphmount._sources.contract.batches import RowBatch, Skipped
+from graphmount._sources.contract.batches import RowBatch, RowSource
 from graphmount._sources.contract.claims import require_rows, rows_at_once
 from graphmount.errors import SourceError
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from graphmount._sources.arrays.array_stream import Stream
 
 
-class StreamRows:
+class StreamRows(RowSource):
     """Rows from a stream; a `RowSource`.
 
     Args:
@@ -36,16 +36,12 @@ class StreamRows:
         if stream.dtype.kind not in "fiub" or stream.dtype.itemsize > 8:
             raise SourceError(f"{stream.name}: features must be numbers, not {stream.dtype}")
         require_rows(stream.name, stream.shape)
+        super().__init__(name or stream.name, stream.size or stream.shape[0])
         self._stream = stream
-        self.name = name or stream.name
-        self.size: int | None = stream.size or stream.shape[0]
-        self.num_rows: int | None = stream.shape[0]
+        self.num_rows = stream.shape[0]
         self.is_vector = len(stream.shape) == 1
         self.num_columns = 1 if self.is_vector else stream.shape[1]
         self.dtype = dtype or stream.dtype.name
-        self.has_keys = False
-        self.has_text_keys = False
-        self.skipped = Skipped()
 
     def batches(self, *, memory: int) -> Iterator[RowBatch]:
         """See `RowSource`."""

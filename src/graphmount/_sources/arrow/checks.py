@@ -15,46 +15,55 @@ from graphmount._sources.contract.batches import MOST_EXAMPLES
 from graphmount.errors import SourceError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from graphmount._sources.arrow.columns import BadRows
+    from graphmount._sources.arrow.tables import ArrowTable
     from graphmount._sources.contract.batches import Skipped
     from graphmount._sources.contract.requests import OnError
 
 
-class RowCheck:
-    """Checks the columns of batches.
+class CheckedColumns:
+    """Columns of a table, without the rows in which one of them is bad.
 
     Args:
-        name: What messages call the table.
-        checks: For each column its name, and what finds its bad rows.
+        table: The table.
+        columns: For each column its number, and what finds its bad rows. One may serve twice, as a
+            weight and a time, say; it is read once.
         on_error: "raise", or "skip" to leave bad rows out.
         skipped: Where what is left out is counted.
     """
 
     def __init__(
         self,
+        table: ArrowTable,
+        columns: Sequence[tuple[int, Callable[[Any], list[BadRows]]]],
         *,
-        name: str,
-        checks: Sequence[tuple[str, Callable[[Any], list[BadRows]]]],
         on_error: OnError,
         skipped: Skipped,
     ) -> None:
-        self._name = name
-        self._checks = checks
+        self._table = table
+        self._places = [place for place, _ in columns]
+        self._checks = [check for _, check in columns]
         self._on_error = on_error
         self._skipped = skipped
 
-    def clean(self, batch: Any, first_row: int) -> list[Any]:  # noqa: ANN401
-        """The plain columns of a batch, without the rows that are bad.
+    def batches(self, num_rows: int) -> Iterator[tuple[list[Any], int]]:
+        """Plain columns of at most `num_rows` rows, and how much of the table has been read.
 
         Raises:
             SourceError: A row is bad, and bad rows are not to be left out; or Arrow cannot read it.
         """
-        try:
-            return self._clean(batch, first_row)
-        except pyarrow().ArrowException as error:
-            raise unreadable(self._name, error) from error
+        distinct = sorted(set(self._places))
+        where = [distinct.index(place) for place in self._places]
+        first_row = 0
+        for batch, done in self._table.batches(distinct, num_rows):
+            try:
+                columns = self._clean(batch.select(where), first_row)
+            except pyarrow().ArrowException as error:
+                raise unreadable(self._table.name, error) from error
+            first_row += batch.num_rows
+            yield columns, done
 
     def _clean(self, batch: Any, first_row: int) -> list[Any]:  # noqa: ANN401
         columns = [plain(column) for column in batch.columns]
@@ -73,7 +82,7 @@ class RowCheck:
     def _find(self, columns: list[Any]) -> list[tuple[int, BadRows]]:
         return [
             (number, some)
-            for number, (_, check) in enumerate(self._checks)
+            for number, check in enumerate(self._checks)
             for some in check(columns[number])
         ]
 
@@ -89,8 +98,8 @@ class RowCheck:
             number, some = next((n, some) for n, some in found if some.rows[place])
             shown = _shown_value(columns[number][place])
             messages.append(
-                f"{self._name}, row {rows[place]}, column {self._checks[number][0]!r}: {shown}"
-                f"{some.reason}"
+                f"{self._table.name}, row {rows[place]}, column "
+                f"{self._table.schema.names[self._places[number]]!r}: {shown}{some.reason}"
             )
         if self._on_error == "raise":
             raise SourceError(messages[0] + "; on_error='skip' leaves such rows out")

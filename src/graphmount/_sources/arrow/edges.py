@@ -9,9 +9,9 @@ import functools
 from typing import TYPE_CHECKING, Any
 
 from graphmount._sources.arrow import columns as arrow_columns
-from graphmount._sources.arrow.checks import RowCheck
+from graphmount._sources.arrow.checks import CheckedColumns
 from graphmount._sources.arrow.tables import find_column
-from graphmount._sources.contract.batches import EdgeBatch, Skipped
+from graphmount._sources.contract.batches import EdgeBatch, EdgeSource
 from graphmount._support.shown import shown
 from graphmount.errors import SourceError
 
@@ -20,13 +20,12 @@ if TYPE_CHECKING:
 
     from graphmount._sources.arrow.tables import ArrowTable
     from graphmount._sources.contract.requests import EdgeRequest
-    from graphmount._support.text_columns import Keys
 
 #: What a row takes while its columns are converted; strings are as long as they are, mostly less.
 _NUMBER_BYTES, _TEXT_BYTES = 24, 192
 
 
-class ArrowEdges:
+class ArrowEdges(EdgeSource):
     """Edges of a table; an `EdgeSource`.
 
     Args:
@@ -39,6 +38,7 @@ class ArrowEdges:
     """
 
     def __init__(self, table: ArrowTable, request: EdgeRequest) -> None:
+        super().__init__(table.name, table.size)
         self._table = table
         if request.columns is None and len(table.schema.names) < 2:
             found = "one column only" if table.schema.names else "no column"
@@ -48,84 +48,57 @@ class ArrowEdges:
             raise ValueError(f"columns={shown(columns)}; name two of them, (sources, destinations)")
         self._places = [find_column(table, column, "columns") for column in columns]
         text = [
-            arrow_columns.has_text_ids(self._type(place), request.keys, self._label(place))
+            arrow_columns.has_text_ids(table.type_of(place), request.keys, table.label_of(place))
             for place in self._places
         ]
         if text[0] != text[1]:
+            first, second = (table.label_of(place) for place in self._places)
             raise SourceError(
-                f"{table.name}: {self._label(self._places[0])} and {self._label(self._places[1])} "
-                "are not both numbers or both text; pass ids='map' with key_type='str', or 'int'"
+                f"{table.name}: {first} and {second} are not both numbers or both text; pass "
+                "ids='map' with key_type='str', or 'int'"
             )
-        self._weights = self._add(request.weights, "weights")
-        if self._weights is not None:
-            place = self._places[self._weights]
-            arrow_columns.require_weights(self._type(place), self._label(place))
-        self._timestamps = self._add(request.timestamps, "timestamps")
-        if self._timestamps is not None:
-            place = self._places[self._timestamps]
-            arrow_columns.require_timestamps(self._type(place), self._label(place))
-        self._on_error = request.on_error
-        self.name = table.name
-        self.size = table.size
-        self.num_edges = table.num_rows if request.on_error == "raise" else None
-        self.estimated_edges: int | None = None
-        self.num_nodes: int | None = None
-        self.node_ids: Keys | None = None
-        self.is_symmetric = False
         self.has_text_ids = text[0]
-        self.has_weights = self._weights is not None
-        self.has_timestamps = self._timestamps is not None
-        self.skipped = Skipped()
-
-    def _add(self, column: object, option: str) -> int | None:
-        """Where among the columns read this one is."""
-        if column is None:
-            return None
-        self._places.append(find_column(self._table, column, option))
-        return len(self._places) - 1
-
-    def _type(self, place: int) -> object:
-        return self._table.schema.field(place).type
-
-    def _label(self, place: int) -> str:
-        return f"{self._table.name}, column {self._table.schema.names[place]!r}"
+        check_ids = functools.partial(arrow_columns.bad_ids, as_text=self.has_text_ids)
+        checks: list[Callable[[Any], list[arrow_columns.BadRows]]] = [check_ids, check_ids]
+        if request.weights is not None:
+            place = find_column(table, request.weights, "weights")
+            arrow_columns.require_weights(table.type_of(place), table.label_of(place))
+            self._places.append(place)
+            checks.append(arrow_columns.bad_weights)
+            self.has_weights = True
+        if request.timestamps is not None:
+            place = find_column(table, request.timestamps, "timestamps")
+            arrow_columns.require_timestamps(table.type_of(place), table.label_of(place))
+            self._places.append(place)
+            checks.append(arrow_columns.bad_timestamps)
+            self.has_timestamps = True
+        self._columns = CheckedColumns(
+            table,
+            list(zip(self._places, checks, strict=True)),
+            on_error=request.on_error,
+            skipped=self.skipped,
+        )
+        self.num_edges = table.num_rows if request.on_error == "raise" else None
 
     def batches(self, *, memory: int) -> Iterator[EdgeBatch]:
         """See `EdgeSource`."""
         row_bytes = 2 * (_TEXT_BYTES if self.has_text_ids else _NUMBER_BYTES)
         row_bytes += _NUMBER_BYTES * (self.has_weights + self.has_timestamps)
-        check_ids = functools.partial(arrow_columns.bad_ids, as_text=self.has_text_ids)
-        checks: list[Callable[[Any], list[arrow_columns.BadRows]]] = [check_ids, check_ids]
-        checks += [arrow_columns.bad_weights] if self.has_weights else []
-        checks += [arrow_columns.bad_timestamps] if self.has_timestamps else []
-        names = [self._table.schema.names[place] for place in self._places]
-        # A column may serve twice, as a weight and a time, say; it is read once.
-        distinct = sorted(set(self._places))
-        where = [distinct.index(place) for place in self._places]
-        check = RowCheck(
-            name=self.name,
-            checks=list(zip(names, checks, strict=True)),
-            on_error=self._on_error,
-            skipped=self.skipped,
-        )
-        first_row = 0
-        for batch, done in self._table.batches(distinct, max(1, memory // row_bytes)):
-            columns = check.clean(batch.select(where), first_row)
-            first_row += batch.num_rows
+        for columns, done in self._columns.batches(max(1, memory // row_bytes)):
             src, dst = (
                 arrow_columns.as_ids(
-                    columns[end], as_text=self.has_text_ids, name=self._label(self._places[end])
+                    columns[end],
+                    as_text=self.has_text_ids,
+                    name=self._table.label_of(self._places[end]),
                 )
                 for end in (0, 1)
             )
             yield EdgeBatch(
                 src=src,
                 dst=dst,
-                weights=None
-                if self._weights is None
-                else arrow_columns.as_weights(columns[self._weights]),
-                timestamps=None
-                if self._timestamps is None
-                else arrow_columns.as_timestamps(columns[self._timestamps]),
+                weights=arrow_columns.as_weights(columns[2]) if self.has_weights else None,
+                timestamps=arrow_columns.as_timestamps(columns[-1])
+                if self.has_timestamps
+                else None,
                 done=done,
             )

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphmount._sources.arrow import columns as arrow_columns
-from graphmount._sources.arrow.checks import RowCheck
+from graphmount._sources.arrow.checks import CheckedColumns
 from graphmount._sources.arrow.tables import find_column, first_batch, pyarrow
-from graphmount._sources.contract.batches import RowBatch, Skipped
+from graphmount._sources.contract.batches import RowBatch, RowSource
 from graphmount.errors import SourceError
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _KEY_BYTES = 192
 
 
-class ArrowRows:
+class ArrowRows(RowSource):
     """Rows of a table; a `RowSource`.
 
     Args:
@@ -41,6 +41,7 @@ class ArrowRows:
 
     def __init__(self, table: ArrowTable, request: RowRequest) -> None:
         key, columns = request.key, request.columns
+        super().__init__(table.name, table.size)
         self._table = table
         self._on_error = request.on_error
         self._key = None if key is None else find_column(table, key, "key")
@@ -51,20 +52,17 @@ class ArrowRows:
             self._values = [find_column(table, column, "columns") for column in listed]
         if not self._values:
             raise SourceError(f"{table.name} has no column with values")
-        self.name = table.name
-        self.size = table.size
         self.num_rows = table.num_rows if request.on_error == "raise" else None
         self.has_keys = key is not None
         self.has_text_keys = self._key is not None and arrow_columns.has_text_ids(
-            self._type(self._key), None, self._label(self._key)
+            self._table.type_of(self._key), None, self._table.label_of(self._key)
         )
-        self.skipped = Skipped()
-        types = [arrow_columns.plain_type(self._type(place)) for place in self._values]
+        types = [arrow_columns.plain_type(self._table.type_of(place)) for place in self._values]
         lists = [place for place, kind in zip(self._values, types, strict=True) if _is_list(kind)]
         if lists and len(self._values) > 1:
             raise SourceError(
-                f"{self._label(lists[0])} holds lists, next to other columns; choose it alone with "
-                "columns=, or leave it out"
+                f"{table.label_of(lists[0])} holds lists, next to other columns; choose it alone "
+                "with columns=, or leave it out"
             )
         self._has_lists = bool(lists)
         self.is_vector = not lists and len(self._values) == 1
@@ -72,12 +70,6 @@ class ArrowRows:
         inner = [arrow_columns.plain_type(types[0].value_type)] if lists else types
         self._dtype = self._common_dtype(inner)
         self.dtype = self._dtype.name
-
-    def _type(self, place: int) -> Any:  # noqa: ANN401
-        return self._table.schema.field(place).type
-
-    def _label(self, place: int) -> str:
-        return f"{self._table.name}, column {self._table.schema.names[place]!r}"
 
     def _list_length(self, kind: Any) -> int:  # noqa: ANN401
         if pyarrow("pyarrow.types").is_fixed_size_list(kind):
@@ -87,13 +79,13 @@ class ArrowRows:
             if row.is_valid:
                 return len(row)
         raise SourceError(
-            f"{self._label(self._values[0])}: there is no list at the beginning from which to take "
-            "the length of the rows"
+            f"{self._table.label_of(self._values[0])}: there is no list at the beginning from "
+            "which to take the length of the rows"
         )
 
     def _common_dtype(self, types: list[Any]) -> np.dtype[Any]:
         dtypes = [
-            _dtype_of(kind, self._label(place))
+            _dtype_of(kind, self._table.label_of(place))
             for kind, place in zip(types, self._values, strict=True)
         ]
         common: np.dtype[Any] = np.result_type(*dtypes)
@@ -113,25 +105,17 @@ class ArrowRows:
         checks = [check_lists if self._has_lists else check_values] * len(self._values)
         if self.has_keys:
             checks.insert(0, functools.partial(arrow_columns.bad_ids, as_text=self.has_text_keys))
-        distinct = sorted(set(places))
-        where = [distinct.index(place) for place in places]
-        check = RowCheck(
-            name=self.name,
-            checks=[
-                (self._table.schema.names[place], one)
-                for place, one in zip(places, checks, strict=True)
-            ],
+        checked = CheckedColumns(
+            self._table,
+            list(zip(places, checks, strict=True)),
             on_error=self._on_error,
             skipped=self.skipped,
         )
-        first_row = 0
-        for batch, done in self._table.batches(distinct, max(1, memory // max(1, row_bytes))):
-            columns = check.clean(batch.select(where), first_row)
-            first_row += batch.num_rows
+        for columns, done in checked.batches(max(1, memory // max(1, row_bytes))):
             keys = None
             if self._key is not None:
                 keys = arrow_columns.as_ids(
-                    columns.pop(0), as_text=self.has_text_keys, name=self._label(self._key)
+                    columns.pop(0), as_text=self.has_text_keys, name=self._table.label_of(self._key)
                 )
             yield RowBatch(rows=self._rows(columns), keys=keys, done=done)
 

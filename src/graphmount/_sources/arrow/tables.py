@@ -52,6 +52,14 @@ class ArrowTable:
     size: int | None
     num_rows: int | None
 
+    def type_of(self, column: int) -> Any:  # noqa: ANN401
+        """The type of a column."""
+        return self.schema.field(column).type
+
+    def label_of(self, column: int) -> str:
+        """What messages call a column."""
+        return f"{self.name}, column {self.schema.names[column]!r}"
+
     def batches(self, columns: list[int], num_rows: int) -> Iterator[tuple[Any, int]]:
         """These columns in batches of at most `num_rows` rows, and how much has been read."""
         arrow = pyarrow()

@@ -7,8 +7,9 @@ asked to. Errors in the data are `SourceError`s that name the file and the place
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from graphmount._sources.contract.file_stamps import FileStamp
+    from graphmount._sources.contract.row_sink import RowSink
     from graphmount._support.text_columns import Keys
 
 
@@ -81,13 +84,32 @@ class Skipped:
         self.examples.clear()
 
 
-class EdgeSource(Protocol):
+class Source:
+    """What sources of edges and of rows share.
+
+    Args:
+        name: What messages and progress bars call it: a path, or what the object is.
+        size: All there is to read, in the unit of a batch's `done`: bytes for files (as they lie on
+            the disk), else edges or rows. None if nobody knows.
+
+    Attributes:
+        name: See above.
+        size: See above.
+        skipped: What has been left out so far.
+        stamps: What its files were before it was opened.
+    """
+
+    def __init__(self, name: str, size: int | None) -> None:
+        self.name = name
+        self.size = size
+        self.skipped = Skipped()
+        self.stamps: tuple[FileStamp, ...] = ()
+
+
+class EdgeSource(Source, ABC):
     """Edges of any origin.
 
     Attributes:
-        name: What messages and progress bars call it: a path, or what the object is.
-        size: All there is to read, in the unit of `EdgeBatch.done`: bytes for files (as they
-            lie on the disk), else edges. None if nobody knows.
         num_edges: How many edges there are, if that is known before reading them.
         estimated_edges: About how many there are, if only that is known.
         num_nodes: How many nodes the source says there are, if it does.
@@ -97,50 +119,51 @@ class EdgeSource(Protocol):
         has_text_ids: Whether ids are text rather than numbers.
         has_weights: Whether batches have weights.
         has_timestamps: Whether batches have timestamps.
-        skipped: What has been left out so far.
     """
 
-    name: str
-    size: int | None
-    num_edges: int | None
-    estimated_edges: int | None
-    num_nodes: int | None
-    node_ids: Keys | None
-    is_symmetric: bool
-    has_text_ids: bool
-    has_weights: bool
-    has_timestamps: bool
-    skipped: Skipped
+    num_edges: int | None = None
+    estimated_edges: int | None = None
+    num_nodes: int | None = None
+    node_ids: Keys | None = None
+    is_symmetric = False
+    has_text_ids = False
+    has_weights = False
+    has_timestamps = False
 
+    @abstractmethod
     def batches(self, *, memory: int) -> Iterator[EdgeBatch]:
         """All edges, from the first on, in batches for which about `memory` bytes are used."""
 
 
-class RowSource(Protocol):
+class RowSource(Source, ABC):
     """Rows of features, of any origin.
 
     Attributes:
-        name: What messages and progress bars call it: a path, or what the object is.
-        size: All there is to read, in the unit of `RowBatch.done`: bytes for files, else rows. None
-            if nobody knows.
         num_rows: How many rows there are, if that is known before reading them.
         num_columns: How many columns; 1 for a vector.
         is_vector: Whether rows are single values: labels, for instance.
         dtype: The name of the dtype of the values.
         has_keys: Whether rows say which node they belong to.
         has_text_keys: Whether they do so by text rather than numbers.
-        skipped: What has been left out so far.
+        knows_sinks: Whether it can give its rows to a `RowSink`.
     """
 
-    name: str
-    size: int | None
-    num_rows: int | None
+    num_rows: int | None = None
     num_columns: int
     is_vector: bool
     dtype: str
-    has_keys: bool
-    has_text_keys: bool
-    skipped: Skipped
+    has_keys = False
+    has_text_keys = False
+    knows_sinks = False
 
+    @abstractmethod
     def batches(self, *, memory: int) -> Iterator[RowBatch]:
         """All rows, from the first on, in batches for which about `memory` bytes are used."""
+
+    def batches_beside(self, sink: RowSink, *, memory: int) -> Iterator[RowBatch]:
+        """The rows that a sink does not take: all of them, if the source does not know sinks.
+
+        While it takes some, batches without rows tell how far it is.
+        """
+        sink.is_open = False
+        return self.batches(memory=memory)

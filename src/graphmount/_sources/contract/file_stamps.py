@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 from graphmount._support.sizes import format_bytes
 from graphmount.errors import SourceError
@@ -18,7 +17,9 @@ from graphmount.errors import SourceError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["FileStamp", "adopt", "remember", "require_unchanged", "size_of", "stamps_of"]
+    from graphmount._sources.contract.batches import Source
+
+__all__ = ["FileStamp", "require_unchanged", "stamps_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,37 +39,18 @@ class FileStamp:
     file: tuple[int, int]
 
 
-_STAMPS: WeakKeyDictionary[object, tuple[FileStamp, ...]] = WeakKeyDictionary()
-
-
 def stamps_of(paths: Iterable[str]) -> tuple[FileStamp, ...]:
     """What files are now."""
     return tuple(_stamp(path) for path in paths)
 
 
-def remember(source: object, stamps: tuple[FileStamp, ...]) -> None:
-    """Notes what the files of a source were before it was opened."""
-    _STAMPS[source] = (*_STAMPS.get(source, ()), *stamps)
-
-
-def adopt(source: object, *others: object) -> None:
-    """Notes that a source reads the files of others."""
-    for other in others:
-        remember(source, _STAMPS.get(other, ()))
-
-
-def size_of(source: object) -> int:
-    """How many bytes the files of a source have; 0 if it has none."""
-    return sum(stamp.size for stamp in _STAMPS.get(source, ()))
-
-
-def require_unchanged(source: object) -> None:
+def require_unchanged(source: Source) -> None:
     """Raises if a file of a source is not what it was when the source was opened.
 
     Raises:
         SourceError: One has been written to, or replaced.
     """
-    for before in _STAMPS.get(source, ()):
+    for before in getattr(source, "stamps", ()):  # users may have sources of their own
         try:
             now = _stamp(before.path)
         except OSError as error:

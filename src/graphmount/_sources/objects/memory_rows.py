@@ -15,7 +15,7 @@ import numpy as np
 from graphmount import _core
 from graphmount._mount.features import FeatureStore
 from graphmount._mount.mapped_reads import read_rows
-from graphmount._sources.contract.batches import RowBatch, Skipped
+from graphmount._sources.contract.batches import RowBatch, RowSource
 from graphmount._sources.contract.claims import require_rows, rows_at_once
 from graphmount._sources.contract.node_keys import as_keys
 from graphmount._support.arguments import as_count, as_list, as_plain
@@ -34,7 +34,7 @@ __all__ = ["MemoryRows"]
 _READ_AHEAD_BYTES = 64 << 20
 
 
-class MemoryRows:
+class MemoryRows(RowSource):
     """A `RowSource` over an array of one or two dimensions.
 
     Args:
@@ -63,6 +63,7 @@ class MemoryRows:
         columns: Sequence[int] | Sequence[str] | None = None,
     ) -> None:
         array, self.dtype = _as_matrix(source)
+        super().__init__(_name_of(source), len(array))
         self._array = array
         self._store = source if isinstance(source, FeatureStore) else None
         self._scales = source.scales if isinstance(source, FeatureStore) else None
@@ -72,16 +73,13 @@ class MemoryRows:
         self._keys = None if key is None else self._as_keys(key)
         self._columns = _chosen_columns(array, columns, key)
         require_rows("features", array.shape)
-        self.name = _name_of(source)
-        self.num_rows: int | None = len(array)
-        self.size: int | None = len(array)
+        self.num_rows = len(array)
         self.is_vector = array.ndim == 1
         self.num_columns = 1 if self.is_vector else array.shape[1]
         if self._columns is not None:
             self.num_columns = len(self._columns)
         self.has_keys = self._keys is not None
         self.has_text_keys = isinstance(self._keys, TextColumn)
-        self.skipped = Skipped()
 
     def batches(self, *, memory: int) -> Iterator[RowBatch]:
         """All rows, from the first on, in batches of about `memory` bytes."""

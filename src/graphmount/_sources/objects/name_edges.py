@@ -6,15 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from graphmount._sources.contract.batches import EdgeBatch, Skipped
+from graphmount._sources.contract.batches import EdgeBatch, EdgeSource
 from graphmount._support.arguments import is_text
 from graphmount._support.text_columns import from_strings
 from graphmount.errors import SourceError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-    from graphmount._support.text_columns import Keys
 
 #: About what a string and its place in a list take.
 _EDGE_BYTES = 256
@@ -32,7 +30,7 @@ def is_name_pair(source: object) -> bool:
     return isinstance(first, list | tuple) and len(first) > 0 and isinstance(first[0], str)
 
 
-class NameEdges:
+class NameEdges(EdgeSource):
     """Edges of a pair of columns of strings; an `EdgeSource`.
 
     Args:
@@ -46,18 +44,10 @@ class NameEdges:
     def __init__(self, src: Sequence[Any], dst: Sequence[Any]) -> None:
         if len(src) != len(dst):
             raise ValueError(f"sources has {len(src)} ids, and destinations has {len(dst)}")
+        super().__init__("edges in memory", len(src))
         self._ends = (src, dst)
-        self.name = "edges in memory"
-        self.num_edges: int | None = len(src)
-        self.estimated_edges: int | None = None
-        self.size: int | None = len(src)
-        self.num_nodes: int | None = None
-        self.node_ids: Keys | None = None
-        self.is_symmetric = False
+        self.num_edges = len(src)
         self.has_text_ids = True
-        self.has_weights = False
-        self.has_timestamps = False
-        self.skipped = Skipped()
 
     def batches(self, *, memory: int) -> Iterator[EdgeBatch]:
         """See `EdgeSource`."""

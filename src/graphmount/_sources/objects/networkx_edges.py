@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from graphmount._sources.contract.batches import EdgeBatch, Skipped
+from graphmount._sources.contract.batches import EdgeBatch, EdgeSource
 from graphmount._sources.contract.edge_values import as_weights
 from graphmount._sources.contract.node_keys import as_keys
 from graphmount._support.arguments import is_text
@@ -38,7 +38,7 @@ def is_networkx(source: object) -> bool:
     return networkx is not None and isinstance(source, networkx.Graph)
 
 
-class NetworkXEdges:
+class NetworkXEdges(EdgeSource):
     """Edges of a NetworkX graph; an `EdgeSource`.
 
     Args:
@@ -57,22 +57,19 @@ class NetworkXEdges:
         weights: str | bool | None = None,
         timestamps: str | None = None,
     ) -> None:
+        super().__init__(f"a NetworkX {type(graph).__name__}", graph.number_of_edges())
         self._graph = graph
         self._weights = "weight" if weights is True else weights or None
         self._timestamps = timestamps
-        self.name = f"a NetworkX {type(graph).__name__}"
-        self.num_edges: int | None = graph.number_of_edges()
-        self.estimated_edges: int | None = None
-        self.size: int | None = self.num_edges
+        self.num_edges = self.size
         self.has_text_ids = self._find_text_ids()
-        is_dense = not self.has_text_ids and self._is_dense()
-        self.num_nodes: int | None = len(graph) if is_dense else None
         self.is_symmetric = not graph.is_directed()
         self.has_weights = self._weights is not None
         self.has_timestamps = timestamps is not None
-        self.skipped = Skipped()
-        #: All nodes, also those without edges, where their ids are no numbers from 0 on.
-        self.node_ids: Keys | None = None if is_dense else as_keys(list(graph), "nodes")
+        if not self.has_text_ids and self._is_dense():
+            self.num_nodes = len(graph)
+        else:  # all nodes, also those without edges
+            self.node_ids = as_keys(list(graph), "nodes")
 
     def _find_text_ids(self) -> bool:
         first: type | None = None

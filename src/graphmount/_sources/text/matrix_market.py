@@ -18,7 +18,7 @@ import numpy as np
 from graphmount import _core
 from graphmount._sources.arrays.npz_edges import require_square
 from graphmount._sources.arrays.stored_bytes import file_size
-from graphmount._sources.contract.batches import EdgeBatch, Skipped
+from graphmount._sources.contract.batches import EdgeBatch, EdgeSource
 from graphmount._sources.contract.claims import MOST_NODES
 from graphmount._sources.contract.edge_values import as_weights
 from graphmount._support.arguments import as_native
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from graphmount._sources.contract.requests import OnError
-    from graphmount._support.text_columns import Keys
 
 MTX_MAGIC = b"%%MatrixMarket"
 
@@ -54,7 +53,7 @@ def _first_long_line(lines: bytes) -> int | None:
     return None
 
 
-class MatrixMarketEdges:
+class MatrixMarketEdges(EdgeSource):
     """Edges of a Matrix Market file; an `EdgeSource`.
 
     Args:
@@ -67,7 +66,7 @@ class MatrixMarketEdges:
     """
 
     def __init__(self, path: str, *, weights: bool = False, on_error: OnError = "raise") -> None:
-        self.name = path
+        super().__init__(path, file_size(path))
         self._on_error = on_error
         with open_regular(path) as raw, _unpacked(raw) as file:
             field, symmetry, self._num_lines = self._read_banner(file)
@@ -80,17 +79,11 @@ class MatrixMarketEdges:
         self._num_entries = shape[2]
         # Not those in `skipped`, where whoever takes the edges counts what it leaves out as well.
         self._num_bad_lines = 0
-        self.size: int | None = file_size(path)
-        self.num_edges: int | None = None if on_error == "skip" else shape[2]
-        self.estimated_edges: int | None = None
+        self.num_edges = None if on_error == "skip" else shape[2]
         self._order = shape[0]
-        self.num_nodes: int | None = shape[0]
-        self.node_ids: Keys | None = None
+        self.num_nodes = shape[0]
         self.is_symmetric = symmetry == "symmetric"
-        self.has_text_ids = False
         self.has_weights = weights
-        self.has_timestamps = False
-        self.skipped = Skipped()
 
     def _read_banner(self, file: IO[bytes]) -> tuple[str, str, int]:
         words = self._line(file, 1).decode("latin-1").lower().split()

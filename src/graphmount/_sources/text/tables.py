@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from graphmount._sources.contract.batches import EdgeBatch, RowBatch
+from graphmount._sources.contract.batches import EdgeBatch, EdgeSource, RowBatch, RowSource
 from graphmount._sources.text.table import TextTable, as_keys
 from graphmount._support.arguments import as_native, require_choice
 from graphmount._support.shown import shown
@@ -23,12 +23,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from graphmount._sources.contract.batches import Skipped
     from graphmount._sources.contract.requests import EdgeRequest, RowRequest
     from graphmount._sources.contract.row_sink import RowSink
     from graphmount._sources.text.sniff import Kind
     from graphmount._sources.text.table import Output
-    from graphmount._support.text_columns import Keys
 
 __all__ = ["TextEdges", "TextRows"]
 
@@ -36,7 +34,7 @@ __all__ = ["TextEdges", "TextRows"]
 _LARGEST_BATCH_BYTES = 16 << 20
 
 
-class TextEdges:
+class TextEdges(EdgeSource):
     """The edges in a text table; an `EdgeSource`.
 
     Times are integers, or dates and times as in ISO 8601, which become seconds since 1970 (of UTC,
@@ -73,17 +71,12 @@ class TextEdges:
             self._outputs.append(("float32", [weight]))
         if time is not None:
             self._outputs.append(("time" if table.is_all(time, "time") else "int64", [time]))
-        self.name: str = table.name
-        self.size: int | None = table.size
-        self.num_edges: int | None = None
-        self.estimated_edges: int | None = table.estimated_rows
-        self.num_nodes: int | None = None
-        self.node_ids: Keys | None = None
-        self.is_symmetric: bool = False
-        self.has_text_ids: bool = key_type == "text"
-        self.has_weights: bool = weight is not None
-        self.has_timestamps: bool = time is not None
-        self.skipped: Skipped = table.skipped
+        super().__init__(table.name, table.size)
+        self.skipped = table.skipped
+        self.estimated_edges = table.estimated_rows
+        self.has_text_ids = key_type == "text"
+        self.has_weights = weight is not None
+        self.has_timestamps = time is not None
 
     def batches(self, *, memory: int) -> Iterator[EdgeBatch]:
         """All edges, from the first on, in batches for which about `memory` bytes are used."""
@@ -97,7 +90,7 @@ class TextEdges:
                 )
 
 
-class TextRows:
+class TextRows(RowSource):
     """The rows of a text table, as features or labels; a `RowSource`.
 
     Args:
@@ -132,15 +125,13 @@ class TextRows:
         if key_column is not None:
             key_type = table.key_type(None, [key_column])
             self._outputs.append((key_type, [key_column]))
-        self.name: str = table.name
-        self.size: int | None = table.size
-        self.num_rows: int | None = None
-        self.num_columns: int = len(values)
-        self.is_vector: bool = len(values) == 1
-        self.has_keys: bool = key_column is not None
-        self.has_text_keys: bool = key_type == "text"
-        self.knows_sinks: bool = not self.has_text_keys
-        self.skipped: Skipped = table.skipped
+        super().__init__(table.name, table.size)
+        self.skipped = table.skipped
+        self.num_columns = len(values)
+        self.is_vector = len(values) == 1
+        self.has_keys = key_column is not None
+        self.has_text_keys = key_type == "text"
+        self.knows_sinks = not self.has_text_keys
 
     def _find_values(
         self, columns: Sequence[int] | Sequence[str] | None, key_column: int | None
@@ -168,7 +159,7 @@ class TextRows:
         return self._read(None, memory)
 
     def batches_beside(self, sink: RowSink, *, memory: int) -> Iterator[RowBatch]:
-        """The same without the rows that a sink takes; see `SinkSource`."""
+        """The same without the rows that a sink takes; see `RowSource`."""
         return self._read(sink, memory)
 
     def _read(self, sink: RowSink | None, memory: int) -> Iterator[RowBatch]:

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from graphmount import _core
+from graphmount._compile.rows.placement import Placement
 from graphmount._mount.graph import Graph
 from graphmount._mount.mapped_reads import has_list_section, read_list_section
-from graphmount._sources.contract.batches import Skipped
-from graphmount._sources.contract.file_stamps import adopt
+from graphmount._sources.contract.batches import RowSource
 from graphmount._support.files.temporary_folders import temporary_folder
 from graphmount.errors import MissingDataError, OrderError
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from graphmount._sources.contract.batches import RowBatch, RowSource
+    from graphmount._sources.contract.batches import RowBatch
 
 _STEP = 1 << 20
 #: More rows are believed only of graphs with as many edges, or if the features have them.
@@ -33,7 +33,7 @@ _PLAUSIBLE_ROWS = 1 << 24
 _ROWS_PER_EDGE = 64
 
 
-class EdgePlacement:
+class EdgePlacement(Placement):
     """A `Placement` by edge ids.
 
     Args:
@@ -61,8 +61,7 @@ class EdgePlacement:
             return read_list_section(graph, "source rows", direction, first, some)
 
         largest = max((int(read(first).max()) for first in range(0, count, _STEP)), default=-1)
-        self.num_rows: int | None = count
-        self.skipped = Skipped()
+        super().__init__(count)
         compiler = _core.GraphCompiler(
             num_nodes=_count_rows(graph, rows, largest + 1),
             in_lists=True,
@@ -122,7 +121,7 @@ def _count_rows(graph: Graph, rows: RowSource, end: int) -> int:
     return max(graph.num_edges, end)
 
 
-class RowsOfAllEdges:
+class RowsOfAllEdges(RowSource):
     """Rows that are as many as the edges of the source, or raise an error; a `RowSource`.
 
     The graph cannot tell: rows after the last one that it knows may be of edges it dropped.
@@ -137,11 +136,11 @@ class RowsOfAllEdges:
     """
 
     def __init__(self, rows: RowSource, num_edges: int, name: str) -> None:
+        super().__init__(rows.name, rows.size)
+        self.stamps = getattr(rows, "stamps", ())  # users may have sources of their own
         self._rows = rows
         self._num_edges = num_edges
         self._edges_name = name
-        self.name = rows.name
-        self.size = rows.size
         self.num_rows = rows.num_rows
         self.num_columns = rows.num_columns
         self.is_vector = rows.is_vector
@@ -151,7 +150,6 @@ class RowsOfAllEdges:
         self.skipped = rows.skipped
         if rows.num_rows is not None:
             self._require(rows.num_rows)
-        adopt(self, rows)
 
     def batches(self, *, memory: int) -> Iterator[RowBatch]:
         """See `RowSource`."""

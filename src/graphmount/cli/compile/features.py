@@ -104,30 +104,8 @@ def _add_table(parser: argparse.ArgumentParser) -> None:
 
 
 def _compile(options: argparse.Namespace) -> int:
-    done = gm.compile_features(
-        shared.source_of(options),
-        options.out,
-        dtype=options.dtype,
-        num_nodes=options.num_nodes,
-        order=options.order,
-        edges=options.edges,
-        key=options.key,
-        columns=options.columns,
-        missing=options.missing,
-        repeated=options.repeated,
-        nan=options.nan,
-        quantize=options.quantize,
-        on_error=options.on_error,
-        delimiter=options.delimiter,
-        header=options.header,
-        comments=options.comments,
-        shape=options.shape,
-        source_dtype=options.source_dtype,
-        member=options.member,
-        tmp=options.tmp,
-        memory=options.memory,
-        progress=shared.progress_of(options),
-    )
+    source = shared.source_of(options)
+    done = gm.compile_features(source, options.out, **shared.arguments_of(options))
     facts = [" x ".join(f"{size:,}" for size in done.shape) + f" {done.dtype}"]
     if done.missing:
         facts.append(f"{messages.count(done.missing, 'row')} missing")

@@ -40,7 +40,7 @@ def _add_reading(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("reading")
     group.add_argument(
         "--columns",
-        type=shared.columns,
+        type=shared.ends,
         metavar="SRC,DST",
         help="the columns, or members of an .npz, with the edges: names or numbers from 0 on "
         "(default: the first two)",
@@ -65,7 +65,9 @@ def _add_reading(parser: argparse.ArgumentParser) -> None:
 
 def _add_graph(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("the graph")
-    group.add_argument("--undirected", action="store_true", help="every edge runs both ways")
+    group.add_argument(
+        "--undirected", dest="directed", action="store_false", help="every edge runs both ways"
+    )
     shared.add_neighbors_option(group)
     group.add_argument(
         "--ids",
@@ -84,6 +86,7 @@ def _add_graph(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--dedup",
         choices=["first", "sum"],
+        default=False,
         help="of several edges between two nodes, keep the first, or add up their weights",
     )
     group.add_argument(
@@ -105,35 +108,7 @@ def _compile(options: argparse.Namespace) -> int:
         if len(options.sources) != 2:
             raise ValueError("--pair takes two files: of sources, and of destinations")
         source = tuple(options.sources)
-    columns: Any = options.columns
-    if columns is not None:
-        # One member of an archive may hold both.
-        columns = str(columns[0]) if len(columns) == 1 else tuple(columns)
-    done = gm.compile_graph(
-        source,
-        options.out,
-        directed=not options.undirected,
-        neighbors=options.neighbors,
-        columns=columns,
-        weights=options.weights,
-        timestamps=options.timestamps,
-        ids=options.ids,
-        key_type=options.key_type,
-        num_nodes=options.num_nodes,
-        dedup=options.dedup or False,
-        self_loops=options.self_loops,
-        index_dtype=options.index_dtype,
-        source_rows=options.source_rows,
-        delimiter=options.delimiter,
-        header=options.header,
-        comments=options.comments,
-        shape=options.shape,
-        dtype=options.dtype,
-        on_error=options.on_error,
-        memory=options.memory,
-        tmp=options.tmp,
-        progress=shared.progress_of(options),
-    )
+    done = gm.compile_graph(source, options.out, **shared.arguments_of(options))
     facts = [messages.count(done.num_nodes, "node"), messages.count(done.num_edges, "edge")]
     messages.show(done, facts, as_json=options.json, num_things=done.num_edges, thing="edges")
     return 0

@@ -38,6 +38,7 @@ def add_to(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )
     group.add_argument(
         "--dtype",
+        dest="feature_dtype",
         metavar="NAME",
         help="how to store features: float16, bfloat16, ... (default: as they are)",
     )
@@ -66,7 +67,7 @@ def _compile(options: argparse.Namespace) -> int:
             note(f"  {line}")
     features, labels = {}, None
     if layout.features is not None:
-        features["x"] = replace(layout.features, dtype=options.dtype)
+        features["x"] = replace(layout.features, dtype=options.feature_dtype)
     if layout.labels is not None:
         labels = replace(layout.labels, dtype=options.label_dtype, nan=options.label_nan)
     done = gm.compile_dataset(
@@ -75,15 +76,10 @@ def _compile(options: argparse.Namespace) -> int:
         features=features,
         labels=labels,
         splits={name: split.source for name, split in layout.splits.items()},
-        order=options.order,
         directed=layout.directed,
-        neighbors=options.neighbors,
         num_nodes=layout.num_nodes,
-        overwrite=options.overwrite,
         notes=layout.notes,
-        memory=options.memory,
-        tmp=options.tmp,
-        progress=shared.progress_of(options),
+        **shared.arguments_of(options),
     )
     tables = [
         name for name, there in (("labels", layout.labels), ("splits", layout.splits)) if there

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from graphmount._support.shown import shown
 from graphmount._support.sizes import parse_bytes
@@ -15,6 +15,10 @@ _DELIMITERS = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ","}
 
 Group = argparse._ArgumentGroup  # noqa: SLF001  (argparse has no public name for it)
 
+
+#: Options that the commands themselves act on.
+_NO_ARGUMENTS = {"run", "compile", "sources", "folder", "out", "pair", "json", "no_progress"}
+_NO_ARGUMENTS |= {"feature_dtype", "label_dtype", "label_nan"}
 
 #: As many as a text table may have.
 _MOST_COLUMNS = 1 << 20
@@ -105,6 +109,12 @@ def number_or(*words: str) -> Callable[[str], float | str]:
     return read
 
 
+def ends(text: str) -> tuple[int | str, ...] | str:
+    """The columns of the two ends of edges; or one member of an archive, which holds both."""
+    found = columns(text)
+    return str(found[0]) if len(found) == 1 else tuple(found)
+
+
 def add_paths(parser: argparse.ArgumentParser, things: str, suffix: str) -> None:
     """The sources, and the file to write."""
     parser.add_argument("sources", nargs="+", metavar="SOURCE", help=f"where the {things} are")
@@ -183,9 +193,10 @@ def add_work_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--no-progress", action="store_true", help="show no progress bar")
 
 
-def progress_of(options: argparse.Namespace) -> bool | None:
-    """The `progress=` of the functions: bars are theirs."""
-    return False if options.no_progress else None
+def arguments_of(options: argparse.Namespace) -> dict[str, Any]:
+    """The arguments of a function that compiles: all options that have the names of some."""
+    arguments = {name: value for name, value in vars(options).items() if name not in _NO_ARGUMENTS}
+    return arguments | {"progress": False if options.no_progress else None}  # bars are theirs
 
 
 def source_of(options: argparse.Namespace) -> str | list[str]:

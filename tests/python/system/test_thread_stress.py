@@ -80,6 +80,52 @@ assert len(list(loader)) == len(loader)
 
 
 @pytest.mark.parametrize("call", ["close", "iter", "load_state_dict"])
+def test_a_thread_that_ends_the_loop_of_another_one(loader_folder, call, campaign):
+    """Again and again, at any moment, also while the other one is in the core."""
+    code = """
+import sys, threading, time
+import graphmount as gm
+dataset = gm.Dataset(sys.argv[1])
+loader = gm.NeighborLoader(dataset, [5, 5], batch_size=20, memory="20KiB", window=3)
+state = loader.state_dict()
+end = {
+    "close": loader.close,
+    "iter": lambda: iter(loader),
+    "load_state_dict": lambda: loader.load_state_dict(state),
+}[sys.argv[2]]
+is_over, are_right, messages = threading.Event(), [], []
+def work():
+    while not is_over.is_set():
+        try:
+            for batch in loader:
+                expected = dataset.to_external(batch.nodes)
+                are_right.append((batch.features["year"] == expected).all())
+        except RuntimeError as error:
+            messages.append(str(error))
+thread = threading.Thread(target=work)
+thread.start()
+for number in range(int(sys.argv[3])):
+    count = len(are_right)
+    while number % 2 and len(are_right) == count and thread.is_alive():
+        time.sleep(0.0005)
+    end()
+is_over.set()
+thread.join()
+assert are_right and all(are_right)
+assert messages and all("this loop was ended" in message for message in messages), messages
+assert len(list(loader)) == len(loader)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code, loader_folder / "hot", call, str(campaign(12, 60))],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("call", ["close", "iter", "load_state_dict"])
 def test_a_loop_that_another_thread_ends(dataset, call, monkeypatch):
     loader = gm.NeighborLoader(dataset, [2], batch_size=100, memory="20KiB", seed=1)
     batches = iter(loader)

@@ -20,6 +20,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from .harness.environment import environment
+from .report.canvas import why_no_charts
 from .report.page import write_report
 from .report.results import Result, write_results
 
@@ -63,6 +64,8 @@ def run_suite(
         write_results(path, facts, results)
     report = os.path.join(out, "report.html")
     write_report({**facts, "benchmarks": results}, report)
+    if why := why_no_charts():
+        console.print(f"[yellow]note[/yellow] the report has {why}", highlight=False)
     show_summary(console, results)
     minutes, rest = divmod(round(facts["seconds"]), 60)
     console.print(f"{minutes} min {rest} s. Figures: {path}\nReport:  {report}", highlight=False)

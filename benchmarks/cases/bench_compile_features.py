@@ -104,7 +104,17 @@ def bench_text(report: Report, folder: str, num_rows: int, rounds: int) -> None:
     rows = [cells_of(way, runs[way], runs[_OURS], size) for way in ways]
     title = f"CSV of {num_rows:,} x {MATRIX_COLUMNS} numbers, {size / 1e6:.0f} MB, "
     report.table(title + "in the page cache, to .gd", COLUMNS, rows)
-    report.plot(bars("Text to features", rows, of="MB/s", y="MB of text a second", factor=1e-6))
+    report.plot(
+        bars(
+            "Text to features",
+            rows,
+            of="MB/s",
+            y="MB of text a second",
+            factor=1e-6,
+            ours=[_OURS],
+            better="more",
+        )
+    )
     if _THEIRS in runs:
         pairs = zip(runs[_THEIRS], runs[_OURS], strict=True)
         faster = spread_of([their["seconds"] / our["seconds"] for their, our in pairs])

@@ -100,7 +100,18 @@ def _table(
     columns |= {"read per useful byte": ratio, "anonymous MiB": mebibytes, "runs": plain}
     report.table(title, columns, rows)
     leads = title.startswith("cold") and row_bytes == ROW_BYTES
-    report.plot(bars(title, rows, of="rows/s", y="rows a second", log=True, leads=leads))
+    report.plot(
+        bars(
+            title[0].upper() + title[1:],
+            rows,
+            of="rows/s",
+            y="rows a second",
+            log=True,
+            leads=leads,
+            ours=[way for way in results if way.startswith("gather(")],
+            better="more",
+        )
+    )
     return speeds
 
 

@@ -196,7 +196,18 @@ def bench_family(report: Report, family: str, path: str, options: argparse.Names
         rows = table_rows(participants, results)
         report.table(f"{title} a batch by ours; limits with topology", _COLUMNS, rows)
         title = "Batches with memory for 10 % of the features, next to other loaders"
-        report.plot(bars(title, rows, of="batches/s", y="batches a second", log=True, leads=True))
+        report.plot(
+            bars(
+                title,
+                rows,
+                of="batches/s",
+                y="batches a second",
+                log=True,
+                leads=True,
+                ours=[_OURS],
+                better="more",
+            )
+        )
 
 
 def main() -> int:

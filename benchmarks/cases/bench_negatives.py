@@ -82,7 +82,18 @@ def compare(
         for name, spent in times.items()
     ]
     report.table(title, _COLUMNS, rows)
-    report.plot(bars(title, rows, of="ns each", y="ns each", factor=1e9, log=True))
+    report.plot(
+        bars(
+            title,
+            rows,
+            of="ns each",
+            y="nanoseconds each",
+            factor=1e9,
+            log=True,
+            ours=_OURS,
+            better="less",
+        )
+    )
 
 
 def bench_lookup(

@@ -123,8 +123,18 @@ def compare(report: Report, title: str, ways: list[Way], steps: TrueSteps) -> Sp
         for way, spent, used, size in zip(ways, times, processor, sizes, strict=True)
     ]
     report.table(title, _COLUMNS, rows)
-    speeds = bars(title, rows, of="M steps a second", y="M steps a second", factor=1e-6, log=True)
-    report.plot(speeds)
+    report.plot(
+        bars(
+            title,
+            rows,
+            of="M steps a second",
+            y="million steps a second",
+            factor=1e-6,
+            log=True,
+            ours=[way.name for way in ways if way.name.startswith(_OURS)],
+            better="more",
+        )
+    )
     return ratios
 
 

@@ -1,6 +1,6 @@
 """Columns of numbers as lines of text: by Polars where it is installed, else by NumPy.
 
-Polars is about thirty times as fast, but it is a peer: benchmarks that need text must run without
+Polars is about fifteen times as fast, but it is a peer: benchmarks that need text must run without
 it. Both write the shortest decimals that read back as the same numbers.
 """
 

@@ -1,8 +1,9 @@
 """The report of a run as one HTML file: no scripts, nothing from elsewhere, light and dark.
 
-It begins with what was promised and what came out, then has a section for each benchmark: what it
-does, plots, tables, what a reader must know, and the command that repeats it. The machine is at the
-end. Everything in it comes from results.json.
+It begins with the headline figures, the leading charts and the goals. Then each benchmark has a
+section: what it does, charts, tables, what a reader must know, and the command that repeats it. The
+machine is at the end. Everything in it comes from results.json. Each chart is there twice, for a
+wide window and for a narrow one; the style sheet shows one of them.
 """
 
 from __future__ import annotations
@@ -14,22 +15,26 @@ from typing import TYPE_CHECKING, Any
 
 from graphmount._support.files.text_output import write_text
 
+from .canvas import NARROW, WIDE, why_no_charts
+from .chart import to_svg
+from .headlines import headline_of
 from .plot import plot_of
-from .svg_chart import to_svg
 from .units import Unit, cell_of, unit_of
 from .words import WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from .plot import Plot
     from .results import Result
 
 _MACHINE = ("processor", "cores", "memory", "disk_model", "file_system", "kernel")
 _SPREAD_HELP = (
-    "Figures are medians; in brackets the 10th and 90th percentile, or the least and the most of "
-    "fewer than ten runs. What is compared ran in the same minutes, taking turns, with the same "
-    "inputs, and its answers were checked before its time was believed. A ratio is the median of "
-    "those of runs next to each other, so it may differ from the ratio of two medians."
+    "Figures are medians. In brackets, and as thin lines in charts, are the 10th and 90th "
+    "percentile, or the lowest and highest of fewer than ten runs. What is compared ran in the "
+    "same minutes, taking turns, with the same inputs, and its answers were checked before it was "
+    "timed. A ratio in a table is the median over pairs of runs next to each other, so it may "
+    "differ from the ratio of two medians."
 )
 
 
@@ -44,7 +49,9 @@ def to_html(results: Mapping[str, Any]) -> str:
     body = "\n".join(
         [
             *_head(results),
-            *_promises(results),
+            *_in_short(results),
+            *_goals(results),
+            *_how_to_read(),
             *(line for result in results["benchmarks"] for line in _section(result)),
             *_words(),
             *_environment(results["environment"]),
@@ -80,12 +87,12 @@ def _head(results: Mapping[str, Any]) -> Iterator[str]:
         )
     if results["quick"]:
         yield (
-            "<p class=banner><b>A quick run.</b> Files are small and rounds are few, so this shows "
-            "that everything works, and roughly how fast. Small files fit into caches and start-up "
-            "counts for more, so some goals cannot be reached here; run without "
-            "<code>--quick</code> to judge them.</p>"
+            "<p class=banner><b>A quick run.</b> Files are small and rounds are few: this shows "
+            "that everything works, and roughly how fast. Small files fit into caches, and "
+            "start-up takes a larger share of the time, so some goals cannot be reached here. Run "
+            "without <code>--quick</code> to judge them.</p>"
         )
-    yield f"<p>{escape(_SPREAD_HELP)}</p></header>"
+    yield "</header>"
     links = " · ".join(
         f'<a href="#{result["benchmark"]}">{escape(result["benchmark"])}</a>'
         for result in results["benchmarks"]
@@ -93,32 +100,55 @@ def _head(results: Mapping[str, Any]) -> Iterator[str]:
     yield f"<nav>{links} · <a href='#words'>words</a> · <a href='#machine'>machine</a></nav>"
 
 
-def _promises(results: Mapping[str, Any]) -> Iterator[str]:
-    """The plots that say most, the goals of all benchmarks, and how many checks passed."""
-    rows = [
+def _in_short(results: Mapping[str, Any]) -> Iterator[str]:
+    """The headline figures, and the charts that say most."""
+    leading = [
+        (result["benchmark"], plot_of(plot))
+        for result in results["benchmarks"]
+        for plot in result["plots"]
+        if plot["leads"]
+    ]
+    yield "<section id=short><h2>In short</h2>"
+    if headlines := [(name, found) for name, plot in leading if (found := headline_of(plot))]:
+        yield "<p>How many times as good as the best of the others graphmount is.</p>"
+        yield "<ul class=headlines>"
+        for name, found in headlines:
+            yield (
+                f'<li><a href="#{name}"><b>{escape(found.figure)}</b> {escape(found.title)}'
+                f"<small>{escape(found.words)}</small></a>"
+            )
+        yield "</ul>"
+    if why := why_no_charts():
+        yield f"<p class=note>{_prose(f'There are {why}.')}</p>"
+    for _, plot in leading:
+        yield from _figure(plot)
+    yield "</section>"
+
+
+def _figure(plot: Plot) -> Iterator[str]:
+    """A chart in both widths; nothing where charts cannot be drawn."""
+    if why_no_charts() is None:
+        wide, narrow = (to_svg(plot, width=width) for width in (WIDE, NARROW))
+        yield f"<figure><div class=wide>{wide}</div><div class=narrow>{narrow}</div></figure>"
+
+
+def _goals(results: Mapping[str, Any]) -> Iterator[str]:
+    """The goals of all benchmarks, and how many checks passed."""
+    judged = [
         (result["benchmark"], check)
         for result in results["benchmarks"]
         for check in result["checks"]
-        if check["kind"] == "goal"
     ]
-    checks = [
-        check["passed"]
-        for result in results["benchmarks"]
-        for check in result["checks"]
-        if check["kind"] == "check"
-    ]
-    yield "<section id=short><h2>In short</h2>"
-    for result in results["benchmarks"]:
-        for plot in result["plots"]:
-            if plot["leads"]:
-                yield f"<figure>{to_svg(plot_of(plot))}</figure>"
+    goals = [(name, check) for name, check in judged if check["kind"] == "goal"]
+    checks = [check["passed"] for _, check in judged if check["kind"] == "check"]
+    yield "<section id=goals><h2>Goals</h2>"
     wrong = len(checks) - sum(checks)
     words = f"{len(checks):,} answers were checked; "
     words += "all are right." if wrong == 0 else f"{wrong} are wrong: see below."
     yield f"<p>{words}</p>"
-    if rows:
-        yield "<div class=wide><table><tr><th>goal<th>measured<th>reached<th>benchmark</tr>"
-        for name, goal in rows:
+    if goals:
+        yield "<div class=scroll><table><tr><th>goal<th>measured<th>reached<th>benchmark</tr>"
+        for name, goal in goals:
             mark = _mark(reached=goal["passed"], quick=results["quick"])
             yield (
                 f"<tr><td>{escape(goal['what'])}<td>{escape(goal['detail'])}<td>{mark}"
@@ -126,6 +156,16 @@ def _promises(results: Mapping[str, Any]) -> Iterator[str]:
             )
         yield "</table></div>"
     yield "</section>"
+
+
+def _how_to_read() -> Iterator[str]:
+    yield "<section id=reading><h2>How to read this page</h2>"
+    yield f"<p>{escape(_SPREAD_HELP)}</p>"
+    yield (
+        "<p>In charts, <span class=ours>this color is graphmount</span>; other libraries have "
+        "other colors. Bars start at zero. Where figures are far apart, there are dots on a log "
+        "scale instead. The numbers k, M and G are thousands, millions and billions.</p></section>"
+    )
 
 
 def _mark(*, reached: bool, quick: bool) -> str:
@@ -144,7 +184,7 @@ def _section(result: Result) -> Iterator[str]:
         yield f"<p class=note>{_prose(note)}</p>"
     for plot in result["plots"]:
         if not plot["leads"]:
-            yield f"<figure>{to_svg(plot_of(plot))}</figure>"
+            yield from _figure(plot_of(plot))
     for title, rows in result["tables"].items():
         yield from _table(title, result["units"][title], rows)
     yield from _judged(result)
@@ -165,7 +205,7 @@ def _prose(paragraph: str) -> str:
 
 def _table(title: str, units: Mapping[str, Any], rows: list[Mapping[str, Any]]) -> Iterator[str]:
     shown = {name: unit_of(unit) for name, unit in units.items()}
-    yield f"<div class=wide><table><caption>{escape(title)}</caption><tr>"
+    yield f"<div class=scroll><table><caption>{escape(title)}</caption><tr>"
     yield "".join(f"<th>{escape(name)}" for name in shown) + "</tr>"
     for row in rows:
         cells = (_cell(unit, row.get(name)) for name, unit in shown.items())
@@ -208,7 +248,7 @@ def _words() -> Iterator[str]:
 
 
 def _environment(facts: Mapping[str, Any]) -> Iterator[str]:
-    yield '<section id="machine"><h2>The machine</h2><div class=wide><table>'
+    yield '<section id="machine"><h2>The machine</h2><div class=scroll><table>'
     for name, value in facts.items():
         shown = "unknown" if value is None else str(value)
         yield f"<tr><th>{escape(name.replace('_', ' '))}<td class=left>{escape(shown)}</tr>"

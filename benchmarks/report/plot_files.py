@@ -1,4 +1,4 @@
-"""Plots of a run as files, for pages that are not the report."""
+"""Charts of a run as files, for pages that are not the report."""
 
 from __future__ import annotations
 
@@ -8,15 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 from graphmount._support.files.text_output import write_text
 
+from .canvas import why_no_charts
+from .chart import to_svg
 from .plot import plot_of
-from .svg_chart import to_svg
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
 def write_plots(results: Mapping[str, Any], folder: str) -> int:
-    """Writes each plot to an SVG file named after its benchmark and title; returns how many."""
+    """Writes each plot to an SVG file named after its benchmark and title; returns how many.
+
+    There are none where charts cannot be drawn: see `why_no_charts`.
+    """
+    if why_no_charts():
+        return 0
     os.makedirs(folder, exist_ok=True)
     count = 0
     for result in results["benchmarks"]:

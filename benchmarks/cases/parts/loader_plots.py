@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ...harness.interleaved import Outcome
     from ...report.report import Report
 
+_LOADER = "graphmount's loader"
 _MAPPED_SHARE = 10.0
 _STAGES = {"sampling": "sample", "copying rows in memory": "copy", "waiting for the disk": "wait"}
 
@@ -26,9 +27,7 @@ def plot_memory(
         share: results[name] for share in SHARES if (name := f"loader, {share} %") in results
     }
     speeds: dict[str, list[Point]] = {
-        "graphmount's loader": [
-            (float(share), _speed(outcome)) for share, outcome in loaders.items()
-        ]
+        _LOADER: [(float(share), _speed(outcome)) for share, outcome in loaders.items()]
     }
     if MAPPED in results:
         speeds["indexing the mapped tensor"] = [(_MAPPED_SHARE, _speed(results[MAPPED]))]
@@ -44,6 +43,8 @@ def plot_memory(
             leads=leads,
             log_x=True,
             log_y=True,
+            ours=(_LOADER,),
+            better="more",
         )
     )
     hits: list[Point] = [
@@ -52,7 +53,16 @@ def plot_memory(
     ]
     title = f"{family}: rows that need not be read"
     report.plot(
-        Plot(title=title, kind="lines", x=x, y="percent", series={"rows": hits}, log_x=True)
+        Plot(
+            title=title,
+            kind="lines",
+            x=x,
+            y="percent",
+            series={_LOADER: hits},
+            log_x=True,
+            ours=(_LOADER,),
+            better="more",
+        )
     )
     stages: dict[str, list[Point]] = {
         name: [(f"{share} %", outcome.summary["stages"][key]) for share, outcome in loaders.items()]
@@ -60,7 +70,18 @@ def plot_memory(
     }
     title = f"{family}: what making a batch takes, by memory for features"
     y = "milliseconds a batch; stages overlap"
-    report.plot(Plot(title=title, kind="stacks", x="memory", y=y, series=stages, factor=1e3))
+    report.plot(
+        Plot(
+            title=title,
+            kind="stacks",
+            x="memory",
+            y=y,
+            series=stages,
+            factor=1e3,
+            ours=tuple(stages),
+            better="less",
+        )
+    )
 
 
 def _speed(outcome: Outcome) -> Spread:

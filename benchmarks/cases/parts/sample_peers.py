@@ -203,4 +203,15 @@ def bench_peers(report: Report, folder: str, options: argparse.Namespace) -> Non
     rows = table_rows(results)
     report.table(title, _COLUMNS, rows)
     title = "Three hops next to other libraries"
-    report.plot(bars(title, rows, of="M edges/s", y="M edges a second", factor=1e-6, leads=True))
+    report.plot(
+        bars(
+            title,
+            rows,
+            of="M edges/s",
+            y="million edges a second",
+            factor=1e-6,
+            leads=True,
+            ours=[OURS],
+            better="more",
+        )
+    )

@@ -134,6 +134,8 @@ def bench_nodes(report: Report, folder: str, options: argparse.Namespace) -> Non
             factor=1e-6,
             log_x=True,
             log_y=True,
+            ours=tuple(lines),
+            better="more",
         )
     )
 
@@ -173,5 +175,7 @@ def bench_columns(report: Report, folder: str, options: argparse.Namespace) -> N
             series={"loader": points},
             factor=2**-20,
             log_x=True,
+            ours=("loader",),
+            better="more",
         )
     )

@@ -103,7 +103,17 @@ def bench_threads(report: Report, folder: str, options: argparse.Namespace) -> N
         name.split(",")[0]: list(found.items()) for name, found in gains.items()
     }
     title = "More threads: times the speed of one"
-    report.plot(Plot(title=title, kind="lines", x="threads", y="times", series=series))
+    report.plot(
+        Plot(
+            title=title,
+            kind="lines",
+            x="threads",
+            y="times the speed of one thread",
+            series=series,
+            ours=tuple(series),
+            better="more",
+        )
+    )
 
 
 def _title(threads: int) -> str:

@@ -106,6 +106,8 @@ def _report(options: argparse.Namespace, names: list[str]) -> int:
     _module("report.page").write_report(results, os.path.join(out, "report.html"))
     written = _module("report.plot_files").write_plots(results, os.path.join(out, "plots"))
     print(f"{os.path.join(out, 'report.html')}, and {written} plots beside it")
+    if why := _module("report.canvas").why_no_charts():
+        print(f"note: there are {why}")
     return 0
 
 

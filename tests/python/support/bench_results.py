@@ -18,16 +18,36 @@ def plots() -> list[Plot]:
     lines = {"loader <hot>": [(5.0, Spread(3, 2, 4, 5)), (100.0, 9.0)], "mapped": [(10.0, 0.5)]}
     by_factors = {"a": [(1.0, 1e-3), (1e6, Spread(1e3, 1e2, 1e4, 3))]}
     stages = {name: [("5 %", 0.5), ("100 %", 0.25)] for name in ("sampling", "disk", "copying")}
+    ours = ["ours <fast>"]
+    close = {name: [(1.0, 1.0), (2.0, 1.9 + place / 50)] for place, name in enumerate("abc")}
     long_name = [{"way": "a way whose name is far too long for the margin of a plot", "s": 3e6}]
     return [
-        Plot(title="By memory & share", kind="lines", x="percent", y="batches/s", series=lines),
+        Plot(
+            title="By memory & share",
+            kind="lines",
+            x="percent",
+            y="batches/s",
+            series=lines,
+            ours=("loader <hot>",),
+            better="more",
+        ),
         Plot(
             title="By size", kind="lines", x="nodes", y="rate", series=lines, log_x=True, log_y=True
         ),
         Plot(title="Both", kind="lines", x="x", y="y", series=by_factors, log_x=True, log_y=True),
         Plot(title="Stages", kind="stacks", x="memory", y="seconds", series=stages),
-        bars("Ways", ROWS, of="seconds", y="seconds", leads=True),
-        bars("Ways, by factors", ROWS + long_name, of="s", y="items", factor=1e-3, log=True),
+        Plot(title="Close", kind="lines", x="threads", y="times", series=close, ours=tuple(close)),
+        bars("Ways", ROWS, of="seconds", y="seconds", leads=True, ours=ours, better="less"),
+        bars(
+            "Ways, on a log scale, with a title that is too long for one line of a narrow chart",
+            ROWS + long_name,
+            of="s",
+            y="items",
+            factor=1e-3,
+            log=True,
+            ours=ours,
+            better="more",
+        ),
     ]
 
 

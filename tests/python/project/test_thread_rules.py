@@ -38,7 +38,6 @@ PYTHON = {
     "_support/threads/own_thread.py": "starts threads",
     "_support/threads/process_lock.py": "free in a child",
     "_support/threads/one_taker.py": "made anew in a child",
-    "_sources/text/compression.py": "its lock is not touched in a child",
     "torch/epoch.py": "shared by processes",
 }
 

@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-import threading
-from collections import deque
-from functools import partial
 from typing import TYPE_CHECKING
 
 from graphmount._sources.text.decoders import Compression, find_decoder, is_too_large
 from graphmount._support.files.regular_files import open_raw
-from graphmount._support.threads.own_thread import OwnThread
+from graphmount._support.threads.read_ahead import read_ahead
 from graphmount.errors import SourceError
 
 if TYPE_CHECKING:
@@ -123,44 +120,20 @@ def _damaged(path: str, compression: Compression, error: Exception) -> SourceErr
 class UnpackedStream:
     """The content of a compressed file, unpacked by a thread that runs ahead of the reader.
 
+    Args:
+        path: The file.
+        compression: What it is compressed with.
+        ahead: About how many bytes more are unpacked than have been read.
+
     Attributes:
         done: How many bytes of the file what has been read so far took.
     """
 
     def __init__(self, path: str, compression: Compression, *, ahead: int) -> None:
-        """Starts unpacking, up to about `ahead` bytes more than have been read."""
         self.done = 0
-        self._parts: deque[tuple[memoryview, int]] = deque()
-        self._waiting = 0  # bytes in _parts
-        self._ahead = ahead
-        self._at_end = False
-        self._is_closed = False
-        self._problem: BaseException | None = None
-        self._changed = threading.Condition()
-        self._thread = OwnThread(partial(self._run, path, compression), name="graphmount-unpack")
-        self._thread.start()
-
-    def _run(self, path: str, compression: Compression) -> None:
-        try:
-            for content, done in unpack(path, compression):
-                whole = memoryview(content)
-                for start in range(0, len(whole), _PART_BYTES):
-                    if not self._put(whole[start : start + _PART_BYTES], done):
-                        return
-        except BaseException as error:  # noqa: BLE001 - it is raised where the content is read
-            self._problem = error
-        with self._changed:
-            self._at_end = True
-            self._changed.notify_all()
-
-    def _put(self, part: memoryview, done: int) -> bool:
-        """Adds a part when there is room for it; False if nobody wants it any more."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._waiting < self._ahead or self._is_closed)
-            self._parts.append((part, done))
-            self._waiting += len(part)
-            self._changed.notify_all()
-            return not self._is_closed
+        self._part = memoryview(b"")
+        parts = _even_parts(unpack(path, compression))
+        self._parts = read_ahead(parts, most=max(1, ahead // _PART_BYTES))
 
     def readinto(self, buffer: memoryview) -> int:
         """Fills `buffer`, which only at the end may be not possible; returns the bytes read.
@@ -168,40 +141,35 @@ class UnpackedStream:
         Raises:
             SourceError: The file is damaged; what came before has been read.
         """
-        self._thread.require_here()
         count = 0
         while count < len(buffer):
-            with self._changed:
-                self._changed.wait_for(lambda: self._parts or self._at_end)
-                if not self._parts:
-                    self._raise_problem()
+            if not self._part:
+                found = next(self._parts, None)
+                if found is None:
                     break
-                part, self.done = self._parts.popleft()
-                taken = min(len(part), len(buffer) - count)
-                if taken < len(part):
-                    self._parts.appendleft((part[taken:], self.done))
-                self._waiting -= taken
-                self._changed.notify_all()
-            buffer[count : count + taken] = part[:taken]
+                self._part, self.done = found
+            taken = min(len(self._part), len(buffer) - count)
+            buffer[count : count + taken] = self._part[:taken]
+            self._part = self._part[taken:]
             count += taken
         return count
 
-    def _raise_problem(self) -> None:
-        # Not kept: the error knows the frames it went through, and those know the core's reader,
-        # which knows this stream. The collector does not see such a circle.
-        problem, self._problem = self._problem, None
-        try:
-            if problem is not None:
-                raise problem
-        finally:
-            del problem
-
     def close(self) -> None:
         """Stops unpacking, and waits until it has."""
-        if not self._thread.has_started:  # it is the parent's, and so may be the lock
-            return
-        with self._changed:
-            self._is_closed = True
-            self._changed.notify_all()
-        self._thread.join()
-        self._problem = None
+        self._parts.close()
+
+
+def _even_parts(parts: Iterator[tuple[bytes, int]]) -> Iterator[tuple[memoryview, int]]:
+    """The same content in parts of one size: so many parts are then so many bytes."""
+    waiting, done = bytearray(), 0
+    try:
+        for content, done in parts:
+            waiting += content
+            while len(waiting) >= _PART_BYTES:
+                yield memoryview(bytes(waiting[:_PART_BYTES])), done
+                del waiting[:_PART_BYTES]
+    except Exception:  # what came before it is read first
+        yield memoryview(waiting), done
+        raise
+    if waiting:
+        yield memoryview(waiting), done

@@ -1,7 +1,7 @@
 """Reading the next batch in a thread of its own while the last one is being worked on.
 
-Three batches are alive at once: one that is being read, one that waits, and one in use; while one
-is handed over, a fourth may be begun. When it ends, none is kept.
+Three batches are alive at once, unless more are asked for: one that is being read, one that waits,
+and one in use; while one is handed over, a fourth may be begun. When it ends, none is kept.
 Whatever ends the consumer, an error or Ctrl-C, ends the thread too before the control returns.
 """
 
@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-#: How many items may be there, or be read, that the consumer has not taken.
-_MOST_AHEAD = 2
-
 
 class _Reader(Generic[T]):
     """Moves items to a queue, then None and, if it came to that, the error in `failure`.
@@ -28,14 +25,14 @@ class _Reader(Generic[T]):
     that has.
     """
 
-    def __init__(self, items: Iterator[T]) -> None:
+    def __init__(self, items: Iterator[T], most: int) -> None:
         self._thread = OwnThread(self._run, name="graphmount-reader")
         self.failure: BaseException | None = None
         self._items = items
         self._ready: SimpleQueue[T | None] = SimpleQueue()
         self._permits: SimpleQueue[None] = SimpleQueue()
         self._is_wanted = True
-        for _ in range(_MOST_AHEAD):
+        for _ in range(most):
             self._permits.put(None)
 
     def start(self) -> None:
@@ -76,17 +73,18 @@ class _Reader(Generic[T]):
         self._ready = SimpleQueue()
 
 
-def read_ahead(items: Iterator[T]) -> Generator[T]:
+def read_ahead(items: Iterator[T], *, most: int = 2) -> Generator[T]:
     """The same items in the same order, each made while the one before is in use.
 
     Args:
         items: What to go through; none of them is None. Used by one thread, which is not the
             caller's.
+        most: How many may be there, or be read, that the consumer has not taken.
 
     Raises:
         BaseException: Whatever `items` raises, when its turn has come.
     """
-    reader = _Reader(items)
+    reader = _Reader(items, most)
     try:
         reader.start()
         while (item := reader.take()) is not None:
@@ -95,4 +93,5 @@ def read_ahead(items: Iterator[T]) -> Generator[T]:
         if reader.failure is not None:
             raise reader.failure
     finally:
+        reader.failure = None  # which knows this frame, and all that its callers hold
         reader.stop()

@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from graphmount._sources.contract.batches import (
-    EdgeBatch,
-    EdgeSource,
-    RowBatch,
-    RowSource,
-    Skipped,
-)
+from graphmount._sources.contract.batches import EdgeSource, RowSource, Skipped
 from graphmount.errors import SourceError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from graphmount._sources.contract.row_sink import RowSink
+    from graphmount._sources.contract.batches import EdgeBatch, RowBatch
 
-Batch = TypeVar("Batch", EdgeBatch, RowBatch)
 Part = TypeVar("Part", EdgeSource, RowSource)
 
 
@@ -55,7 +48,7 @@ class ConcatenatedEdges(EdgeSource):
 
     def batches(self, *, memory: int) -> Iterator[EdgeBatch]:
         """See `EdgeSource`."""
-        return _batches_of_all(self._parts, self.skipped, lambda part: part.batches(memory=memory))
+        return _batches_of_all(self._parts, self.skipped, memory)
 
 
 class ConcatenatedRows(RowSource):
@@ -85,28 +78,21 @@ class ConcatenatedRows(RowSource):
         self.dtype = first.dtype
         self.has_keys = first.has_keys
         self.has_text_keys = first.has_text_keys
-        self.knows_sinks = first.knows_sinks
 
     def batches(self, *, memory: int) -> Iterator[RowBatch]:
         """See `RowSource`."""
-        return _batches_of_all(self._parts, self.skipped, lambda part: part.batches(memory=memory))
-
-    def batches_beside(self, sink: RowSink, *, memory: int) -> Iterator[RowBatch]:
-        """See `RowSource`."""
-        return _batches_of_all(
-            self._parts, self.skipped, lambda part: part.batches_beside(sink, memory=memory)
-        )
+        return _batches_of_all(self._parts, self.skipped, memory)
 
 
 def _batches_of_all(
-    parts: Sequence[Part], skipped: Skipped, batches_of: Callable[[Part], Iterator[Batch]]
-) -> Iterator[Batch]:
+    parts: Sequence[EdgeSource] | Sequence[RowSource], skipped: Skipped, memory: int
+) -> Iterator[Any]:
     """The batches of one part after the other; what they leave out is added to `skipped`."""
     before = 0
     for part in parts:
         part.skipped.clear()  # it may have been read before
         seen = Skipped()
-        for batch in batches_of(part):
+        for batch in part.batches(memory=memory):
             _count_skipped(skipped, part.skipped, seen)
             yield replace(batch, done=before + batch.done)
         _count_skipped(skipped, part.skipped, seen)

@@ -7,8 +7,8 @@ import gzip
 import importlib.util
 import lzma
 import sys
-import time
 import threading
+import time
 import zlib
 
 import pytest

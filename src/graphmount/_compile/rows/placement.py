@@ -38,10 +38,7 @@ class Placement(ABC):
     Attributes:
         num_rows: See above.
         skipped: Rows that belong to no node.
-        keys_are_nodes: Whether rows have keys, which are the numbers of their nodes.
     """
-
-    keys_are_nodes = False
 
     def __init__(self, num_rows: int | None) -> None:
         self.num_rows = num_rows
@@ -122,7 +119,6 @@ class KeyPlacement(Placement):
         self._graph = graph if has_external_ids else None
         self._on_error = on_error
         super().__init__(num_nodes if graph is None else graph.num_nodes)
-        self.keys_are_nodes = not has_external_ids
 
     def place(
         self, batch: RowBatch, first_row: int

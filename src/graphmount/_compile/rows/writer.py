@@ -22,7 +22,6 @@ from graphmount._compile.rows.stored_form import fill_row, fill_value
 from graphmount._mount.memory_report import physical_bytes
 from graphmount._sources.contract.file_stamps import require_unchanged
 from graphmount._sources.contract.nan import apply_nan_policy, require_nan_policy
-from graphmount._sources.contract.row_sink import RowSink
 from graphmount._support.conversion import DTypeName, convert, item_bytes
 from graphmount._support.files.disk_space import require_free
 from graphmount._support.sizes import format_bytes
@@ -163,13 +162,6 @@ class _Job:
         self._num_rows: int | None = None  # of the pass before
         self._largest: NDArray[np.float64] | None = None  # of each column, if it was measured
         self._scales: NDArray[np.float32] | None = None  # for quantizing
-        # Text that becomes the file as it stands need not be looked at here.
-        self._may_sink = (
-            getattr(source, "knows_sinks", False)  # users may have sources of their own
-            and source.dtype == dtype
-            and table.nan == "keep"
-            and table.quantize is None
-        )
 
     def _make_writer(self, rows: int | None) -> _core.FeatureWriter:
         return _core.FeatureWriter(
@@ -190,21 +182,18 @@ class _Job:
         except SourceError as error:
             raise SourceError(f"{self._source.name}{separator}{error}") from None
 
-    def _batches(self, sink: RowSink | None = None) -> Generator[tuple[RowBatch, int]]:
-        """All batches that do not go to the sink, and how many rows came before each."""
+    def _batches(self) -> Generator[tuple[RowBatch, int]]:
+        """All batches, and how many rows came before each."""
         num_rows = 0
-        if sink is not None and sink.is_open:
-            all_batches = self._source.batches_beside(sink, memory=self._batch_bytes)
-        else:
-            all_batches = self._source.batches(memory=self._batch_bytes)
+        all_batches = self._source.batches(memory=self._batch_bytes)
         with closing(read_ahead(all_batches)) as batches:
             for batch in batches:
                 if len(batch.rows):
-                    yield batch, num_rows + (0 if sink is None else sink.num_rows)
+                    yield batch, num_rows
                 num_rows += len(batch.rows)
                 self._progress.has_read(batch.done)
         require_unchanged(self._source)
-        self._require_same_rows(num_rows + (0 if sink is None else sink.num_rows))
+        self._require_same_rows(num_rows)
         self._progress.next_phase()
 
     def _require_same_rows(self, num_rows: int) -> None:
@@ -247,16 +236,13 @@ class _Job:
     def write_in_order(self) -> WrittenRows:
         expected = self._source.num_rows
         with closing(self._make_writer(expected)) as writer:
-            sink = RowSink(writer=writer, is_open=self._may_sink)
-            num_appended = 0
-            # Closed before the writer, which a thread of it may be using.
-            with closing(self._batches(sink)) as batches:
+            num_rows = 0
+            with closing(self._batches()) as batches:
                 for batch, first_row in batches:
-                    num_appended += len(batch.rows)
-                    if expected is not None and first_row + len(batch.rows) > expected:
+                    num_rows += len(batch.rows)
+                    if expected is not None and num_rows > expected:
                         break
                     writer.append(self._stored(batch.rows, first_row))
-            num_rows = sink.num_rows + num_appended
             if expected is not None and num_rows != expected:
                 raise SourceError(
                     f"{self._source.name} was to have {expected} rows, but has "
@@ -286,38 +272,30 @@ class _Job:
             # there, so later rows must not replace it.
             is_in_order = self._table.repeated != "last"
             writer = None
-            sink = None
-            if is_in_order and self._may_sink and placement.keys_are_nodes:
-                writer = stack.enter_context(closing(self._make_writer(placement.num_rows)))
-                sink = RowSink(writer=writer)
-            num_appended = 0
-
-            def num_written() -> int:
-                return num_appended + (0 if sink is None else sink.num_rows)
-
-            for batch, first_row in stack.enter_context(closing(self._batches(sink))):
+            num_written = 0
+            for batch, first_row in stack.enter_context(closing(self._batches())):
                 with self._naming_rows():
                     places, nodes = placement.place(batch, first_row)
                 # Converted whole, so that an error names the row that it has in the source.
                 stored = self._stored(batch.rows, first_row)
                 if places is not None:
                     stored = stored.reshape(len(batch.rows), -1)[places].reshape(-1)
-                if is_in_order and _are_next(nodes, num_written()):
+                if is_in_order and _are_next(nodes, num_written):
                     if writer is None:
                         writer = stack.enter_context(closing(self._make_writer(placement.num_rows)))
                     writer.append(stored)
-                    num_appended += len(nodes)
+                    num_written += len(nodes)
                     continue
                 if is_in_order:
-                    scatter.begin_at(num_written())
+                    scatter.begin_at(num_written)
                 is_in_order = False
                 with self._naming_rows():
                     scatter.add(np.ascontiguousarray(nodes), stored)
             if is_in_order:
-                scatter.begin_at(num_written())
+                scatter.begin_at(num_written)
             self._require_plausible(placement, scatter.num_rows)
             self._check_rows(scatter.num_rows)
-            if writer is None or num_written() == 0:
+            if writer is None:
                 # Now that it is known how many rows there are, space for them can be reserved.
                 writer = stack.enter_context(closing(self._make_writer(scatter.num_rows)))
             with self._naming_rows(": "):

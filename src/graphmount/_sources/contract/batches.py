@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from graphmount._sources.contract.file_stamps import FileStamp
-    from graphmount._sources.contract.row_sink import RowSink
     from graphmount._support.text_columns import Keys
 
 
@@ -145,7 +144,6 @@ class RowSource(Source, ABC):
         dtype: The name of the dtype of the values.
         has_keys: Whether rows say which node they belong to.
         has_text_keys: Whether they do so by text rather than numbers.
-        knows_sinks: Whether it can give its rows to a `RowSink`.
     """
 
     num_rows: int | None = None
@@ -154,16 +152,7 @@ class RowSource(Source, ABC):
     dtype: str
     has_keys = False
     has_text_keys = False
-    knows_sinks = False
 
     @abstractmethod
     def batches(self, *, memory: int) -> Iterator[RowBatch]:
         """All rows, from the first on, in batches for which about `memory` bytes are used."""
-
-    def batches_beside(self, sink: RowSink, *, memory: int) -> Iterator[RowBatch]:
-        """The rows that a sink does not take: all of them, if the source does not know sinks.
-
-        While it takes some, batches without rows tell how far it is.
-        """
-        sink.is_open = False
-        return self.batches(memory=memory)

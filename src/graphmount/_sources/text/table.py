@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from graphmount import _core
 from graphmount._sources.contract.batches import Skipped
 from graphmount._sources.text.compression import UnpackedStream
-from graphmount._sources.text.reading import TextReading
 from graphmount._sources.text.sniff import (
     find_delimiter,
     has_fractions,
@@ -159,9 +157,8 @@ class TextTable:
     def _has_column(self, column: int) -> bool:
         return any(column < len(row) for row in self.data_rows)
 
-    @contextmanager
-    def reading(self, outputs: list[Output], *, memory: int) -> Iterator[TextReading]:
-        """A pass over the table, which makes an array for each output."""
+    def read(self, outputs: list[Output], *, memory: int) -> Iterator[tuple[list[Any], int]]:
+        """Arrays of all rows, batch by batch, one an output; and how much of the file is done."""
         as_count(memory, "memory", least=1)
         self.skipped.clear()
         compression = self._sample.compression
@@ -185,9 +182,16 @@ class TextTable:
                 skip_errors=self._skips,
                 longest_line=_longest_line(memory),
             )
-            yield TextReading(
-                reader, stream, num_bytes=num_bytes, memory=memory, skipped=self.skipped
-            )
+            num_skipped, num_examples = 0, 0
+            arrays: list[Any] | None = []
+            while arrays is not None:
+                arrays = reader.read(num_bytes)
+                # Added up: whoever takes the batches may have counted rows of them as well.
+                examples = reader.examples
+                self.skipped.add(reader.num_skipped - num_skipped, examples[num_examples:])
+                num_skipped, num_examples = reader.num_skipped, len(examples)
+                if arrays is not None:
+                    yield arrays, reader.bytes_read if stream is None else stream.done
         except SourceError as error:
             error.path = self.name
             raise

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from graphmount._sources.contract.batches import EdgeBatch, EdgeSource, RowBatch, RowSource
 from graphmount._sources.text.table import TextTable, as_keys
 from graphmount._support.arguments import as_native, require_choice
@@ -21,10 +19,10 @@ from graphmount.errors import SourceError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from graphmount._sources.contract.requests import EdgeRequest, RowRequest
-    from graphmount._sources.contract.row_sink import RowSink
     from graphmount._sources.text.sniff import Kind
     from graphmount._sources.text.table import Output
 
@@ -80,14 +78,13 @@ class TextEdges(EdgeSource):
 
     def batches(self, *, memory: int) -> Iterator[EdgeBatch]:
         """All edges, from the first on, in batches for which about `memory` bytes are used."""
-        with self._table.reading(self._outputs, memory=memory) as reading:
-            for arrays, done in reading.batches():
-                src, dst, *others = arrays
-                weights = others.pop(0) if self.has_weights else None
-                times = as_native(others.pop(0)) if self.has_timestamps else None
-                yield EdgeBatch(
-                    src=as_keys(src), dst=as_keys(dst), weights=weights, timestamps=times, done=done
-                )
+        for arrays, done in self._table.read(self._outputs, memory=memory):
+            src, dst, *others = arrays
+            weights = others.pop(0) if self.has_weights else None
+            times = as_native(others.pop(0)) if self.has_timestamps else None
+            yield EdgeBatch(
+                src=as_keys(src), dst=as_keys(dst), weights=weights, timestamps=times, done=done
+            )
 
 
 class TextRows(RowSource):
@@ -131,7 +128,6 @@ class TextRows(RowSource):
         self.is_vector = len(values) == 1
         self.has_keys = key_column is not None
         self.has_text_keys = key_type == "text"
-        self.knows_sinks = not self.has_text_keys
 
     def _find_values(
         self, columns: Sequence[int] | Sequence[str] | None, key_column: int | None
@@ -156,28 +152,14 @@ class TextRows(RowSource):
 
     def batches(self, *, memory: int) -> Iterator[RowBatch]:
         """All rows, from the first on, in batches for which about `memory` bytes are used."""
-        return self._read(None, memory)
-
-    def batches_beside(self, sink: RowSink, *, memory: int) -> Iterator[RowBatch]:
-        """The same without the rows that a sink takes; see `RowSource`."""
-        return self._read(sink, memory)
-
-    def _read(self, sink: RowSink | None, memory: int) -> Iterator[RowBatch]:
         memory = min(memory, _LARGEST_BATCH_BYTES)
         try:
-            with self._table.reading(self._outputs, memory=memory) as reading:
-                if sink is not None:
-                    no_rows = self._shape(np.empty(0, dtype=self.dtype))
-                    for done in reading.write_to(sink):
-                        yield RowBatch(rows=no_rows, done=done)
-                for arrays, done in reading.batches():
-                    if sink is not None:
-                        sink.is_open = False
-                    yield RowBatch(
-                        rows=self._shape(arrays[0]),
-                        keys=as_keys(arrays[1]) if self.has_keys else None,
-                        done=done,
-                    )
+            for arrays, done in self._table.read(self._outputs, memory=memory):
+                yield RowBatch(
+                    rows=self._shape(arrays[0]),
+                    keys=as_keys(arrays[1]) if self.has_keys else None,
+                    done=done,
+                )
         except SourceError as error:
             if not (self._dtype_is_guessed and str(error).endswith("is not an integer")):
                 raise

@@ -196,10 +196,7 @@ def compile_graph(
         written = intake.finish(path, writing, node_ids=intake.keys())
     return CompiledGraph(
         path=path,
-        num_nodes=written.num_nodes,
-        num_edges=written.num_edges,
-        file_bytes=written.file_bytes,
-        spilled_bytes=written.spilled_bytes,
+        **written._asdict(),
         skipped=edges.skipped.count,
         skipped_examples=tuple(edges.skipped.examples),
         seconds=time.monotonic() - start,

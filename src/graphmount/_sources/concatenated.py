@@ -29,7 +29,8 @@ class ConcatenatedEdges(EdgeSource):
     def __init__(self, parts: Sequence[EdgeSource]) -> None:
         super().__init__(_name_of(parts), _sum([part.size for part in parts]))
         self._parts = parts
-        first = _first_of_same(
+        _take_over(
+            self,
             parts,
             has_text_ids="text for ids",
             has_weights="weights",
@@ -41,10 +42,6 @@ class ConcatenatedEdges(EdgeSource):
         self.estimated_edges = _sum([part.num_edges or part.estimated_edges for part in parts])
         # Without ids of nodes: what one part calls a node need not hold for another.
         self.num_nodes = max(numbers, default=None)
-        self.is_symmetric = first.is_symmetric
-        self.has_text_ids = first.has_text_ids
-        self.has_weights = first.has_weights
-        self.has_timestamps = first.has_timestamps
 
     def batches(self, *, memory: int) -> Iterator[EdgeBatch]:
         """See `EdgeSource`."""
@@ -64,7 +61,8 @@ class ConcatenatedRows(RowSource):
     def __init__(self, parts: Sequence[RowSource]) -> None:
         super().__init__(_name_of(parts), _sum([part.size for part in parts]))
         self._parts = parts
-        first = _first_of_same(
+        _take_over(
+            self,
             parts,
             dtype="the dtype",
             is_vector="single values for rows",
@@ -73,11 +71,6 @@ class ConcatenatedRows(RowSource):
             has_text_keys="text for keys",
         )
         self.num_rows = _sum([part.num_rows for part in parts])
-        self.num_columns = first.num_columns
-        self.is_vector = first.is_vector
-        self.dtype = first.dtype
-        self.has_keys = first.has_keys
-        self.has_text_keys = first.has_text_keys
 
     def batches(self, *, memory: int) -> Iterator[RowBatch]:
         """See `RowSource`."""
@@ -99,12 +92,17 @@ def _batches_of_all(
         before += part.size or 0
 
 
-def _first_of_same(parts: Sequence[Part], **attributes: str) -> Part:
-    """The first part; raises if another is unlike it. Attributes have words for messages."""
+def _take_over(whole: Part, parts: Sequence[Part], **attributes: str) -> None:
+    """Gives attributes of the parts to the whole; raises if a part is unlike the first.
+
+    Attributes have words for messages.
+    """
     first = parts[0]
-    for part in parts[1:]:
-        for attribute, what in attributes.items():
-            wanted, found = getattr(first, attribute), getattr(part, attribute)
+    for attribute, what in attributes.items():
+        wanted = getattr(first, attribute)
+        setattr(whole, attribute, wanted)
+        for part in parts[1:]:
+            found = getattr(part, attribute)
             if wanted == found:
                 continue
             if isinstance(wanted, bool):
@@ -116,7 +114,6 @@ def _first_of_same(parts: Sequence[Part], **attributes: str) -> Part:
                 f"{what} of {first.name} is {wanted}, that of {part.name} is {found}; they must be "
                 "the same"
             )
-    return first
 
 
 def _name_of(parts: Sequence[Part]) -> str:

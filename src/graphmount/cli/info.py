@@ -9,6 +9,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 import graphmount as gm
+from graphmount._sources.objects.mounted import FEATURES_MAGIC
 from graphmount._support.files.regular_files import open_regular
 from graphmount._support.sizes import format_bytes
 from graphmount.cli.dataset_files import describe, files_of
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _BAR_CHARACTERS = 32
-_FEATURES_MAGIC = b"\x89GMGD\r\n\x1a"  # docs/format.md
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -70,7 +70,7 @@ def _run(options: argparse.Namespace) -> int:
 
 def _facts(path: str) -> dict[str, Any]:
     with open_regular(path) as file:
-        is_features = file.read(len(_FEATURES_MAGIC)) == _FEATURES_MAGIC
+        is_features = file.read(len(FEATURES_MAGIC)) == FEATURES_MAGIC
     return _feature_facts(gm.FeatureStore(path)) if is_features else _graph_facts(gm.Graph(path))
 
 

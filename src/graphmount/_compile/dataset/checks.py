@@ -15,7 +15,7 @@ from graphmount._compile.dataset.files import OpenedTable, file_of
 from graphmount._compile.dataset.nodes import KnownNodes, as_scores
 from graphmount._compile.rows.stored_form import check_table
 from graphmount._dataset.description import MOST_BYTES
-from graphmount._support.arguments import as_list, is_text, require_choice
+from graphmount._support.arguments import as_list, is_text
 from graphmount._support.shown import shown
 from graphmount.errors import OrderError, SourceError
 
@@ -25,25 +25,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from graphmount._sources.contract.batches import EdgeSource, RowSource
-    from graphmount._sources.contract.requests import OnError
-
-
-def check_options(
-    order: str | ArrayLike, *, overwrite: bool, has_edge_tables: bool, on_error: OnError
-) -> None:
-    """Raises if options of `compile_dataset` are wrong, or do not go together.
-
-    Args:
-        order: The order, as it is given.
-        overwrite: Whether a dataset may be replaced.
-        has_edge_tables: Whether there are tables of edges.
-        on_error: What to do with rows that cannot be used.
-    """
-    if isinstance(order, str):
-        require_choice("order", order, ("hot", "given"))
-    require_choice("overwrite", overwrite, (False, True))
-    if has_edge_tables and on_error == "skip":
-        raise ValueError("edge_features= does not go with on_error='skip': rows would not match")
 
 
 def check_parts(

@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from graphmount._compile.dataset.checks import check_options, check_parts
+from graphmount._compile.dataset.checks import check_parts
 from graphmount._compile.dataset.files import (
     folder_bytes,
     name_of,
@@ -34,6 +34,7 @@ from graphmount._mount.graph import Graph
 from graphmount._sources.contract.batches import Skipped
 from graphmount._sources.contract.tables import EdgeTable
 from graphmount._sources.opening import open_edge_table
+from graphmount._support.arguments import require_choice
 from graphmount._support.files.temporary_folders import require_own_process
 from graphmount._support.progress import ProgressOption, staged, steps
 
@@ -165,9 +166,11 @@ def compile_dataset(
         array([2, 0, 1])
     """
     start = time.monotonic()
-    check_options(
-        order, overwrite=overwrite, has_edge_tables=bool(edge_features), on_error=on_error
-    )
+    if isinstance(order, str):
+        require_choice("order", order, ("hot", "given"))
+    require_choice("overwrite", overwrite, (False, True))
+    if edge_features and on_error == "skip":
+        raise ValueError("edge_features= does not go with on_error='skip': rows would not match")
     budget = as_budget(memory)
     path, folder = folder_output(
         out,

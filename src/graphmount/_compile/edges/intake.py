@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
@@ -70,8 +70,7 @@ class GraphOptions:
             self.num_nodes = as_count(self.num_nodes, "num_nodes", most=MOST_NODES)
 
 
-@dataclass(frozen=True, kw_only=True)
-class WrittenGraph:
+class WrittenGraph(NamedTuple):
     """What `EdgeIntake.finish` wrote."""
 
     num_nodes: int
@@ -231,21 +230,17 @@ class EdgeIntake:
         self._map = None
         names = node_ids if isinstance(node_ids, TextColumn) else None
         try:
-            written = self._core.finish(
-                os.fsencode(path),
-                node_numbers=None if isinstance(node_ids, TextColumn) else node_ids,
-                node_names=None if names is None else (names.offsets, names.data),
-                new_ids=new_ids,
-                progress=report,
+            return WrittenGraph(
+                *self._core.finish(
+                    os.fsencode(path),
+                    node_numbers=None if isinstance(node_ids, TextColumn) else node_ids,
+                    node_names=None if names is None else (names.offsets, names.data),
+                    new_ids=new_ids,
+                    progress=report,
+                )
             )
         except SourceError as error:
             raise SourceError(f"{self.source.name}: {error}") from None
-        return WrittenGraph(
-            num_nodes=written[0],
-            num_edges=written[1],
-            file_bytes=written[2],
-            spilled_bytes=written[3],
-        )
 
     def _add(self, batch: EdgeBatch) -> None:
         src, dst = batch.src, batch.dst

@@ -12,6 +12,7 @@ import stat
 from typing import TYPE_CHECKING
 
 from graphmount._dataset.description import DESCRIPTION, named_files, read_description
+from graphmount._sources.objects.mounted import FEATURES_MAGIC, GRAPH_MAGIC
 from graphmount._support.files.opened_folder import OpenedFolder
 from graphmount._support.files.temporary_folders import MARK
 from graphmount.errors import FormatError
@@ -19,8 +20,7 @@ from graphmount.errors import FormatError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# What files begin with: see docs/format.md.
-_MAGICS = (b"\x89GMGL\r\n\x1a", b"\x89GMGD\r\n\x1a")
+_MAGICS = (GRAPH_MAGIC, FEATURES_MAGIC)
 _SHOWN = 3
 
 

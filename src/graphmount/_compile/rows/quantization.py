@@ -31,13 +31,9 @@ class ColumnRange:
         Raises:
             SourceError: A value is infinite or NaN.
         """
-        if len(rows) == 0 or rows.size == 0:
+        if rows.size == 0:
             return
-        values = widen(rows, dtype)
-        table = values.reshape(len(values), -1)
-        # Minus the least int8 is no int8, so both ends are looked at as floats.
-        highest = table.max(axis=0).astype(np.float64)
-        lowest = table.min(axis=0).astype(np.float64)
+        table, lowest, highest = _ends(rows, dtype)
         if not (np.isfinite(highest).all() and np.isfinite(lowest).all()):
             row, column = np.argwhere(~np.isfinite(table))[0]
             where = f"row {first_row + int(row)}"
@@ -66,6 +62,17 @@ class ColumnRange:
         return scales
 
 
+def _ends(
+    rows: NDArray[Any], dtype: str
+) -> tuple[NDArray[Any], NDArray[np.float64], NDArray[np.float64]]:
+    """Rows as a table of plain numbers, and the least and the largest one of each column.
+
+    As floats: minus the least int8 is no int8.
+    """
+    table = widen(rows, dtype).reshape(len(rows), -1)
+    return table, table.min(axis=0).astype(np.float64), table.max(axis=0).astype(np.float64)
+
+
 def require_seen(
     rows: NDArray[Any], dtype: str, largest: NDArray[np.float64], first_row: int
 ) -> None:
@@ -82,9 +89,7 @@ def require_seen(
     """
     if rows.size == 0:
         return
-    table = widen(rows, dtype).reshape(len(rows), -1)
-    highest = table.max(axis=0).astype(np.float64)
-    lowest = table.min(axis=0).astype(np.float64)
+    table, lowest, highest = _ends(rows, dtype)
     is_seen = (highest <= largest) & (lowest >= -largest)  # not so, if either is NaN
     if is_seen.all():
         return

@@ -7,46 +7,23 @@ memory.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from graphmount._sources.arrays.stored_bytes import MemberBytes
+from graphmount._sources.arrays.stored_bytes import FileBytes, MemberBytes
 from graphmount.errors import SourceError
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from numpy.typing import NDArray
 
+    from graphmount import _core
     from graphmount._sources.arrays.stored_bytes import StoredBytes
 
 #: Each column of a compressed array in Fortran order unpacks all that comes before it again.
 _MOST_UNPACKED_COLUMNS = 16
-
-
-class StreamReader(ABC):
-    """Reads a stream once; a context manager, which closes it."""
-
-    @abstractmethod
-    def read(self, num_rows: int) -> NDArray[Any]:
-        """The next rows, in native byte order; as many as are left if these are fewer."""
-
-    def close(self) -> None:  # noqa: B027  (an array in memory has nothing to close)
-        """Lets go of what is open."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -80,12 +57,40 @@ class ArrayStream:
         """The transposed array, over the same bytes."""
         return replace(self, shape=self.shape[::-1], is_fortran=not self.is_fortran)
 
-    def open(self) -> StreamReader:
+    def open(self) -> ArrayReader:
         """A reader that begins at the first row."""
-        return _ArrayReader(self)
+        return ArrayReader(self)
 
 
-class _ArrayReader(StreamReader):
+def file_stream(
+    path: str,
+    offset: int,
+    shape: tuple[int, ...],
+    dtype: np.dtype[Any],
+    *,
+    name: str | None = None,
+    is_fortran: bool = False,
+    mounted: _core.Graph | _core.FeatureMatrix | None = None,
+) -> ArrayStream:
+    """An array that lies in a file as it is.
+
+    Args:
+        path: The file.
+        offset: Where it begins.
+        shape: Its shape, of one or two dimensions.
+        dtype: Its dtype.
+        name: What messages call it; as the file if None.
+        is_fortran: Whether it lies column by column.
+        mounted: The core's handle on the file, if it is mounted.
+    """
+    size = math.prod(shape) * dtype.itemsize
+    stored = FileBytes(path=path, name=name or path, offset=offset, size=size, mounted=mounted)
+    return ArrayStream(stored=stored, shape=shape, dtype=dtype, is_fortran=is_fortran)
+
+
+class ArrayReader:
+    """Reads an array from a disk once."""
+
     def __init__(self, stream: ArrayStream) -> None:
         self._stream = stream
         self._left = stream.shape[0]
@@ -103,6 +108,7 @@ class _ArrayReader(StreamReader):
         self._bytes = stream.stored.open(starts)
 
     def read(self, num_rows: int) -> NDArray[Any]:
+        """The next rows, in native byte order; as many as are left if these are fewer."""
         count = min(num_rows, self._left)
         self._left -= count
         stream = self._stream
@@ -122,6 +128,7 @@ class _ArrayReader(StreamReader):
             self._bytes.readinto(lane, values.view(np.uint8).data)
 
     def close(self) -> None:
+        """Lets go of what is open."""
         self._bytes.close()
 
 
@@ -152,21 +159,28 @@ class MemoryStream:
         """The dtype of the array."""
         return self.array.dtype
 
-    def open(self) -> StreamReader:
+    def open(self) -> MemoryReader:
         """A reader that begins at the first row."""
-        return _MemoryReader(self.array)
+        return MemoryReader(self.array)
 
 
-class _MemoryReader(StreamReader):
+class MemoryReader:
+    """Reads an array in memory once."""
+
     def __init__(self, array: NDArray[Any]) -> None:
         self._array = array
         self._place = 0
 
     def read(self, num_rows: int) -> NDArray[Any]:
+        """The next rows, in native byte order; as many as are left if these are fewer."""
         rows = self._array[self._place : self._place + num_rows]
         self._place += len(rows)
         return rows.astype(rows.dtype.newbyteorder("="), copy=False)  # cast: of bytes alone
 
+    def close(self) -> None:
+        """Nothing is open."""
+
 
 #: An array to be read row by row.
 Stream: TypeAlias = ArrayStream | MemoryStream
+StreamReader: TypeAlias = ArrayReader | MemoryReader

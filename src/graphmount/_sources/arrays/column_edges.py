@@ -6,7 +6,7 @@ of shape (2, edges), (edges, 2) and pairs of vectors all come down to this.
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING
 
 from graphmount._sources.arrays.value_streams import ValueStreams, require_length
@@ -71,7 +71,7 @@ class ColumnEdges(EdgeSource):
             edge_bytes += stream.dtype.itemsize * (2 if len(stream.shape) == 2 else 1)
         step = max(1, memory // edge_bytes)
         with ExitStack() as stack:
-            ends = [stack.enter_context(stream.open()) for stream in self._ends]
+            ends = [stack.enter_context(closing(stream.open())) for stream in self._ends]
             read_values = self._values.begin(stack)
             for first in range(0, self._count, step):
                 columns = [reader.read(step) for reader in ends]

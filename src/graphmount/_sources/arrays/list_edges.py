@@ -6,7 +6,7 @@ number. Edges come in the order of the lists.
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -81,11 +81,11 @@ class ListEdges(EdgeSource):
         edge_bytes *= 2 if self.is_symmetric else 1
         step = max(1, memory // edge_bytes)
         with ExitStack() as stack:
-            offsets = stack.enter_context(self._indptr.open())
+            offsets = stack.enter_context(closing(self._indptr.open()))
             owners = ListOwners(
                 offsets, num_entries=self._count, name=self._indptr.name, chunk=step
             )
-            indices = stack.enter_context(self._indices.open())
+            indices = stack.enter_context(closing(self._indices.open()))
             read_values = self._values.begin(stack)
             for first in range(0, self._count, step):
                 count = min(step, self._count - first)

@@ -13,8 +13,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from graphmount._sources.arrays.array_stream import ArrayStream
-from graphmount._sources.arrays.stored_bytes import FileBytes, file_size
+from graphmount._sources.arrays.array_stream import file_stream
+from graphmount._sources.arrays.stored_bytes import file_size
 from graphmount._sources.contract.claims import array_bytes, require_rows
 from graphmount._support.arguments import as_count
 from graphmount._support.files.regular_files import open_regular
@@ -24,6 +24,8 @@ from graphmount.errors import SourceError
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
+
+    from graphmount._sources.arrays.array_stream import ArrayStream
 
 NPY_MAGIC = b"\x93NUMPY"
 
@@ -61,19 +63,18 @@ def open_npy(
         raise SourceError(f"{path}: its header says shape {found_shape}, not shape={shape}")
     if kind is not None and kind != found_dtype:
         raise SourceError(f"{path}: its header says {found_dtype}, not dtype={kind}")
-    needed = array_bytes(path, found_shape, found_dtype.itemsize)
-    there = file_size(path) - offset
+    require_bytes(path, found_shape, found_dtype, there=file_size(path) - offset)
+    return file_stream(path, offset, found_shape, found_dtype, is_fortran=is_fortran)
+
+
+def require_bytes(name: str, shape: tuple[int, ...], dtype: np.dtype[Any], *, there: int) -> None:
+    """Raises unless there are as many bytes as an array takes by its header."""
+    needed = array_bytes(name, shape, dtype.itemsize)
     if there < needed:
         raise SourceError(
-            f"{path} is cut off: an array of shape {found_shape} and dtype {found_dtype} takes "
-            f"{needed} bytes, and {there} are there"
+            f"{name} is cut off: an array of shape {shape} and dtype {dtype} takes {needed} "
+            f"bytes, and {there} are there"
         )
-    return ArrayStream(
-        stored=FileBytes(path=path, name=path, offset=offset, size=needed),
-        shape=found_shape,
-        dtype=found_dtype,
-        is_fortran=is_fortran,
-    )
 
 
 def as_dtype(dtype: DTypeLike) -> np.dtype[Any]:
@@ -111,8 +112,7 @@ def _open_raw(path: str, shape: tuple[int, ...] | None, kind: np.dtype[Any] | No
         )
     _require_dimensions(path, shape)
     require_rows(path, shape)
-    stored = FileBytes(path=path, name=path, offset=0, size=size)
-    return ArrayStream(stored=stored, shape=tuple(shape), dtype=kind)
+    return file_stream(path, 0, tuple(shape), kind)
 
 
 def _agrees(found: tuple[int, ...], wanted: tuple[int, ...]) -> bool:

@@ -10,7 +10,12 @@ from typing import Any
 import numpy as np
 
 from graphmount._sources.arrays.array_stream import ArrayStream
-from graphmount._sources.arrays.npy_files import NPY_MAGIC, read_any_header, read_npy_header
+from graphmount._sources.arrays.npy_files import (
+    NPY_MAGIC,
+    read_any_header,
+    read_npy_header,
+    require_bytes,
+)
 from graphmount._sources.arrays.stored_bytes import member_bytes, open_archive, open_member
 from graphmount._sources.contract.claims import MOST_NODES, array_bytes
 from graphmount.errors import SourceError
@@ -56,12 +61,7 @@ class NpzFile:
                 offset = file.tell()
             there = archive.getinfo(f"{name}.npy").file_size - offset
             stored = member_bytes(archive, self.path, f"{name}.npy", offset)
-        needed = array_bytes(place, shape, dtype.itemsize)
-        if there < needed:
-            raise SourceError(
-                f"{place} is cut off: an array of shape {shape} and dtype {dtype} takes {needed} "
-                f"bytes, and {there} are there"
-            )
+        require_bytes(place, shape, dtype, there=there)
         return ArrayStream(stored=stored, shape=shape, dtype=dtype, is_fortran=is_fortran)
 
     def require(self, name: str) -> None:

@@ -6,6 +6,7 @@ Rows come in order, without keys, as they are stored.
 from __future__ import annotations
 
 import math
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from graphmount._sources.contract.batches import RowBatch, RowSource
@@ -50,7 +51,7 @@ class StreamRows(RowSource):
         if not self._stream.dtype.isnative:
             row_bytes *= 2  # they are there twice, while their bytes are swapped
         step = rows_at_once(memory, row_bytes)
-        with self._stream.open() as reader:
+        with closing(self._stream.open()) as reader:
             for first in range(0, num_rows, step):
                 rows = reader.read(step)
                 yield RowBatch(rows=rows, done=(self.size or 0) * (first + len(rows)) // num_rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from graphmount._sources.contract.edge_values import (
@@ -54,7 +55,8 @@ class ValueStreams:
             an `EdgeBatch`.
         """
         readers = {
-            name: stack.enter_context(stream.open()) for name, stream in self.streams.items()
+            name: stack.enter_context(closing(stream.open()))
+            for name, stream in self.streams.items()
         }
 
         def read(count: int, first: int) -> dict[str, Any]:

@@ -25,6 +25,13 @@ if TYPE_CHECKING:
 _NUMBER_BYTES, _TEXT_BYTES = 24, 192
 
 
+#: Columns beside the ends, in the order in which they are read: what they may be, and their check.
+_VALUES = (
+    ("weights", arrow_columns.require_weights, arrow_columns.bad_weights),
+    ("timestamps", arrow_columns.require_timestamps, arrow_columns.bad_timestamps),
+)
+
+
 class ArrowEdges(EdgeSource):
     """Edges of a table; an `EdgeSource`.
 
@@ -60,18 +67,15 @@ class ArrowEdges(EdgeSource):
         self.has_text_ids = text[0]
         check_ids = functools.partial(arrow_columns.bad_ids, as_text=self.has_text_ids)
         checks: list[Callable[[Any], list[arrow_columns.BadRows]]] = [check_ids, check_ids]
-        if request.weights is not None:
-            place = find_column(table, request.weights, "weights")
-            arrow_columns.require_weights(table.type_of(place), table.label_of(place))
-            self._places.append(place)
-            checks.append(arrow_columns.bad_weights)
-            self.has_weights = True
-        if request.timestamps is not None:
-            place = find_column(table, request.timestamps, "timestamps")
-            arrow_columns.require_timestamps(table.type_of(place), table.label_of(place))
-            self._places.append(place)
-            checks.append(arrow_columns.bad_timestamps)
-            self.has_timestamps = True
+        self.has_weights = request.weights is not None
+        self.has_timestamps = request.timestamps is not None
+        for option, require, find_bad in _VALUES:
+            column = getattr(request, option)
+            if column is not None:
+                place = find_column(table, column, option)
+                require(table.type_of(place), table.label_of(place))
+                self._places.append(place)
+                checks.append(find_bad)
         self._columns = CheckedColumns(
             table,
             list(zip(self._places, checks, strict=True)),

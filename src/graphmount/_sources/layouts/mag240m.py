@@ -15,7 +15,7 @@ import numpy as np
 
 from graphmount._sources.arrays.npy_files import open_npy
 from graphmount._sources.contract.tables import EdgeTable, Table
-from graphmount._sources.layouts.recognition import DatasetLayout
+from graphmount._sources.layouts.recognition import DatasetLayout, table_at
 from graphmount._support.files.regular_files import open_regular
 
 _PARTIAL = (
@@ -41,8 +41,8 @@ def mag240m_layout(folder: str) -> DatasetLayout:
         edges=EdgeTable(
             source=os.path.join(folder, "processed", "paper___cites___paper", "edge_index.npy")
         ),
-        features=Table(source=features) if os.path.exists(features) else None,
-        labels=Table(source=labels) if os.path.exists(labels) else None,
+        features=table_at(features),
+        labels=table_at(labels),
         splits=splits,
         num_nodes=open_npy(features).shape[0] if os.path.exists(features) else None,
         notes=(*notes, *([split_note] if split_note else [])),

@@ -13,7 +13,7 @@ import zlib
 
 from graphmount._sources.arrays.npz_files import NpzFile
 from graphmount._sources.contract.tables import EdgeTable, Table
-from graphmount._sources.layouts.recognition import DatasetLayout
+from graphmount._sources.layouts.recognition import DatasetLayout, table_at
 from graphmount._support.files.regular_files import open_regular
 from graphmount._support.shown import shown
 from graphmount.errors import SourceError
@@ -83,9 +83,8 @@ def ogb_archive_layout(folder: str) -> DatasetLayout:
             raise SourceError(f"{folder} has {len(numbers)} graphs; a graph file has one")
         num_nodes = numbers[0]
     labels = os.path.join(folder, "raw", "node-label.npz")
-    has_labels = os.path.exists(labels)
     notes = ["OGB does not add inverse edges to this dataset, so the graph is directed."]
-    if has_labels:
+    if os.path.exists(labels):
         notes.append("Labels are floats; NaN is for papers without one.")
     if "node_year" in archive:
         notes.append("The years of the papers are the member 'node_year' of raw/data.npz.")
@@ -94,7 +93,7 @@ def ogb_archive_layout(folder: str) -> DatasetLayout:
         folder=folder,
         edges=EdgeTable(source=path, columns="edge_index"),
         features=Table(source=path, member="node_feat") if "node_feat" in archive else None,
-        labels=Table(source=labels, member="node_label") if has_labels else None,
+        labels=table_at(labels, member="node_label"),
         splits=_splits(folder)[0],
         num_nodes=num_nodes,
         notes=tuple(notes),
@@ -103,9 +102,7 @@ def ogb_archive_layout(folder: str) -> DatasetLayout:
 
 def _rows(raw: str, name: str, dtype: str) -> Table | None:
     path = os.path.join(raw, name)
-    if not os.path.exists(path):
-        return None
-    return Table(source=path, delimiter=",", header=False, source_dtype=dtype)
+    return table_at(path, delimiter=",", header=False, source_dtype=dtype)
 
 
 def _splits(folder: str) -> tuple[dict[str, Table], str | None]:

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from graphmount._sources.contract.tables import Table
 from graphmount.errors import SourceError
 
 if TYPE_CHECKING:
-    from graphmount._sources.contract.tables import EdgeTable, Table
+    from graphmount._sources.contract.tables import EdgeTable
 
-__all__ = ["DatasetLayout", "find_layout"]
+__all__ = ["DatasetLayout", "find_layout", "table_at"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +55,11 @@ _LOOKED_FOR = (
     "processed/paper___cites___paper/edge_index.npy (MAG240M)",
     "processed/paper__cites__paper/edge_index.npy (IGB)",
 )
+
+
+def table_at(path: str, **options: Any) -> Table | None:  # noqa: ANN401
+    """The table of a file, read by these options; None if there is no such file."""
+    return Table(source=path, **options) if os.path.exists(path) else None
 
 
 def find_layout(folder: str | os.PathLike[str]) -> DatasetLayout:

@@ -18,15 +18,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from graphmount._sources.arrays.array_stream import ArrayStream
+from graphmount._sources.arrays.array_stream import file_stream
 from graphmount._sources.arrays.list_edges import ListEdges
-from graphmount._sources.arrays.stored_bytes import FileBytes, file_size
+from graphmount._sources.arrays.stored_bytes import file_size
 from graphmount._sources.arrays.stream_rows import StreamRows
 from graphmount._sources.contract.claims import array_bytes
 from graphmount._support.files.regular_files import open_regular
 from graphmount.errors import SourceError
 
 if TYPE_CHECKING:
+    from graphmount._sources.arrays.array_stream import ArrayStream
     from graphmount._sources.contract.batches import EdgeSource
 
 GRAPH_MAGIC = b"graphlit"
@@ -109,14 +110,5 @@ def _read_header(path: str, fields: str) -> tuple[int, ...]:
 
 
 def _stream(path: str, part: str, offset: int, dtype: str, shape: tuple[int, ...]) -> ArrayStream:
-    kind = np.dtype(dtype)
-    return ArrayStream(
-        stored=FileBytes(
-            path=path,
-            name=f"{path}, {part}" if part else path,
-            offset=offset,
-            size=int(np.prod(shape, dtype=object)) * kind.itemsize,
-        ),
-        shape=shape,
-        dtype=kind,
-    )
+    name = f"{path}, {part}" if part else path
+    return file_stream(path, offset, shape, np.dtype(dtype), name=name)

@@ -14,9 +14,8 @@ import numpy as np
 
 from graphmount._mount.features import FeatureStore
 from graphmount._mount.graph import Graph
-from graphmount._sources.arrays.array_stream import ArrayStream
+from graphmount._sources.arrays.array_stream import file_stream
 from graphmount._sources.arrays.list_edges import ListEdges
-from graphmount._sources.arrays.stored_bytes import FileBytes
 from graphmount._sources.arrays.stream_rows import StreamRows
 from graphmount._sources.contract.node_keys import as_keys
 from graphmount._sources.objects.memory_rows import MemoryRows
@@ -24,6 +23,7 @@ from graphmount.errors import SourceError
 
 if TYPE_CHECKING:
     from graphmount._mount.results.sections import Section
+    from graphmount._sources.arrays.array_stream import ArrayStream
     from graphmount._sources.contract.batches import EdgeSource, RowSource
 
 GRAPH_MAGIC = b"\x89GMGL\r\n\x1a"
@@ -94,14 +94,12 @@ def _stream(
     handle: Graph | FeatureStore, section: Section, shape: tuple[int, ...] | None = None
 ) -> ArrayStream:
     dtype = np.dtype("uint16" if section.dtype == "bfloat16" else section.dtype)
-    stored = FileBytes(
-        path=handle.path,
+    return file_stream(
+        handle.path,
+        section.offset,
+        shape or section.shape[:1],
+        dtype.newbyteorder("<"),
         name=f"{handle.path}, {section.name}",
-        offset=section.offset,
-        size=section.num_bytes,
         # The core's, which goes on if the handle is closed.
         mounted=handle._open(),  # noqa: SLF001  (part of the package)
-    )
-    return ArrayStream(
-        stored=stored, shape=shape or section.shape[:1], dtype=dtype.newbyteorder("<")
     )

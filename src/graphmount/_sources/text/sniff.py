@@ -64,12 +64,10 @@ class Sample:
 
     Attributes:
         text: Whole lines, each with its line break.
-        is_whole: Whether that is all there is.
         compression: What the file is compressed with.
     """
 
     text: bytes
-    is_whole: bool
     compression: Compression | None
 
     def rows(self, *, delimiter: str, comments: str) -> list[Row]:
@@ -112,9 +110,7 @@ def read_sample(path: str) -> Sample:
     text = text.removeprefix(b"\xef\xbb\xbf")
     if is_whole and not text.endswith(b"\n"):
         text += b"\n"
-    return Sample(
-        text=bytes(text[: text.rfind(b"\n") + 1]), is_whole=is_whole, compression=compression
-    )
+    return Sample(text=bytes(text[: text.rfind(b"\n") + 1]), compression=compression)
 
 
 def _parts_of(path: str, compression: Compression | None) -> Iterator[bytes]:

@@ -1,6 +1,8 @@
 """What all loaders have in common: the pipeline of an epoch, caches, resuming, ranks and figures.
 
-A loader of some kind says what its inputs are, and which seeds they have: `_make_seeds`.
+There is one loader for each kind of inputs, nodes and links. It says which seeds they have
+(`_make_seeds`), and makes batches of arrays; those of torch and PyG are the same loaders, and have
+a function that turns such a batch into their own form.
 
 All calls may overlap. A loader has one loop at a time: `iter`, `close` and `load_state_dict` end
 the one that runs, whichever thread has it, and wait for each other. One thread at a time takes
@@ -15,6 +17,7 @@ import time as clock
 import warnings
 import weakref
 from abc import ABC, abstractmethod
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,7 +37,8 @@ from graphmount._support.threads.one_taker import OneTaker
 from graphmount._support.threads.process_lock import ProcessLock
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Mapping
+    from collections.abc import Callable, Generator, Iterator, Mapping
+    from contextlib import AbstractContextManager
 
     from numpy.typing import DTypeLike, NDArray
 
@@ -65,6 +69,10 @@ if hasattr(os, "register_at_fork"):
 
 class BatchLoader(ABC):
     """A loader of any kind of seeds; see `NeighborLoader` for the options."""
+
+    _pins_memory = False
+    #: Marks a range of time in a profile, where there is a profiler.
+    _range: Callable[[str], AbstractContextManager[Any]] = nullcontext
 
     def __init__(
         self,
@@ -99,7 +107,6 @@ class BatchLoader(ABC):
         self._memory = parse_bytes(memory, "memory")
         self._key = as_key(seed)  # the last: options that are refused draw no seed
         self._reader: Reader = reader
-        self._pins_memory = False
         self._feeds: RowFeeds | None = None
         self._pipeline: _core.BatchPipeline | None = None
         self._last: tuple[_core.BatchPipeline, RowFeeds] | None = None
@@ -189,15 +196,16 @@ class BatchLoader(ABC):
         share = share_of(order, self._rank, self._world_size, drop_last=self._drop_last)
         return share[: len(self) * self._batch_size]
 
-    def __iter__(self) -> Iterator[Batch]:
+    def _loop(self) -> Iterator[Any]:
+        """A loop in place of the one that runs, over batches of arrays.
+
+        If it cannot begin, the place stays as it was. The one that runs ends only when all is there
+        for the next, but for its threads.
+        """
         with self._lock:
             return self._begin_loop()
 
     def _begin_loop(self) -> Iterator[Batch]:
-        """A loop in place of the one that runs. If it cannot begin, the place stays as it was.
-
-        The one that runs ends only when all is there for the next, but for its threads.
-        """
         graph = self._data.graph._open()  # noqa: SLF001
         if self._feeds is None:
             self._feeds = self._make_feeds()
@@ -238,7 +246,7 @@ class BatchLoader(ABC):
                 with self._lock:
                     self._require_current(pipeline)
                     self._handed_out = loaded.number + 1
-                yield self._make_batch(loaded, feeds, order, epoch)
+                yield self._make_batch(loaded, self._batch_fields(loaded, feeds, order, epoch))
             with self._lock:
                 self._require_current(pipeline)
                 self._set(_epoch=epoch + 1, _handed_out=0, _was_left=False)
@@ -258,8 +266,9 @@ class BatchLoader(ABC):
             )
 
     def _next(self, pipeline: _core.BatchPipeline) -> _core.LoadedBatch | None:
-        """Waits for the next batch. Apart, so that a subclass can put it on a profile."""
-        loaded = pipeline.next()
+        """Waits for the next batch."""
+        with self._range("graphmount.wait"):
+            loaded = pipeline.next()
         if not self._has_warned:
             self._warn_of_kept_batches(pipeline.stats())
         return loaded
@@ -277,9 +286,14 @@ class BatchLoader(ABC):
             stacklevel=5,
         )
 
-    def _make_batch(
+    def _make_batch(self, _loaded: _core.LoadedBatch, fields: dict[str, Any]) -> Batch:
+        """The batch that has these fields."""
+        return Batch(**fields)
+
+    def _batch_fields(
         self, loaded: _core.LoadedBatch, feeds: RowFeeds, order: NDArray[np.int64], epoch: int
-    ) -> Batch:
+    ) -> dict[str, Any]:
+        """What batches of all kinds have: see `Batch`."""
         rows = {
             name: as_native(loaded.take_rows(i, feed))
             for i, (name, feed) in enumerate(feeds.by_name.items())
@@ -290,16 +304,16 @@ class BatchLoader(ABC):
             edge_rows = {name: table[kept] for name, table in edge_rows.items()}
         first = loaded.number * self._batch_size
         seeds = sample.nodes[: sample.num_seeds]
-        return Batch(
+        return {
             **vars(sample),
-            features={name: rows[name] for name in feeds.nodes},
-            edge_features=edge_rows,
-            labels=self._data.labels_of(seeds),
-            input_ids=order[first : first + self._batch_size],
-            number=loaded.number,
-            epoch=epoch,
-            dataset=self._data.dataset,
-        )
+            "features": {name: rows[name] for name in feeds.nodes},
+            "edge_features": edge_rows,
+            "labels": self._data.labels_of(seeds),
+            "input_ids": order[first : first + self._batch_size],
+            "number": loaded.number,
+            "epoch": epoch,
+            "dataset": self._data.dataset,
+        }
 
     def _stop(self) -> None:
         pipeline, self._pipeline = self._pipeline, None

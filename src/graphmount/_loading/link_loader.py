@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphmount import _core
+from graphmount._loading.batch import LinkBatch
 from graphmount._loading.batch_loader import BatchLoader
 from graphmount._loading.inputs import open_data
-from graphmount._loading.link_batch import LinkBatch
 from graphmount._loading.link_inputs import as_edge_label, as_edge_label_time, as_links
 from graphmount._loading.link_negatives import LinkNegatives, as_negatives, negative_facts, to_core
 from graphmount._loading.state import checksum_of
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
     from graphmount._dataset.dataset import Dataset
-    from graphmount._loading.row_feeds import RowFeeds
     from graphmount._mount.features import FeatureStore, Reader
     from graphmount._mount.graph import Graph
     from graphmount._mount.sampling_rule import SubgraphType, TemporalStrategy
@@ -207,30 +206,24 @@ class LinkNeighborLoader(BatchLoader):
         )
 
     def __iter__(self) -> Iterator[LinkBatch]:
-        batches: Any = super().__iter__()
-        return batches  # type: ignore[no-any-return]  # as _make_batch makes them
+        return self._loop()
 
-    def _make_batch(
-        self, loaded: _core.LoadedBatch, feeds: RowFeeds, order: NDArray[np.int64], epoch: int
-    ) -> LinkBatch:
-        batch = super()._make_batch(loaded, feeds, order, epoch)
+    def _make_batch(self, loaded: _core.LoadedBatch, fields: dict[str, Any]) -> LinkBatch:
         ends = as_native(loaded.take_ends())
-        num_links = len(batch.input_ids)
+        links = fields["input_ids"]
+        num_links = len(links)
         is_triplet = self._negatives is not None and self._negatives.mode == "triplet"
         pairs = None if is_triplet else ends.reshape(2, -1)
         num_pairs = num_links if pairs is None else pairs.shape[1]
         # A negative belongs to the link that is its place modulo their number.
         link_of = np.arange(num_pairs) % max(num_links, 1)
-        tree = batch.batch
-        if tree is not None:
-            tree = link_of[np.arange(len(ends)) % max(num_pairs, 1)][tree]
-        times = None if self._times is None else self._times[batch.input_ids][link_of]
-        fields: dict[str, Any] = vars(batch) | {"batch": tree}
+        if fields["batch"] is not None:
+            fields["batch"] = link_of[np.arange(len(ends)) % max(num_pairs, 1)][fields["batch"]]
         return LinkBatch(
             **fields,
             edge_label_index=pairs,
-            edge_label=None if is_triplet else self._labels_of(batch.input_ids, num_pairs),
-            edge_label_time=times,
+            edge_label=None if is_triplet else self._labels_of(links, num_pairs),
+            edge_label_time=None if self._times is None else self._times[links][link_of],
             src_index=ends[:num_links] if is_triplet else None,
             dst_pos_index=ends[num_links : 2 * num_links] if is_triplet else None,
             dst_neg_index=(

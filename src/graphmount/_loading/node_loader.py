@@ -14,11 +14,12 @@ from graphmount._mount.sampling_rule import SamplingRule
 from graphmount._support.arguments import as_ids
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
     from graphmount._dataset.dataset import Dataset
+    from graphmount._loading.batch import Batch
     from graphmount._mount.features import FeatureStore, Reader
     from graphmount._mount.graph import Graph
     from graphmount._mount.sampling_rule import SubgraphType, TemporalStrategy
@@ -141,6 +142,9 @@ class NeighborLoader(BatchLoader):
             rank=rank,
             world_size=world_size,
         )
+
+    def __iter__(self) -> Iterator[Batch]:
+        return self._loop()
 
     def _input_facts(self) -> dict[str, Any]:
         return {

@@ -17,8 +17,7 @@ except ImportError as error:
 from graphmount.pyg.edge_features import EdgeFeatures
 from graphmount.pyg.feature_store import FeatureStore
 from graphmount.pyg.graph_store import GraphStore
-from graphmount.pyg.link_neighbor_loader import LinkNeighborLoader
-from graphmount.pyg.neighbor_loader import NeighborLoader
+from graphmount.pyg.loaders import LinkNeighborLoader, NeighborLoader
 from graphmount.pyg.neighbor_sampler import NeighborSampler
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""What both of the loaders for PyG do: data and arguments as PyG has them, batches as its `Data`.
+"""The form that PyG has: what data the loaders take, and a function that makes `Data` of batches.
 
 Labels come for all nodes of a batch, as in PyG. They are rows of a table, so they go through the
 same caches, within the same memory.
@@ -12,24 +12,29 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import torch
+from torch.profiler import record_function
 from torch_geometric.data import Data
 
 from graphmount._dataset.dataset import Dataset
+from graphmount._loading.batch import LinkBatch
 from graphmount._loading.inputs import LoaderData, open_data
 from graphmount._mount.mapped_reads import gather_list_values
 from graphmount._support.arguments import as_ids, require_function
 from graphmount._support.shown import shown
 from graphmount.errors import MissingDataError
 from graphmount.pyg.batch_names import require_free_names
-from graphmount.torch.loaders import TensorLoader
+from graphmount.torch.tensor_batch import as_tensor, edge_index_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from graphmount._mount.features import FeatureStore
-    from graphmount.torch.tensor_batch import TensorBatch
+    import numpy as np
+    from numpy.typing import NDArray
 
-__all__ = ["DataLoader"]
+    from graphmount._loading.batch import Batch
+    from graphmount._mount.features import FeatureStore
+
+__all__ = ["DataForm", "feature_dtypes", "open_pyg_data"]
 
 _LABELS = "y"
 _WEIGHTS = "edge_weight"
@@ -68,12 +73,26 @@ def feature_dtypes(dtype: Any, data: LoaderData) -> Any:  # noqa: ANN401
     return {name: dtype for name in data.features if name != _LABELS}
 
 
-class DataLoader(TensorLoader):
-    """Makes PyG's `Data` of batches of tensors: mix it in, in front."""
+class DataForm:
+    """Makes PyG's `Data` of batches of arrays, and gives it to the transform.
 
-    def _set_up_data(
+    Args:
+        data: What the loader was made of.
+        num_inputs: How many nodes or links it has for inputs.
+        times: Those of input nodes, if they have any.
+        weight_attr: See `NeighborLoader`, and so for the next ones.
+        time_attr: See there.
+        transform: See there.
+        custom_cls: See there.
+        input_id: See there.
+    """
+
+    def __init__(
         self,
+        data: LoaderData,
         *,
+        num_inputs: int,
+        times: NDArray[np.int64] | None = None,
         weight_attr: str | None,
         time_attr: str | None,
         transform: Callable[[Any], Any] | None,
@@ -83,12 +102,13 @@ class DataLoader(TensorLoader):
         _require_kinds(transform, custom_cls, {"weight_attr": weight_attr, "time_attr": time_attr})
         if input_id is not None:
             input_id = torch.from_numpy(as_ids(input_id, "input_id"))
-            if len(input_id) != self._num_inputs:
-                raise ValueError(f"input_id has {len(input_id)} ids for {self._num_inputs} inputs")
+            if len(input_id) != num_inputs:
+                raise ValueError(f"input_id has {len(input_id)} ids for {num_inputs} inputs")
+        self._times = times
         self._transform = transform
         self._custom_cls = custom_cls or Data
         self._input_id = input_id
-        graph = self._data.graph
+        self._graph = graph = data.graph
         self._edge_values: dict[str, Literal["weights", "timestamps"]] = {}
         if graph.has_weights:
             self._edge_values[weight_attr or _WEIGHTS] = "weights"
@@ -99,54 +119,66 @@ class DataLoader(TensorLoader):
                 )
             self._edge_values[time_attr] = "timestamps"
         for name in self._edge_values:
-            if name in self._data.features or name in self._data.edge_features:
+            if name in data.features or name in data.edge_features:
                 raise ValueError(
                     f"{name!r} is the name of a table and of what the graph has for its edges; "
                     "leave the table out by features= or edge_features="
                 )
         require_free_names(
-            [*self._data.features, *self._data.edge_features, *self._edge_values],
+            [*data.features, *data.edge_features, *self._edge_values],
             self._custom_cls,
             advice="leave it out by features= or edge_features=",
         )
 
-    @property
-    def dataset(self) -> range:
-        """The places of the inputs: what PyTorch's loaders have there."""
-        return range(self._num_inputs)
+    def __call__(self, batch: Batch) -> Any:  # noqa: ANN401
+        """What the loop gets for a batch of nodes or links."""
+        with record_function("graphmount.tensors"):
+            data = self._make_data(batch)
+            if isinstance(batch, LinkBatch):
+                _add_links(data, batch)
+            else:
+                times = None if self._times is None else self._times[batch.input_ids]
+                data.seed_time = as_tensor(times)
+                data.batch_size = batch.batch_size
+        return data if self._transform is None else self._transform(data)
 
-    @property
-    def batch_size(self) -> int:
-        """Inputs of a batch."""
-        return self._batch_size
-
-    def _make_data(self, batch: TensorBatch) -> Data:
-        """All that batches of both loaders have."""
+    def _make_data(self, batch: Batch) -> Data:
+        """What batches of nodes and of links have."""
         data = self._custom_cls()
-        data.edge_index = batch.edge_index
+        data.edge_index = edge_index_of(batch)
         data.num_nodes = len(batch.nodes)
-        for name, rows in (*batch.features.items(), *batch.edge_features.items()):
-            is_column = name == _LABELS and rows.ndim == 2 and rows.shape[1] == 1
-            data[name] = rows.squeeze(1) if is_column else rows
-        ids = batch.edge_ids.numpy()
-        graph = self._data.graph
+        for tables in (batch.features, batch.edge_features):
+            for name, rows in as_tensor(tables).items():
+                is_column = name == _LABELS and rows.ndim == 2 and rows.shape[1] == 1
+                data[name] = rows.squeeze(1) if is_column else rows
         for name, values in self._edge_values.items():
             # By edge id, which is the place in these lists.
-            found = gather_list_values(graph, values, graph.directions[0], ids)
+            direction = self._graph.directions[0]
+            found = gather_list_values(self._graph, values, direction, batch.edge_ids)
             data[name] = torch.from_numpy(found)
-        data.n_id = batch.nodes
-        data.e_id = batch.edge_ids
-        data.batch = batch.batch
+        data.n_id = as_tensor(batch.nodes)
+        data.e_id = as_tensor(batch.edge_ids)
+        data.batch = as_tensor(batch.batch)
         # Both or none: PyG trims layers by the two together.
         by_hop = batch.num_sampled_edges is not None
         data.num_sampled_nodes = list(batch.num_sampled_nodes) if by_hop else None
         data.num_sampled_edges = list(batch.num_sampled_edges or ()) if by_hop else None
-        places = batch.input_ids
+        places = as_tensor(batch.input_ids)
         data.input_id = places if self._input_id is None else self._input_id[places]
         return data
 
-    def _finish(self, data: Data) -> Any:  # noqa: ANN401
-        return data if self._transform is None else self._transform(data)
+
+def _add_links(data: Data, batch: LinkBatch) -> None:
+    if batch.edge_label_index is not None:
+        data.edge_label_index = as_tensor(batch.edge_label_index)
+        data.edge_label = as_tensor(batch.edge_label)
+        data.edge_label_time = as_tensor(batch.edge_label_time)
+    else:
+        data.src_index = as_tensor(batch.src_index)
+        data.dst_pos_index = as_tensor(batch.dst_pos_index)
+        # PyG has a vector where there is one for each link.
+        data.dst_neg_index = as_tensor(batch.dst_neg_index).squeeze(-1)
+        data.seed_time = as_tensor(batch.edge_label_time)
 
 
 def _require_kinds(transform: object, custom_cls: object, names: Mapping[str, object]) -> None:

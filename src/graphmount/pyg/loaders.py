@@ -1,0 +1,236 @@
+"""PyG's `NeighborLoader` and `LinkNeighborLoader`, over graphmount's own pipeline.
+
+They are the loaders of `graphmount.torch` with PyG's arguments, and with batches in its form.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from graphmount.pyg.data_form import DataForm, feature_dtypes, open_pyg_data
+from graphmount.pyg.loader_options import take_options
+from graphmount.torch.loaders import LinkNeighborLoader as TensorLinkLoader
+from graphmount.torch.loaders import NeighborLoader as TensorNodeLoader
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    import torch
+    from numpy.typing import ArrayLike
+    from torch_geometric.data import Data
+    from torch_geometric.sampler import NegativeSampling
+
+    from graphmount._dataset.dataset import Dataset
+    from graphmount._loading.link_negatives import LinkNegatives
+    from graphmount._mount.features import FeatureStore
+    from graphmount._mount.graph import Graph
+
+__all__ = ["LinkNeighborLoader", "NeighborLoader"]
+
+
+class NeighborLoader(TensorNodeLoader):
+    """PyG's `NeighborLoader` for mounted data: its arguments, its batches, no pyg-lib.
+
+    Batches are `Data` with `x`, `y` and all other tables of nodes, tables of edges (`edge_attr`),
+    `edge_weight` if the graph has weights, `edge_index`, `n_id`, `e_id`, `input_id`, `batch_size`,
+    `num_sampled_nodes`, `num_sampled_edges`, `batch` and `seed_time`. They are made ahead of the
+    training step, by threads. Methods are those of `graphmount.NeighborLoader`.
+
+    Args:
+        data: A `Dataset`, the path of one, a `Graph`, or (`Graph`, `FeatureStore` or dict of them).
+        num_neighbors: How many neighbors to draw in each hop; -1 for all.
+        input_nodes: The seeds: a tensor of nodes, a mask, or the name of a split. All if None.
+        input_time: The time of each seed: edges of that time or before are sampled.
+        time_attr: What batches call the times of edges; they have none if None. Timestamps are in
+            the graph, so temporal sampling does without.
+        weight_attr: What batches call the weights of edges. If given, sampling is weighted.
+        transform: A function that is given each batch, and returns what the loop gets.
+        directed: PyG's older way: False for `subgraph_type="induced"`.
+        custom_cls: The class of batches, a `Data`.
+        input_id: What batches have for `input_id`, for each of the inputs; their places if None.
+        features: Names of the tables of nodes that batches have; all if None, and labels always.
+        edge_features: Names of the tables of edges that batches have; all if None.
+        dtype: What tables of nodes are converted to: one dtype, or a dict by their names.
+        options: `batch_size`, `shuffle`, `drop_last`, `replace`, `disjoint`, `subgraph_type`,
+            `temporal_strategy`, `pin_memory` and `generator`, as in PyG; and graphmount's `memory`,
+            `window`, `prefetch`, `reader`, `seed`, `rank`, `world_size` and `direction`. Options of
+            worker processes (`num_workers`, …) are taken with a warning: there are none.
+
+    Examples:
+        >>> import graphmount as gm
+        >>> import graphmount.pyg
+        >>> _ = gm.compile_dataset(
+        ...     "four", edges=([3, 3, 3, 1], [0, 1, 2, 2]), labels=[0, 1, 0, 1], order="given",
+        ...     features={"x": [[0.0], [1.0], [2.0], [3.0]]},
+        ... )
+        >>> loader = gm.pyg.NeighborLoader("four", [2, 2], input_nodes=[2], batch_size=1)
+        >>> batch = next(iter(loader))
+        >>> batch.n_id.sort().values, batch.x.shape, batch.y.shape, batch.num_sampled_edges
+        (tensor([1, 2, 3]), torch.Size([3, 1]), torch.Size([3]), [2, 1])
+    """
+
+    def __init__(
+        self,
+        data: str
+        | os.PathLike[str]
+        | Dataset
+        | Graph
+        | tuple[Graph, FeatureStore | Mapping[str, FeatureStore]],
+        num_neighbors: Sequence[int],
+        *,
+        input_nodes: ArrayLike | torch.Tensor | str | None = None,
+        input_time: ArrayLike | torch.Tensor | None = None,
+        time_attr: str | None = None,
+        weight_attr: str | None = None,
+        transform: Callable[[Any], Any] | None = None,
+        directed: bool = True,
+        custom_cls: type[Data] | None = None,
+        input_id: torch.Tensor | None = None,
+        features: Iterable[str] | None = None,
+        edge_features: Iterable[str] | Mapping[str, FeatureStore] | None = None,
+        dtype: torch.dtype | str | Mapping[str, Any] | None = None,
+        **options: Any,  # noqa: ANN401
+    ) -> None:
+        if time_attr is not None and input_time is None:
+            raise ValueError(
+                f"time_attr={time_attr!r} needs input_time=, the time of each seed: times in a "
+                "graph are those of edges"
+            )
+        opened = open_pyg_data(data, features, edge_features)
+        left = take_options(options, directed=directed, stacklevel=3)
+        super().__init__(
+            opened,  # type: ignore[arg-type]  # which our own loaders take, too
+            num_neighbors,
+            input_nodes=input_nodes,
+            input_time=input_time,
+            weighted=weight_attr is not None,
+            dtype=feature_dtypes(dtype, opened),
+            **left,
+        )
+        self._form = DataForm(
+            opened,
+            num_inputs=self._num_inputs,
+            times=self._times,
+            weight_attr=weight_attr,
+            time_attr=time_attr,
+            transform=transform,
+            custom_cls=custom_cls,
+            input_id=input_id,
+        )
+
+    def __iter__(self) -> Iterator[Data]:
+        return map(self._form, self._loop())
+
+    @property
+    def dataset(self) -> range:
+        """The places of the inputs: what PyTorch's loaders have there."""
+        return range(self._num_inputs)
+
+    @property
+    def batch_size(self) -> int:
+        """Inputs of a batch."""
+        return self._batch_size
+
+
+class LinkNeighborLoader(TensorLinkLoader):
+    """PyG's `LinkNeighborLoader` for mounted data: its arguments, its batches, no pyg-lib.
+
+    Batches have what those of `graphmount.pyg.NeighborLoader` have, but for `batch_size` and
+    `seed_time`; and `edge_label_index`, `edge_label` and `edge_label_time`, or for triplets
+    `src_index`, `dst_pos_index`, `dst_neg_index` and `seed_time`. Negatives are no edges of the
+    graph, where PyG's may be.
+
+    Args:
+        data: A `Dataset`, the path of one, a `Graph`, or (`Graph`, `FeatureStore` or dict of them).
+        num_neighbors: How many neighbors to draw in each hop; -1 for all.
+        edge_label_index: The links: (2, links), or (None, links). All edges if None.
+        edge_label: A label for each link.
+        edge_label_time: The time of each link: edges of that time or before are sampled.
+        neg_sampling: PyG's `NegativeSampling`, a `graphmount.LinkNegatives`, "binary" or "triplet".
+        neg_sampling_ratio: Another way to ask for so many binary negatives for each link.
+        time_attr: What batches call the times of edges; they have none if None.
+        weight_attr: What batches call the weights of edges. If given, sampling is weighted.
+        transform: A function that is given each batch, and returns what the loop gets.
+        directed: PyG's older way: False for `subgraph_type="induced"`.
+        custom_cls: The class of batches, a `Data`.
+        input_id: What batches have for `input_id`, for each of the links; their places if None.
+        features: Names of the tables of nodes that batches have; all if None, and labels always.
+        edge_features: Names of the tables of edges that batches have; all if None.
+        dtype: What tables of nodes are converted to: one dtype, or a dict by their names.
+        options: The other options of `graphmount.pyg.NeighborLoader`.
+
+    Examples:
+        >>> import graphmount as gm
+        >>> import graphmount.pyg
+        >>> _ = gm.compile_dataset("four", edges=([3, 3, 3, 1], [0, 1, 2, 2]), order="given")
+        >>> loader = gm.pyg.LinkNeighborLoader("four", [2], neg_sampling="binary", batch_size=2)
+        >>> next(iter(loader)).edge_label
+        tensor([1., 1., 0., 0.])
+    """
+
+    def __init__(
+        self,
+        data: str
+        | os.PathLike[str]
+        | Dataset
+        | Graph
+        | tuple[Graph, FeatureStore | Mapping[str, FeatureStore]],
+        num_neighbors: Sequence[int],
+        *,
+        edge_label_index: ArrayLike | torch.Tensor | tuple[Any, Any] | None = None,
+        edge_label: ArrayLike | torch.Tensor | None = None,
+        edge_label_time: ArrayLike | torch.Tensor | None = None,
+        neg_sampling: NegativeSampling | LinkNegatives | str | Sequence[Any] | None = None,
+        neg_sampling_ratio: float | None = None,
+        time_attr: str | None = None,
+        weight_attr: str | None = None,
+        transform: Callable[[Any], Any] | None = None,
+        directed: bool = True,
+        custom_cls: type[Data] | None = None,
+        input_id: torch.Tensor | None = None,
+        features: Iterable[str] | None = None,
+        edge_features: Iterable[str] | Mapping[str, FeatureStore] | None = None,
+        dtype: torch.dtype | str | Mapping[str, Any] | None = None,
+        **options: Any,  # noqa: ANN401
+    ) -> None:
+        if time_attr is not None and edge_label_time is None:
+            raise ValueError(
+                f"time_attr={time_attr!r} needs edge_label_time=, the time of each link"
+            )
+        opened = open_pyg_data(data, features, edge_features)
+        left = take_options(options, directed=directed, stacklevel=3)
+        super().__init__(
+            opened,  # type: ignore[arg-type]  # which our own loaders take, too
+            num_neighbors,
+            edge_label_index=edge_label_index,
+            edge_label=edge_label,
+            edge_label_time=edge_label_time,
+            neg_sampling=neg_sampling,
+            neg_sampling_ratio=neg_sampling_ratio,
+            weighted=weight_attr is not None,
+            dtype=feature_dtypes(dtype, opened),
+            **left,
+        )
+        self._form = DataForm(
+            opened,
+            num_inputs=self._num_inputs,
+            weight_attr=weight_attr,
+            time_attr=time_attr,
+            transform=transform,
+            custom_cls=custom_cls,
+            input_id=input_id,
+        )
+
+    def __iter__(self) -> Iterator[Data]:
+        return map(self._form, self._loop())
+
+    @property
+    def dataset(self) -> range:
+        """The places of the inputs: what PyTorch's loaders have there."""
+        return range(self._num_inputs)
+
+    @property
+    def batch_size(self) -> int:
+        """Inputs of a batch."""
+        return self._batch_size

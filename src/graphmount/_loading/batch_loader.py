@@ -25,7 +25,7 @@ import numpy as np
 from graphmount import _core
 from graphmount._loading.batch import Batch
 from graphmount._loading.inputs import as_rank, places_to_try, share_of, share_size
-from graphmount._loading.row_feeds import RowFeeds, as_dtypes, make_feeds
+from graphmount._loading.row_feeds import RowFeed, as_dtypes, make_feeds
 from graphmount._loading.state import OrderFacts, Place
 from graphmount._loading.stats import LoaderStats, loader_stats
 from graphmount._mount.memory_report import memory as memory_report
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import DTypeLike, NDArray
 
-    from graphmount._loading.inputs import LoaderData
+    from graphmount._loading.inputs import IdSpace, LoaderData
     from graphmount._mount.features import Reader
     from graphmount._mount.results.neighbor_sample import NeighborSample
     from graphmount._mount.sampling_rule import SamplingRule
@@ -107,9 +107,9 @@ class BatchLoader(ABC):
         self._memory = parse_bytes(memory, "memory")
         self._key = as_key(seed)  # the last: options that are refused draw no seed
         self._reader: Reader = reader
-        self._feeds: RowFeeds | None = None
+        self._feeds: list[RowFeed] | None = None
         self._pipeline: _core.BatchPipeline | None = None
-        self._last: tuple[_core.BatchPipeline, RowFeeds] | None = None
+        self._last: tuple[_core.BatchPipeline, list[RowFeed]] | None = None
         self._has_warned = False
         # The epoch, how many of its batches are handed out, and if a loop left it in the middle.
         self._epoch = self._handed_out = 0
@@ -166,7 +166,7 @@ class BatchLoader(ABC):
             f"{self._batch_size:,}, num_neighbors={self._rule.fanouts}>"
         )
 
-    def _make_feeds(self) -> RowFeeds:
+    def _make_feeds(self) -> list[RowFeed]:
         places = places_to_try(self._num_inputs, self._batch_size, self._key)
         seeds = functools.cache(lambda: self._make_seeds(places))
         return make_feeds(
@@ -217,8 +217,8 @@ class BatchLoader(ABC):
         self._stop()
         pipeline = _core.BatchPipeline(
             graph=graph,
-            node_feeds=list(self._feeds.nodes.values()),
-            edge_feeds=list(self._feeds.edges.values()),
+            node_feeds=[feed.core for feed in self._feeds if feed.space == "nodes"],
+            edge_feeds=[feed.core for feed in self._feeds if feed.space == "edges"],
             seeds=seeds,
             sample=sample,
             first_batch=first,
@@ -239,7 +239,11 @@ class BatchLoader(ABC):
         return OneTaker(self._batches(pipeline, self._feeds, order, epoch))
 
     def _batches(
-        self, pipeline: _core.BatchPipeline, feeds: RowFeeds, order: NDArray[np.int64], epoch: int
+        self,
+        pipeline: _core.BatchPipeline,
+        feeds: list[RowFeed],
+        order: NDArray[np.int64],
+        epoch: int,
     ) -> Generator[Batch]:
         try:
             while (loaded := self._next(pipeline)) is not None:
@@ -291,23 +295,21 @@ class BatchLoader(ABC):
         return Batch(**fields)
 
     def _batch_fields(
-        self, loaded: _core.LoadedBatch, feeds: RowFeeds, order: NDArray[np.int64], epoch: int
+        self, loaded: _core.LoadedBatch, feeds: list[RowFeed], order: NDArray[np.int64], epoch: int
     ) -> dict[str, Any]:
         """What batches of all kinds have: see `Batch`."""
-        rows = {
-            name: as_native(loaded.take_rows(i, feed))
-            for i, (name, feed) in enumerate(feeds.by_name.items())
-        }
+        rows: dict[IdSpace, dict[str, NDArray[Any]]] = {"nodes": {}, "edges": {}}
+        for i, feed in enumerate(feeds):
+            rows[feed.space][feed.name] = as_native(loaded.take_rows(i, feed.core))
         sample, kept = self._rule.take_sample(loaded.take_sample())
-        edge_rows = {name: rows[name] for name in feeds.edges}
         if kept is not None:
-            edge_rows = {name: table[kept] for name, table in edge_rows.items()}
+            rows["edges"] = {name: table[kept] for name, table in rows["edges"].items()}
         first = loaded.number * self._batch_size
         seeds = sample.nodes[: sample.num_seeds]
         return {
             **vars(sample),
-            "features": {name: rows[name] for name in feeds.nodes},
-            "edge_features": edge_rows,
+            "features": rows["nodes"],
+            "edge_features": rows["edges"],
             "labels": self._data.labels_of(seeds),
             "input_ids": order[first : first + self._batch_size],
             "number": loaded.number,
@@ -404,10 +406,11 @@ class BatchLoader(ABC):
             >>> loader.stats().batches
             2
         """
-        report = memory_report(self._data.graph, *self._data.features.values())
+        report = memory_report(self._data.graph, *self._data.tables.get("nodes", {}).values())
         last, begun = self._last, self._begun
         if last is None:
             return LoaderStats(memory=report)
         pipeline, feeds = last
         seconds = clock.monotonic() - begun
-        return loader_stats(pipeline.stats(), feeds.by_name, seconds=seconds, memory=report)
+        names = [feed.name for feed in feeds]
+        return loader_stats(pipeline.stats(), names, seconds=seconds, memory=report)

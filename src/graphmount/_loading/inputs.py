@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -24,13 +24,16 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
+#: What the rows of a table belong to: today the nodes of the graph, or its edges.
+IdSpace = Literal["nodes", "edges"]
+
+
 @dataclass(frozen=True, kw_only=True)
 class LoaderData:
-    """The files that batches come from."""
+    """The files that batches come from: a graph, and tables by the ids that they have rows for."""
 
     graph: Graph
-    features: Mapping[str, FeatureStore] = field(default_factory=dict)
-    edge_features: Mapping[str, FeatureStore] = field(default_factory=dict)
+    tables: Mapping[IdSpace, Mapping[str, FeatureStore]] = field(default_factory=dict)
     labels: FeatureStore | None = None
     dataset: Dataset | None = None
 
@@ -42,6 +45,11 @@ class LoaderData:
         dataset = state["dataset"]
         labels = {} if dataset is None else {"labels": dataset._label_store()}  # noqa: SLF001
         vars(self).update(state | labels)
+
+    @property
+    def by_name(self) -> dict[str, FeatureStore]:
+        """All tables; those of different spaces have different names."""
+        return {name: store for some in self.tables.values() for name, store in some.items()}
 
     @property
     def is_hot_first(self) -> bool:
@@ -67,20 +75,38 @@ def open_data(
     """
     if isinstance(data, LoaderData):
         return data
-    edge_tables = _as_tables(edge_features) if isinstance(edge_features, Mapping) else {}
-    if isinstance(data, Dataset):
-        _require_rows(edge_tables, data.graph.num_edges, "edges")
-        if not edge_tables:
-            edge_tables = _chosen(data.edge_features, edge_features, "edge_features")
-        return _named_apart(
-            LoaderData(
-                graph=data.graph,
-                features=_chosen(data.features, features, "features"),
-                edge_features=edge_tables,
-                labels=data._label_store(),  # noqa: SLF001
-                dataset=data,
-            )
+    dataset = data if isinstance(data, Dataset) else None
+    if dataset is None:
+        graph, nodes = _graph_and_tables(data)
+    else:
+        graph, nodes = dataset.graph, dict(dataset.features)
+    if isinstance(edge_features, Mapping):
+        edges = _as_tables(edge_features)
+        _require_rows(edges, graph.num_edges, "edges")
+    elif dataset is not None:
+        edges = _chosen(dataset.edge_features, edge_features, "edge_features")
+    elif _as_names(edge_features, "edge_features"):
+        raise ValueError(
+            "edge_features: only a Dataset knows tables by their names; give "
+            "{name: FeatureStore(...)} with a row for each edge id"
         )
+    else:
+        edges = {}
+    nodes = _chosen(nodes, features, "features")
+    for name in nodes:
+        if name in edges:
+            raise ValueError(
+                f"{name!r} is a table of nodes and of edges; leave one of them out, or rename it"
+            )
+    return LoaderData(
+        graph=graph,
+        tables={"nodes": nodes, "edges": edges},
+        labels=None if dataset is None else dataset._label_store(),  # noqa: SLF001
+        dataset=dataset,
+    )
+
+
+def _graph_and_tables(data: Any) -> tuple[Graph, dict[str, FeatureStore]]:  # noqa: ANN401
     graph, tables = data if isinstance(data, tuple) and len(data) == 2 else (data, {})
     if isinstance(tables, FeatureStore):
         tables = {"x": tables}
@@ -90,25 +116,9 @@ def open_data(
             f"{shown(data)}"
         )
     tables = _as_tables(tables)
-    if not isinstance(edge_features, Mapping) and as_list(
-        [edge_features] if isinstance(edge_features, str) else edge_features,
-        "edge_features",
-        "names of tables",
-    ):
-        raise ValueError(
-            "edge_features: only a Dataset knows tables by their names; give "
-            "{name: FeatureStore(...)} with a row for each edge id"
-        )
     _require_rows(tables, graph.num_nodes, "nodes")
-    _require_rows(edge_tables, graph.num_edges, "edges")
     check_order(graph, *tables.values())
-    return _named_apart(
-        LoaderData(
-            graph=graph,
-            features=_chosen(tables, features, "features"),
-            edge_features=edge_tables,
-        )
-    )
+    return graph, tables
 
 
 def _as_tables(tables: Mapping[Any, Any]) -> dict[str, FeatureStore]:
@@ -120,15 +130,6 @@ def _as_tables(tables: Mapping[Any, Any]) -> dict[str, FeatureStore]:
     return dict(tables)
 
 
-def _named_apart(data: LoaderData) -> LoaderData:
-    for name in data.features:
-        if name in data.edge_features:
-            raise ValueError(
-                f"{name!r} is a table of nodes and of edges; leave one of them out, or rename it"
-            )
-    return data
-
-
 def _require_rows(tables: Mapping[str, FeatureStore], count: int, what: str) -> None:
     for name, store in tables.items():
         if len(store) != count:
@@ -137,12 +138,17 @@ def _require_rows(tables: Mapping[str, FeatureStore], count: int, what: str) -> 
             )
 
 
+def _as_names(names: Iterable[str], argument: str) -> list[Any]:
+    """Names of tables, of which one may come alone."""
+    return [names] if isinstance(names, str) else as_list(names, argument, "names of tables")
+
+
 def _chosen(
     tables: Mapping[str, FeatureStore], names: Iterable[str] | None, argument: str
 ) -> dict[str, FeatureStore]:
     if names is None:
         return dict(tables)
-    chosen = [names] if isinstance(names, str) else as_list(names, argument, "names of tables")
+    chosen = _as_names(names, argument)
     for name in chosen:
         if not isinstance(name, str) or name not in tables:
             raise ValueError(

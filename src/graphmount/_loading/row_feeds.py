@@ -18,7 +18,7 @@ from graphmount._support.conversion import dtype_name
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from graphmount._loading.inputs import LoaderData
+    from graphmount._loading.inputs import IdSpace, LoaderData
     from graphmount._mount.features import FeatureStore, Reader
     from graphmount._mount.results.neighbor_sample import NeighborSample
     from graphmount._support.direction import Direction
@@ -30,16 +30,12 @@ _NAME_BYTES = 16
 
 
 @dataclass(frozen=True)
-class RowFeeds:
-    """The feeds of nodes and of edges, by the names of their tables."""
+class RowFeed:
+    """The feed of one table, and what its rows belong to."""
 
-    nodes: dict[str, _core.TableFeed]
-    edges: dict[str, _core.TableFeed]
-
-    @property
-    def by_name(self) -> dict[str, _core.TableFeed]:
-        """All of them, in the order that the core has them in."""
-        return {**self.nodes, **self.edges}
+    name: str
+    space: IdSpace
+    core: _core.TableFeed
 
 
 def as_dtypes(dtype: object, data: LoaderData) -> dict[str, str]:
@@ -48,17 +44,14 @@ def as_dtypes(dtype: object, data: LoaderData) -> dict[str, str]:
     Raises:
         ValueError: There is no such table or dtype.
     """
-    tables = {**data.features, **data.edge_features}
-    stored = {name: str(store.dtype) for name, store in tables.items()}
+    stored = {name: str(store.dtype) for name, store in data.by_name.items()}
     if dtype is None:
         return stored
     if not isinstance(dtype, Mapping):
-        return dict.fromkeys(data.features, dtype_name(dtype)) | {
-            name: stored[name] for name in data.edge_features
-        }
+        return stored | dict.fromkeys(data.tables.get("nodes", ()), dtype_name(dtype))
     for name in dtype:
-        if name not in tables:
-            raise ValueError(f"dtype: there is no table {name!r}; there are {sorted(tables)}")
+        if name not in stored:
+            raise ValueError(f"dtype: there is no table {name!r}; there are {sorted(stored)}")
     return stored | {name: dtype_name(wanted) for name, wanted in dtype.items()}
 
 
@@ -71,7 +64,7 @@ def make_feeds(
     window: int,
     dtypes: Mapping[str, str],
     reader: Reader,
-) -> RowFeeds:
+) -> list[RowFeed]:
     """Fills the caches.
 
     Args:
@@ -83,19 +76,18 @@ def make_feeds(
         dtypes: What the rows of each table are converted to.
         reader: How rows come from the disk.
     """
-    tables = [*data.features.values(), *data.edge_features.values()]
-    if not tables:
-        return RowFeeds({}, {})
+    if not data.by_name:
+        return []
     trial = sample(0)
-    total = sum(max(1, store.file_bytes) for store in tables)
+    total = sum(max(1, store.file_bytes) for store in data.by_name.values())
 
-    def make(name: str, store: FeatureStore, *, of_edges: bool) -> _core.TableFeed:
+    def make(name: str, store: FeatureStore, space: IdSpace) -> _core.TableFeed:
         share = memory * store.file_bytes // total
         row_bytes = max(1, store.file_bytes // max(1, len(store)))
         # What names the hot rows is in memory beside them, until they are read.
         most = share // (row_bytes + _NAME_BYTES)
         hottest: Any = np.empty(0, np.int64)
-        has_hottest = not of_edges and not data.is_hot_first and share // row_bytes < len(store)
+        has_hottest = space == "nodes" and not data.is_hot_first and share // row_bytes < len(store)
         if has_hottest and most > 0:
             hottest = hottest_nodes(
                 data.graph, direction, most, lambda number: sample(number).nodes
@@ -105,13 +97,14 @@ def make_feeds(
             memory=share,
             slot_share=SLOT_SHARE,
             window=window,
-            trial=trial.edge_ids if of_edges else trial.nodes,
+            trial=trial.nodes if space == "nodes" else trial.edge_ids,
             hottest=hottest,
             dtype=dtypes[name],
             reader=reader,
         )
 
-    return RowFeeds(
-        {name: make(name, store, of_edges=False) for name, store in data.features.items()},
-        {name: make(name, store, of_edges=True) for name, store in data.edge_features.items()},
-    )
+    return [
+        RowFeed(name, space, make(name, store, space))
+        for space, tables in data.tables.items()
+        for name, store in tables.items()
+    ]

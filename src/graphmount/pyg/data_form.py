@@ -58,19 +58,20 @@ def open_pyg_data(
     store = None if opened.dataset is None else opened.dataset._label_store()  # noqa: SLF001
     if store is None:
         return opened
-    if _LABELS in opened.features or _LABELS in opened.edge_features:
+    if _LABELS in opened.by_name:
         raise ValueError(
             f"labels are called {_LABELS!r} in PyG, and a table has that name; choose others by "
             "features= or edge_features="
         )
-    return replace(opened, features={**opened.features, _LABELS: store}, labels=None)
+    nodes = {**opened.tables["nodes"], _LABELS: store}
+    return replace(opened, tables={**opened.tables, "nodes": nodes}, labels=None)
 
 
 def feature_dtypes(dtype: Any, data: LoaderData) -> Any:  # noqa: ANN401
     """What `dtype=` means: one for all tables of nodes is not one for the labels."""
     if dtype is None or isinstance(dtype, Mapping):
         return dtype
-    return {name: dtype for name in data.features if name != _LABELS}
+    return {name: dtype for name in data.tables["nodes"] if name != _LABELS}
 
 
 class DataForm:
@@ -119,13 +120,13 @@ class DataForm:
                 )
             self._edge_values[time_attr] = "timestamps"
         for name in self._edge_values:
-            if name in data.features or name in data.edge_features:
+            if name in data.by_name:
                 raise ValueError(
                     f"{name!r} is the name of a table and of what the graph has for its edges; "
                     "leave the table out by features= or edge_features="
                 )
         require_free_names(
-            [*data.features, *data.edge_features, *self._edge_values],
+            [*data.by_name, *self._edge_values],
             self._custom_cls,
             advice="leave it out by features= or edge_features=",
         )

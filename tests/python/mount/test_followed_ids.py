@@ -58,14 +58,10 @@ def test_a_table_with_too_few_rows(memory, reader, graph_path, tmp_path):
     """As a dataset has it whose files were mixed up; opening by other ways is refused at once."""
     gm.compile_features(np.ones((20, 3), np.float32), tmp_path / "short.gd")
     short, graph = gm.FeatureStore(tmp_path / "short.gd"), gm.Graph(graph_path)
-    for tables, what in (
-        ({"features": {"x": short}}, "nodes"),
-        ({"edge_features": {"x": short}}, "edges"),
-    ):
-        loader = gm.NeighborLoader(
-            LoaderData(graph=graph, **tables), [-1], memory=memory, reader=reader, batch_size=50
-        )
-        with pytest.raises(gm.errors.IdError, match=rf"short.gd: row \d+ .* fewer rows .* {what}"):
+    for space in ("nodes", "edges"):
+        data = LoaderData(graph=graph, tables={space: {"x": short}})
+        loader = gm.NeighborLoader(data, [-1], memory=memory, reader=reader, batch_size=50)
+        with pytest.raises(gm.errors.IdError, match=rf"short.gd: row \d+ .* fewer rows .* {space}"):
             list(loader)
 
 

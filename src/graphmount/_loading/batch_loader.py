@@ -1,8 +1,8 @@
 """What all loaders have in common: the pipeline of an epoch, caches, resuming, ranks and figures.
 
-There is one loader for each kind of inputs, nodes and links. It says which seeds they have
-(`_make_seeds`), and makes batches of arrays; those of torch and PyG are the same loaders, and have
-a function that turns such a batch into their own form.
+There is one loader for each kind of inputs, nodes and links: it says which seeds they have
+(`_make_seeds`), and what batches know of them (`_input_fields`). The loaders of torch and PyG are
+the same, but for the form that they give to a batch (`_make_batch`).
 
 All calls may overlap. A loader has one loop at a time: `iter`, `close` and `load_state_dict` end
 the one that runs, whichever thread has it, and wait for each other. One thread at a time takes
@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphmount import _core
-from graphmount._loading.batch import Batch
 from graphmount._loading.inputs import as_rank, places_to_try, share_of, share_size
 from graphmount._loading.row_feeds import RowFeed, as_dtypes, make_feeds
 from graphmount._loading.state import OrderFacts, Place
@@ -196,8 +195,20 @@ class BatchLoader(ABC):
         share = share_of(order, self._rank, self._world_size, drop_last=self._drop_last)
         return share[: len(self) * self._batch_size]
 
+    @abstractmethod
+    def _make_batch(self, fields: dict[str, Any]) -> Any:  # noqa: ANN401
+        """A batch in the form of the loader, of the fields of a `Batch` or `LinkBatch`."""
+
+    def _input_fields(
+        self,
+        loaded: _core.LoadedBatch,  # noqa: ARG002
+        fields: dict[str, Any],  # noqa: ARG002
+    ) -> dict[str, Any]:
+        """What a batch has more than others, or other than they, because of its inputs."""
+        return {}
+
     def _loop(self) -> Iterator[Any]:
-        """A loop in place of the one that runs, over batches of arrays.
+        """A loop in place of the one that runs.
 
         If it cannot begin, the place stays as it was. The one that runs ends only when all is there
         for the next, but for its threads.
@@ -205,7 +216,7 @@ class BatchLoader(ABC):
         with self._lock:
             return self._begin_loop()
 
-    def _begin_loop(self) -> Iterator[Batch]:
+    def _begin_loop(self) -> Iterator[Any]:
         graph = self._data.graph._open()  # noqa: SLF001
         if self._feeds is None:
             self._feeds = self._make_feeds()
@@ -244,13 +255,13 @@ class BatchLoader(ABC):
         feeds: list[RowFeed],
         order: NDArray[np.int64],
         epoch: int,
-    ) -> Generator[Batch]:
+    ) -> Generator[Any]:
         try:
             while (loaded := self._next(pipeline)) is not None:
                 with self._lock:
                     self._require_current(pipeline)
                     self._handed_out = loaded.number + 1
-                yield self._make_batch(loaded, self._batch_fields(loaded, feeds, order, epoch))
+                yield self._make_batch(self._batch_fields(loaded, feeds, order, epoch))
             with self._lock:
                 self._require_current(pipeline)
                 self._set(_epoch=epoch + 1, _handed_out=0, _was_left=False)
@@ -290,14 +301,9 @@ class BatchLoader(ABC):
             stacklevel=5,
         )
 
-    def _make_batch(self, _loaded: _core.LoadedBatch, fields: dict[str, Any]) -> Batch:
-        """The batch that has these fields."""
-        return Batch(**fields)
-
     def _batch_fields(
         self, loaded: _core.LoadedBatch, feeds: list[RowFeed], order: NDArray[np.int64], epoch: int
     ) -> dict[str, Any]:
-        """What batches of all kinds have: see `Batch`."""
         rows: dict[IdSpace, dict[str, NDArray[Any]]] = {"nodes": {}, "edges": {}}
         for i, feed in enumerate(feeds):
             rows[feed.space][feed.name] = as_native(loaded.take_rows(i, feed.core))
@@ -306,7 +312,7 @@ class BatchLoader(ABC):
             rows["edges"] = {name: table[kept] for name, table in rows["edges"].items()}
         first = loaded.number * self._batch_size
         seeds = sample.nodes[: sample.num_seeds]
-        return {
+        fields = {
             **vars(sample),
             "features": rows["nodes"],
             "edge_features": rows["edges"],
@@ -316,6 +322,7 @@ class BatchLoader(ABC):
             "epoch": epoch,
             "dataset": self._data.dataset,
         }
+        return fields | self._input_fields(loaded, fields)
 
     def _stop(self) -> None:
         pipeline, self._pipeline = self._pipeline, None

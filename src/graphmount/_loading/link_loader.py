@@ -208,7 +208,10 @@ class LinkNeighborLoader(BatchLoader):
     def __iter__(self) -> Iterator[LinkBatch]:
         return self._loop()
 
-    def _make_batch(self, loaded: _core.LoadedBatch, fields: dict[str, Any]) -> LinkBatch:
+    def _make_batch(self, fields: dict[str, Any]) -> Any:  # noqa: ANN401
+        return LinkBatch(**fields)
+
+    def _input_fields(self, loaded: _core.LoadedBatch, fields: dict[str, Any]) -> dict[str, Any]:
         ends = as_native(loaded.take_ends())
         links = fields["input_ids"]
         num_links = len(links)
@@ -217,21 +220,19 @@ class LinkNeighborLoader(BatchLoader):
         num_pairs = num_links if pairs is None else pairs.shape[1]
         # A negative belongs to the link that is its place modulo their number.
         link_of = np.arange(num_pairs) % max(num_links, 1)
-        if fields["batch"] is not None:
-            fields["batch"] = link_of[np.arange(len(ends)) % max(num_pairs, 1)][fields["batch"]]
-        return LinkBatch(
-            **fields,
-            edge_label_index=pairs,
-            edge_label=None if is_triplet else self._labels_of(links, num_pairs),
-            edge_label_time=None if self._times is None else self._times[links][link_of],
-            src_index=ends[:num_links] if is_triplet else None,
-            dst_pos_index=ends[num_links : 2 * num_links] if is_triplet else None,
-            dst_neg_index=(
-                np.ascontiguousarray(ends[2 * num_links :].reshape(-1, num_links).T)
-                if is_triplet
-                else None
-            ),
-        )
+        tree = fields["batch"]
+        if tree is not None:
+            tree = link_of[np.arange(len(ends)) % max(num_pairs, 1)][tree]
+        negatives = ends[2 * num_links :].reshape(-1, num_links).T if is_triplet else None
+        return {
+            "batch": tree,
+            "edge_label_index": pairs,
+            "edge_label": None if is_triplet else self._labels_of(links, num_pairs),
+            "edge_label_time": None if self._times is None else self._times[links][link_of],
+            "src_index": ends[:num_links] if is_triplet else None,
+            "dst_pos_index": ends[num_links : 2 * num_links] if is_triplet else None,
+            "dst_neg_index": None if negatives is None else np.ascontiguousarray(negatives),
+        }
 
     def _labels_of(self, places: NDArray[np.int64], num_pairs: int) -> NDArray[Any] | None:
         """The labels of the links at these places, and zeros for their negatives."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphmount import _core
+from graphmount._loading.batch import Batch
 from graphmount._loading.batch_loader import BatchLoader
 from graphmount._loading.inputs import as_input_nodes, open_data
 from graphmount._loading.state import checksum_of
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
     from graphmount._dataset.dataset import Dataset
-    from graphmount._loading.batch import Batch
     from graphmount._mount.features import FeatureStore, Reader
     from graphmount._mount.graph import Graph
     from graphmount._mount.sampling_rule import SubgraphType, TemporalStrategy
@@ -145,6 +145,9 @@ class NeighborLoader(BatchLoader):
 
     def __iter__(self) -> Iterator[Batch]:
         return self._loop()
+
+    def _make_batch(self, fields: dict[str, Any]) -> Any:  # noqa: ANN401
+        return Batch(**fields)
 
     def _input_facts(self) -> dict[str, Any]:
         return {

@@ -12,26 +12,23 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import torch
-from torch.profiler import record_function
 from torch_geometric.data import Data
 
 from graphmount._dataset.dataset import Dataset
-from graphmount._loading.batch import LinkBatch
 from graphmount._loading.inputs import LoaderData, open_data
 from graphmount._mount.mapped_reads import gather_list_values
 from graphmount._support.arguments import as_ids, require_function
 from graphmount._support.shown import shown
 from graphmount.errors import MissingDataError
 from graphmount.pyg.batch_names import require_free_names
-from graphmount.torch.tensor_batch import as_tensor, edge_index_of
+from graphmount.torch.tensor_batch import to_tensors
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     import numpy as np
     from numpy.typing import NDArray
 
-    from graphmount._loading.batch import Batch
     from graphmount._mount.features import FeatureStore
 
 __all__ = ["DataForm", "feature_dtypes", "open_pyg_data"]
@@ -75,7 +72,7 @@ def feature_dtypes(dtype: Any, data: LoaderData) -> Any:  # noqa: ANN401
 
 
 class DataForm:
-    """Makes PyG's `Data` of batches of arrays, and gives it to the transform.
+    """Makes PyG's `Data` of the fields of batches.
 
     Args:
         data: What the loader was made of.
@@ -131,55 +128,48 @@ class DataForm:
             advice="leave it out by features= or edge_features=",
         )
 
-    def __call__(self, batch: Batch) -> Any:  # noqa: ANN401
-        """What the loop gets for a batch of nodes or links."""
-        with record_function("graphmount.tensors"):
-            data = self._make_data(batch)
-            if isinstance(batch, LinkBatch):
-                _add_links(data, batch)
-            else:
-                times = None if self._times is None else self._times[batch.input_ids]
-                data.seed_time = as_tensor(times)
-                data.batch_size = batch.batch_size
-        return data if self._transform is None else self._transform(data)
+    def transformed(self, batches: Iterator[Data]) -> Iterator[Any]:
+        """What the loop gets for these batches."""
+        return batches if self._transform is None else map(self._transform, batches)
 
-    def _make_data(self, batch: Batch) -> Data:
-        """What batches of nodes and of links have."""
+    def __call__(self, fields: dict[str, Any]) -> Data:
+        """The batch that has these fields: those of a `Batch` or of a `LinkBatch`."""
+        times = None if self._times is None else self._times[fields["input_ids"]]
+        # By edge id, which is the place in these lists.
+        direction = self._graph.directions[0]
+        edge_values = {
+            name: gather_list_values(self._graph, values, direction, fields["edge_ids"])
+            for name, values in self._edge_values.items()
+        }
+        of = to_tensors({**fields, "times": times, "edge_values": edge_values})
         data = self._custom_cls()
-        data.edge_index = edge_index_of(batch)
-        data.num_nodes = len(batch.nodes)
-        for tables in (batch.features, batch.edge_features):
-            for name, rows in as_tensor(tables).items():
-                is_column = name == _LABELS and rows.ndim == 2 and rows.shape[1] == 1
-                data[name] = rows.squeeze(1) if is_column else rows
-        for name, values in self._edge_values.items():
-            # By edge id, which is the place in these lists.
-            direction = self._graph.directions[0]
-            found = gather_list_values(self._graph, values, direction, batch.edge_ids)
-            data[name] = torch.from_numpy(found)
-        data.n_id = as_tensor(batch.nodes)
-        data.e_id = as_tensor(batch.edge_ids)
-        data.batch = as_tensor(batch.batch)
+        data.edge_index = of["edge_index"]
+        data.num_nodes = len(of["nodes"])
+        for name, rows in (of["features"] | of["edge_features"] | of["edge_values"]).items():
+            is_column = name == _LABELS and rows.ndim == 2 and rows.shape[1] == 1
+            data[name] = rows.squeeze(1) if is_column else rows
+        data.n_id = of["nodes"]
+        data.e_id = of["edge_ids"]
+        data.batch = of["batch"]
         # Both or none: PyG trims layers by the two together.
-        by_hop = batch.num_sampled_edges is not None
-        data.num_sampled_nodes = list(batch.num_sampled_nodes) if by_hop else None
-        data.num_sampled_edges = list(batch.num_sampled_edges or ()) if by_hop else None
-        places = as_tensor(batch.input_ids)
+        by_hop = of["num_sampled_edges"] is not None
+        data.num_sampled_nodes = list(of["num_sampled_nodes"]) if by_hop else None
+        data.num_sampled_edges = list(of["num_sampled_edges"]) if by_hop else None
+        places = of["input_ids"]
         data.input_id = places if self._input_id is None else self._input_id[places]
+        if "edge_label_index" not in of:
+            data.seed_time = of["times"]
+            data.batch_size = of["num_sampled_nodes"][0]
+        elif of["edge_label_index"] is not None:
+            for name in ("edge_label_index", "edge_label", "edge_label_time"):
+                data[name] = of[name]
+        else:
+            data.src_index = of["src_index"]
+            data.dst_pos_index = of["dst_pos_index"]
+            # PyG has a vector where there is one for each link.
+            data.dst_neg_index = of["dst_neg_index"].squeeze(-1)
+            data.seed_time = of["edge_label_time"]
         return data
-
-
-def _add_links(data: Data, batch: LinkBatch) -> None:
-    if batch.edge_label_index is not None:
-        data.edge_label_index = as_tensor(batch.edge_label_index)
-        data.edge_label = as_tensor(batch.edge_label)
-        data.edge_label_time = as_tensor(batch.edge_label_time)
-    else:
-        data.src_index = as_tensor(batch.src_index)
-        data.dst_pos_index = as_tensor(batch.dst_pos_index)
-        # PyG has a vector where there is one for each link.
-        data.dst_neg_index = as_tensor(batch.dst_neg_index).squeeze(-1)
-        data.seed_time = as_tensor(batch.edge_label_time)
 
 
 def _require_kinds(transform: object, custom_cls: object, names: Mapping[str, object]) -> None:

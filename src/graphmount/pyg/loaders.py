@@ -120,7 +120,10 @@ class NeighborLoader(TensorNodeLoader):
         )
 
     def __iter__(self) -> Iterator[Data]:
-        return map(self._form, self._loop())
+        return self._form.transformed(self._loop())
+
+    def _make_batch(self, fields: dict[str, Any]) -> Data:
+        return self._form(fields)
 
     @property
     def dataset(self) -> range:
@@ -223,7 +226,10 @@ class LinkNeighborLoader(TensorLinkLoader):
         )
 
     def __iter__(self) -> Iterator[Data]:
-        return map(self._form, self._loop())
+        return self._form.transformed(self._loop())
+
+    def _make_batch(self, fields: dict[str, Any]) -> Data:
+        return self._form(fields)
 
     @property
     def dataset(self) -> range:

@@ -59,7 +59,10 @@ class NeighborLoader(ArrayLoader):
         super().__init__(data, num_neighbors, **options)
 
     def __iter__(self) -> Iterator[TensorBatch]:  # type: ignore[override]
-        return map(to_tensors, self._loop())
+        return self._loop()
+
+    def _make_batch(self, fields: dict[str, Any]) -> Any:  # noqa: ANN401
+        return TensorBatch(**to_tensors(fields))
 
 
 class LinkNeighborLoader(ArrayLinkLoader):
@@ -98,4 +101,7 @@ class LinkNeighborLoader(ArrayLinkLoader):
         super().__init__(data, num_neighbors, **options)
 
     def __iter__(self) -> Iterator[LinkTensorBatch]:  # type: ignore[override]
-        return map(to_tensors, self._loop())
+        return self._loop()
+
+    def _make_batch(self, fields: dict[str, Any]) -> Any:  # noqa: ANN401
+        return LinkTensorBatch(**to_tensors(fields))

@@ -9,14 +9,12 @@ import numpy as np
 import torch
 from torch.profiler import record_function
 
-from graphmount._loading.batch import Batch, LinkBatch
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
-__all__ = ["LinkTensorBatch", "TensorBatch"]
+__all__ = ["LinkTensorBatch", "TensorBatch", "to_tensors"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -126,34 +124,26 @@ class LinkTensorBatch(TensorBatch):
         return len(self.input_ids)
 
 
-def to_tensors(batch: Batch) -> Any:  # noqa: ANN401
-    """A batch of arrays as one of tensors: a `TensorBatch`, or a `LinkTensorBatch`."""
+def to_tensors(fields: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a batch of arrays as those of one of tensors, over the same memory."""
     with record_function("graphmount.tensors"):
-        fields = {
-            name: as_tensor(value)
-            for name, value in vars(batch).items()
-            if name not in ("row", "col", "dataset")
-        }
-        make = LinkTensorBatch if isinstance(batch, LinkBatch) else TensorBatch
-        return make(edge_index=edge_index_of(batch), **fields)
+        tensors = {name: _to_tensor(value) for name, value in fields.items()}
+        tensors["edge_index"] = torch.stack([tensors.pop("row"), tensors.pop("col")])
+        del tensors["dataset"]
+        return tensors
 
 
-def edge_index_of(batch: Batch) -> torch.Tensor:
-    """Both ends of a batch's edges in one tensor."""
-    return torch.stack([torch.from_numpy(batch.row), torch.from_numpy(batch.col)])
-
-
-def as_tensor(value: Any) -> Any:  # noqa: ANN401
-    """An array as a tensor over its memory, and so the rows of several tables; others as it is."""
+def _to_tensor(value: Any) -> Any:  # noqa: ANN401
+    """An array as a tensor, and rows of several tables, by their names, too; others as they are."""
     if isinstance(value, np.ndarray):
         return torch.from_numpy(np.ascontiguousarray(value))
     if isinstance(value, dict):
-        return {name: rows_as_tensor(rows) for name, rows in value.items()}
+        return {name: _rows_to_tensor(rows) for name, rows in value.items()}
     return value
 
 
-def rows_as_tensor(rows: NDArray[Any]) -> torch.Tensor:
-    """Rows of a table; tables have no uint16, so such rows are the bits of bfloat16."""
+def _rows_to_tensor(rows: NDArray[Any]) -> torch.Tensor:
+    # Tables have no uint16, so such rows are the bits of bfloat16.
     if rows.dtype == np.uint16:
         return torch.from_numpy(rows.view(np.int16)).view(torch.bfloat16)
     return torch.from_numpy(rows)

@@ -44,7 +44,6 @@ _OWN = "an attribute of something else, in memory"
 #: Which modules may use which of these words, and why. No other may.
 ALLOWED = {
     "_loading/inputs.py": {"labels": "a store, whose rows are gathered"},
-    "torch/loaders.py": {"labels": _OWN},
     "torch/epoch.py": {"tensor": "of torch"},
     "cli/compile/ogb.py": {"labels": _OWN, "splits": _OWN},
     "_dataset/dataset.py": {"numpy": "views for users"},
@@ -63,7 +62,6 @@ ALLOWED = {
         "_section": "views for users",
     },
     "graphzero/features.py": {"_private_view": "views for users"},
-    "pyg/data_loader.py": {"numpy": "of torch"},
     "pyg/edge_features.py": {"numpy": "of torch"},
     "pyg/feature_store.py": {"tensor": "views for users"},
     "pyg/graph_store.py": {"_section": "views for users", "_private_section": "views for users"},

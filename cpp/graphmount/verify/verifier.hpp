@@ -1,4 +1,4 @@
-// What the checks of the verify_… files share: checksums chunk by chunk, the list of problems,
+// What the checks of this room share: checksums chunk by chunk, the list of problems,
 // progress. Not for use elsewhere.
 #pragma once
 

@@ -2,7 +2,7 @@
 
 A file of the core may include files of its own room and of the rooms that `CORE` allows; a module
 of Python may import from its own package and from those that `PYTHON` allows. Both tables are in
-the order of the rooms, and name only rooms that stand above: so there is no circle.
+the order of the rooms, and a room names only rooms that come before it: so there is no circle.
 """
 
 from __future__ import annotations

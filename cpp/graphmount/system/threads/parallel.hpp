@@ -1,4 +1,4 @@
-// parallel_for, and overlapped_for for work that waits: the only ways the core uses more than one
+// parallel_for, and overlapped_for for work that waits: how a call of the core uses more than one
 // thread.
 //
 // A pool of threads of our own rather than OpenMP: it survives fork (the child starts a fresh

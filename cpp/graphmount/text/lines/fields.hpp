@@ -1,4 +1,4 @@
-// Lines and their fields, by the rules of text_layout.hpp: the careful way, for any line.
+// Lines and their fields, by the rules of layout.hpp: the careful way, for any line.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // The parser of text tables: a piece of whole lines in, rows of numbers and text out.
 //
-// Plain lines are read the fast way (text_plain_lines), all others the careful one, with the same
+// Plain lines are read the fast way (plain_lines.hpp), all others the careful one, with the same
 // result. The parser knows no files and no threads: many pieces may be parsed at the same time.
 #pragma once
 

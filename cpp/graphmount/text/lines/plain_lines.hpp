@@ -1,7 +1,7 @@
 // The fast way through a text table: lines without quotes, comments, blanks around numbers and
 // mistakes, which nearly all lines are.
 //
-// Each line is either read exactly as the careful way (text_parser.cpp) would, or left to it: these
+// Each line is either read exactly as the careful way (parser.cpp) would, or left to it: these
 // functions never complain. They look up to kTextPadding bytes behind the lines, which must be
 // readable.
 #pragma once
@@ -55,7 +55,7 @@ class PlainLines {
   bool in_blanks_ = false;
   bool in_pairs_ = false;
   std::vector<TextStep> steps_;
-  std::array<unsigned char, 256> kinds_{};  // what a character means, see text_plain_lines.cpp
+  std::array<unsigned char, 256> kinds_{};  // what a character means, see plain_lines.cpp
 };
 
 }  // namespace graphmount

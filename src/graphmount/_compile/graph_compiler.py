@@ -7,7 +7,8 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from graphmount._compile.edges.intake import EdgeIntake, GraphOptions, Ids, all_node_ids, as_budget
+from graphmount._compile.edges.graph_options import GraphOptions, as_budget
+from graphmount._compile.edges.intake import EdgeIntake, Ids, all_node_ids
 from graphmount._compile.output.own_sources import side_file
 from graphmount._compile.output.path import output_path, temporary_place
 from graphmount._sources.contract.tables import EdgeTable

@@ -6,13 +6,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from graphmount._mount.graph import Graph
-from graphmount._sources.arrays.edges import open_array_edges, open_pair_edges
+from graphmount._sources.arrays.column_edges import ColumnEdges, as_ends
+from graphmount._sources.arrays.npy_files import open_npy
 from graphmount._sources.arrays.npz_edges import open_npz_edges
 from graphmount._sources.arrow.edges import ArrowEdges
 from graphmount._sources.arrow.tables import is_arrow, open_table
 from graphmount._sources.kinds import SUPPORTED, TABLE_KINDS
 from graphmount._sources.objects.graphzero import open_graphzero_edges
-from graphmount._sources.objects.memory_edges import is_pyg, open_memory_edges, open_pyg_edges
+from graphmount._sources.objects.memory_edges import ends_in_memory, is_pyg, open_pyg_edges
 from graphmount._sources.objects.mounted import open_graph_edges
 from graphmount._sources.objects.name_edges import NameEdges, is_name_pair
 from graphmount._sources.objects.networkx_edges import NetworkXEdges, is_networkx
@@ -46,7 +47,8 @@ def open_file(path: str, kind: Kind, request: EdgeRequest) -> EdgeSource:
 
 def _open_array(path: str, request: EdgeRequest) -> EdgeSource:
     _allow_numbers(request, path, "an array", "shape", "dtype")
-    return open_array_edges(path, shape=request.shape, dtype=request.dtype)
+    stream = open_npy(path, shape=request.shape, dtype=request.dtype)
+    return ColumnEdges(name=path, ends=as_ends(stream))
 
 
 def open_pair(src_path: str, dst_path: str, request: EdgeRequest) -> EdgeSource:
@@ -58,7 +60,8 @@ def open_pair(src_path: str, dst_path: str, request: EdgeRequest) -> EdgeSource:
         request: What the user wants of them.
     """
     _allow_numbers(request, src_path, "one of a pair of arrays")
-    return open_pair_edges(src_path, dst_path)
+    ends = (open_npy(src_path), open_npy(dst_path))
+    return ColumnEdges(name=f"{src_path} and {dst_path}", ends=ends)
 
 
 def _open_npz(path: str, request: EdgeRequest) -> EdgeSource:
@@ -137,7 +140,7 @@ def _open_arrays(source: Any, request: EdgeRequest) -> EdgeSource:  # noqa: ANN4
             raise TypeError("the ids of the edges are strings; pass ids='map' to number them")
         return NameEdges(*source)
     _allow_numbers(request, "edges in memory", "an array")
-    return open_memory_edges(source)
+    return ColumnEdges(name="edges in memory", ends=ends_in_memory(source))
 
 
 def _open_table(source: object, kind: str | None, request: EdgeRequest) -> EdgeSource:

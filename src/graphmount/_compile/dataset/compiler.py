@@ -24,7 +24,8 @@ from graphmount._compile.dataset.nodes import (
     require_keys,
 )
 from graphmount._compile.dataset.splits import read_splits
-from graphmount._compile.edges.intake import EdgeIntake, GraphOptions, Ids, all_node_ids, as_budget
+from graphmount._compile.edges.graph_options import GraphOptions, as_budget
+from graphmount._compile.edges.intake import EdgeIntake, Ids, all_node_ids
 from graphmount._compile.feature_compiler import CompiledFeatures, compile_table
 from graphmount._compile.output.atomic_folder import atomic_folder
 from graphmount._compile.output.own_sources import side_file, side_splits

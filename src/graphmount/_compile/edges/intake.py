@@ -6,22 +6,15 @@ What compiling a graph and compiling a dataset share. First `read`, then `finish
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
 from graphmount import _core
 from graphmount._compile.edges.key_map import KeyMap, shown_key
-from graphmount._mount.memory_report import physical_bytes
 from graphmount._sources.contract.batches import MOST_EXAMPLES
-from graphmount._sources.contract.claims import MOST_NODES
 from graphmount._sources.contract.file_stamps import require_unchanged
 from graphmount._sources.contract.node_keys import as_keys
-from graphmount._support.arguments import as_count, require_choice
-from graphmount._support.files.disk_space import require_free
-from graphmount._support.shown import shown
-from graphmount._support.sizes import format_bytes, parse_bytes
 from graphmount._support.text_columns import TextColumn
 from graphmount.errors import SourceError
 
@@ -30,6 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from graphmount._compile.edges.graph_options import GraphOptions
     from graphmount._sources.contract.batches import EdgeBatch, EdgeSource
     from graphmount._sources.contract.requests import OnError
     from graphmount._support.text_columns import Keys
@@ -37,37 +31,11 @@ if TYPE_CHECKING:
 #: How node ids of a source become those of the graph: as they are, or numbered as they appear.
 Ids = Literal["dense", "map"]
 
-#: With less, buffers alone would exceed the budget.
-_LEAST_MEMORY = 64 << 20
 #: Small enough that the memory of one batch is used again for the next, and stays in the caches.
 _BATCH_BYTES = 16 << 20
 #: As in the core: more nodes are believed only of sources with as many edges, or if one says so.
 _PLAUSIBLE_NODES = 1 << 24
 _NODES_PER_EDGE = 64
-
-
-@dataclass(kw_only=True)
-class GraphOptions:
-    """What graph to make of the edges: arguments of `compile_graph`, checked; see there."""
-
-    directed: bool
-    neighbors: Literal["both", "in", "out"]
-    num_nodes: int | None
-    dedup: bool | Literal["first", "sum"]
-    self_loops: Literal["keep", "drop"]
-    index_dtype: Literal["int32", "int64"] | None
-    source_rows: bool
-
-    def __post_init__(self) -> None:
-        """Checks them."""
-        require_choice("directed", self.directed, (True, False))
-        require_choice("source_rows", self.source_rows, (True, False))
-        require_choice("neighbors", self.neighbors, ("both", "in", "out"))
-        require_choice("self_loops", self.self_loops, ("keep", "drop"))
-        require_choice("dedup", self.dedup, (False, True, "first", "sum"))
-        require_choice("index_dtype", self.index_dtype, (None, "int32", "int64"))
-        if self.num_nodes is not None:
-            self.num_nodes = as_count(self.num_nodes, "num_nodes", most=MOST_NODES)
 
 
 class WrittenGraph(NamedTuple):
@@ -105,10 +73,7 @@ class EdgeIntake:
         out: str,
         folder: str,
     ) -> None:
-        is_directed = options.directed and not source.is_symmetric
-        _require_space(
-            source, options, is_directed=is_directed, out=out, folder=folder, memory=memory
-        )
+        options.require_space(source, out=out, folder=folder, memory=memory)
         self.source = source
         self._options = options
         self._skips = on_error == "skip"
@@ -142,7 +107,7 @@ class EdgeIntake:
             num_nodes=num_nodes,
             in_lists=options.neighbors != "out",
             out_lists=options.neighbors != "in",
-            undirected=not is_directed,
+            undirected=not options.is_directed(source),
             weights=source.has_weights,
             timestamps=source.has_timestamps,
             dedup=("first" if options.dedup else "keep")
@@ -302,17 +267,6 @@ class EdgeIntake:
                 )
 
 
-def as_budget(memory: int | str) -> int:
-    """The budget in bytes, at most what the machine has; raises if it is too small to hold."""
-    budget = min(parse_bytes(memory, "memory"), physical_bytes())
-    if budget < _LEAST_MEMORY:
-        raise ValueError(
-            f"memory={shown(memory)} is too little to compile a graph; it takes "
-            f"{format_bytes(_LEAST_MEMORY)} at least"
-        )
-    return budget
-
-
 def all_node_ids(
     node_ids: ArrayLike | Sequence[str] | None, source: EdgeSource, ids: Ids
 ) -> Keys | None:
@@ -321,30 +275,3 @@ def all_node_ids(
         return as_keys(node_ids, "node_ids")
     is_named = source.has_text_ids or source.num_nodes is None
     return source.node_ids if is_named == (ids == "map") else None
-
-
-def _require_space(
-    source: EdgeSource,
-    options: GraphOptions,
-    *,
-    is_directed: bool,
-    out: str,
-    folder: str,
-    memory: int,
-) -> None:
-    """Raises if the disk clearly has no room for the file and what is written on the way to it."""
-    edges = source.num_edges or source.estimated_edges
-    if not edges:
-        return
-    entries = edges * (1 if is_directed else 2)
-    payload = 4 * source.has_weights + 8 * source.has_timestamps
-    ways = 2 if options.neighbors == "both" and is_directed else 1
-    file_bytes = entries * ways * (4 + payload + 8 * source.has_weights) + entries * 4 * (ways - 1)
-    first = entries * (8 + payload + 4 * options.source_rows)
-    # The second direction is spooled while the first is still there.
-    second = entries * (12 + payload) * (ways - 1)
-    file_bytes += 8 * ways * (options.num_nodes or source.num_nodes or 0)
-    needs = {os.path.dirname(out): file_bytes}
-    if first > memory // 3:
-        needs[folder] = needs.get(folder, 0) + first + second
-    require_free(needs, f"compiling about {edges:,} edges")

@@ -1,7 +1,9 @@
 """Edges from columns: where each begins, where it ends, its weight and its time.
 
 The columns are streams, on a disk or in memory, and are read side by side in bounded memory. Arrays
-of shape (2, edges), (edges, 2) and pairs of vectors all come down to this.
+of shape (2, edges), (edges, 2) and pairs of vectors all come down to this: one of shape (2, edges)
+has sources in its first row and destinations in its second, as PyG's `edge_index`; one of shape
+(edges, 2) has an edge in each row. One of shape (2, 2) could be either, and is taken for the first.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from graphmount.errors import SourceError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from graphmount._sources.arrays.array_stream import Stream
+    from graphmount._sources.arrays.array_stream import ArrayStream, Stream
 
 
 class ColumnEdges(EdgeSource):
@@ -84,3 +86,12 @@ class ColumnEdges(EdgeSource):
                     **read_values(step, first),
                     done=(self.size or 0) * done // self._count,
                 )
+
+
+def as_ends(stream: ArrayStream) -> ArrayStream:
+    """The array as one of shape (edges, 2)."""
+    if len(stream.shape) != 2 or 2 not in stream.shape:
+        raise SourceError(
+            f"{stream.name} has shape {stream.shape}; edges are of shape (2, edges) or (edges, 2)"
+        )
+    return stream.T if stream.shape[0] == 2 else stream

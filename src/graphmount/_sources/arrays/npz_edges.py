@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from graphmount._sources.arrays.column_edges import ColumnEdges
-from graphmount._sources.arrays.edges import as_ends
+from graphmount._sources.arrays.column_edges import ColumnEdges, as_ends
 from graphmount._sources.arrays.list_edges import ListEdges
 from graphmount._sources.arrays.npz_files import NpzFile
 from graphmount._support.shown import shown

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def open_memory_edges(source: object) -> ColumnEdges:
-    """Edges of a pair of arrays, or of an array of shape (2, edges).
+def ends_in_memory(source: object) -> tuple[MemoryStream, MemoryStream]:
+    """The ends of edges: of a pair of arrays, or of an array of shape (2, edges).
 
     Args:
         source: The arrays: of NumPy or torch, or lists.
@@ -29,10 +29,6 @@ def open_memory_edges(source: object) -> ColumnEdges:
     Raises:
         ValueError, TypeError: They are not arrays of integers, or not of this shape.
     """
-    return ColumnEdges(name="edges in memory", ends=_as_ends(source))
-
-
-def _as_ends(source: object) -> tuple[MemoryStream, MemoryStream]:
     if not isinstance(source, tuple):
         array = as_array(source, "edges")
         if array.ndim != 2 or array.shape[0] != 2:
@@ -123,7 +119,7 @@ def open_pyg_edges(
     weights = "edge_weight" if weights is True else weights or None
     return ColumnEdges(
         name="edges of a PyG Data",
-        ends=_as_ends(source.edge_index),
+        ends=ends_in_memory(source.edge_index),
         weights=None if weights is None else _attribute(source, weights),
         timestamps=None if timestamps is None else _attribute(source, timestamps),
         num_nodes=source.num_nodes,

@@ -8,7 +8,16 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from .canvas import LINE, MARGIN, NARROW, color_of, number_axis, text_width, wrapped
+from .canvas import (
+    LINE,
+    MARGIN,
+    NARROW,
+    color_of,
+    log_limits,
+    number_axis,
+    text_width,
+    wrapped,
+)
 from .plot import ends_of, median_of, said, short_number
 from .svg_theme import GRID, OURS, TEXT
 
@@ -92,7 +101,7 @@ def _draw_bars(
     ends = [end for end in ends if end > 0]
     if plot.log_y:
         axes.set_xscale("log")
-        axes.set_xlim(min(ends) / 1.5, max(ends) * 1.2)
+        axes.set_xlim(log_limits(min(ends), max(ends)))
     elif is_stacked:
         sums = [
             sum(median_of(values[name]) for values in found.values() if name in values)
@@ -116,7 +125,7 @@ def _draw_bars(
         axes.annotate(
             _number(plot, found, name, series),
             (end, middle),
-            xytext=(8, 0),
+            xytext=(10, 0),
             textcoords="offset points",
             va="center_baseline",
             annotation_clip=False,

@@ -81,6 +81,13 @@ def wrapped(words: str, width: float, size: float = FONT, weight: str = "normal"
     return textwrap.wrap(words, max(8, int(width / (1.05 * each)))) or [""]
 
 
+def log_limits(low: float, high: float) -> tuple[float, float]:
+    """The ends of a log axis: some room beyond the values, and at least a decade in all."""
+    low, high = low / 1.6, high * 1.6
+    spare = max(1.0, (10 * low / high) ** 0.5)
+    return low / spare, high * spare
+
+
 def number_axis(axis: Any, *, is_log: bool) -> None:  # noqa: ANN401
     """Gives an axis of matplotlib few round numbers, with a line across at each."""
     from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
@@ -136,7 +143,7 @@ class Canvas:
             self._dots.append((x + 6, self.top - 4.5, color, marker, opacity))
             self.text(x + 18, self.top, name)
             x += wide
-        self.top += MARGIN
+        self.top += 2 * MARGIN
 
     def axes(self, left: float, right: float, height: float, draw: Any) -> None:  # noqa: ANN401
         """Leaves room for axes, which `draw` fills when the height of the figure is known.

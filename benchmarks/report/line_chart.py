@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from .canvas import FONT, LINE, MARGIN, color_of, number_axis
+from .canvas import FONT, LINE, MARGIN, color_of, log_limits, number_axis, text_width
 from .plot import ends_of, median_of, said, short_number
 
 if TYPE_CHECKING:
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
 
 _HEIGHT = 300
 _AXIS = 30  # for the numbers below an axis
-_LEFT = 46  # for the numbers beside it
+_LEFT = 46  # at least, for the numbers beside it
 _MOST_PLACES = 8  # that an x axis names each
 _CLOSE = 28  # pixels between dots whose numbers would meet
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
@@ -30,9 +32,18 @@ def add_lines(canvas: Canvas, plot: Plot) -> None:
                 for place, name in enumerate(plot.series)
             ]
         )
-    canvas.axes(_LEFT, 3 * MARGIN, _HEIGHT, partial(_draw_lines, canvas=canvas, plot=plot))
+    canvas.axes(_left(plot), 3 * MARGIN, _HEIGHT, partial(_draw_lines, canvas=canvas, plot=plot))
     canvas.top += _AXIS + LINE
     canvas.text(canvas.width - 3 * MARGIN, canvas.top, plot.x, ha="right")
+
+
+def _left(plot: Plot) -> float:
+    """Room for the numbers beside the y axis: powers of ten below the lowest may be the widest."""
+    cells = [cell for points in plot.series.values() for _, cell in points]
+    ends = [plot.factor * abs(end) for cell in cells for end in ends_of(cell) if end]
+    low = 10.0 ** math.floor(math.log10(min(ends, default=1)))
+    widest = max(text_width(short_number(value)) for value in (low, max(ends, default=1)))
+    return max(_LEFT, widest + 2 * MARGIN)
 
 
 def _marker(place: int) -> str:
@@ -50,7 +61,7 @@ def _draw_lines(axes: Any, *, canvas: Canvas, plot: Plot) -> None:  # noqa: ANN4
             set_scale("log")
     positive = [end for end in ends if end > 0]
     if plot.log_y:
-        axes.set_ylim(min(positive) / 1.6, max(positive) * 1.8)
+        axes.set_ylim(log_limits(min(positive), max(positive)))
     else:
         axes.set_ylim(min(0, *ends), (max(ends) or 1) * 1.12)
     axes.margins(x=0.06)
@@ -62,7 +73,8 @@ def _draw_lines(axes: Any, *, canvas: Canvas, plot: Plot) -> None:  # noqa: ANN4
         for x, y, (where, cell) in zip(xs, ys, points, strict=True):
             low, high = (plot.factor * end for end in ends_of(cell))
             if high > low:
-                axes.plot([x, x], [low, high], color=color, linewidth=2.5, alpha=0.5)
+                bottom = max(low, axes.get_ylim()[0])  # zero has no place on a log scale
+                axes.plot([x, x], [bottom, high], color=color, linewidth=2.5, alpha=0.5)
             axes.plot(
                 [x],
                 [y],
@@ -84,37 +96,48 @@ def _draw_lines(axes: Any, *, canvas: Canvas, plot: Plot) -> None:  # noqa: ANN4
 
 def _number_dots(axes: Any, plot: Plot) -> None:  # noqa: ANN401
     """The number of each dot above it; of dots that are close, below and above all of them."""
-    by_place: dict[float, list[float]] = {}
+    by_place: dict[float, list[_Dot]] = {}
     for points in plot.series.values():
         for x, cell in points:
-            by_place.setdefault(float(x), []).append(plot.factor * median_of(cell))
-    for x, values in by_place.items():
-        pixels = {value: float(axes.transData.transform((x, value))[1]) for value in values}
-        group: list[float] = []
-        for value in sorted(pixels):
-            if group and pixels[value] - pixels[group[-1]] > _CLOSE:
-                _number_group(axes, x, group, pixels)
+            value, *ends = (plot.factor * end for end in (median_of(cell), *ends_of(cell)))
+            y, low, high = (float(axes.transData.transform((x, end))[1]) for end in (value, *ends))
+            # A number beside a whisker, rather than across it.
+            aside = 10.0 if high - low > FONT else 0.0
+            by_place.setdefault(float(x), []).append(_Dot(float(x), value, y, aside))
+    for dots in by_place.values():
+        group: list[_Dot] = []
+        # What reads the same is written once.
+        unlike = {short_number(dot.value): dot for dot in dots}.values()
+        for dot in sorted(unlike, key=lambda dot: dot.y):
+            if group and dot.y - group[-1].y > _CLOSE:
+                _number_group(axes, group)
                 group = []
-            group.append(value)
-        _number_group(axes, x, group, pixels)
+            group.append(dot)
+        _number_group(axes, group)
 
 
-def _number_group(axes: Any, x: float, group: list[float], pixels: dict[float, float]) -> None:  # noqa: ANN401
+@dataclass(frozen=True)
+class _Dot:
+    """A dot by its values, its height in pixels, and how far aside its number is to be."""
+
+    x: float
+    value: float
+    y: float
+    aside: float
+
+
+def _number_group(axes: Any, group: list[_Dot]) -> None:  # noqa: ANN401
     below, above = (group[:1], group[1:]) if len(group) > 1 else ([], group)
-    for value in below:
-        _annotate(axes, x, value, -10, "top")
-    for place, value in enumerate(above):
-        up = pixels[group[-1]] - pixels[value] + 10 + place * (FONT + 2)
-        _annotate(axes, x, value, up, "bottom")
-
-
-def _annotate(axes: Any, x: float, value: float, up: float, va: str) -> None:  # noqa: ANN401
-    axes.annotate(
-        short_number(value),
-        (x, value),
-        xytext=(0, up),
-        textcoords="offset points",
-        ha="center",
-        va=va,
-        annotation_clip=False,
-    )
+    ups = [(dot, -10.0) for dot in below]
+    for place, dot in enumerate(above):
+        ups.append((dot, group[-1].y - dot.y + 10 + place * (FONT + 2)))
+    for dot, up in ups:
+        axes.annotate(
+            short_number(dot.value),
+            (dot.x, dot.value),
+            xytext=(dot.aside, up),
+            textcoords="offset points",
+            ha="left" if dot.aside else "center",
+            va="bottom" if up > 0 else "top",
+            annotation_clip=False,
+        )

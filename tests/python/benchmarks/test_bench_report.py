@@ -249,6 +249,7 @@ def test_units():
 
 
 def test_the_page_says_it_all():
+    pytest.importorskip("matplotlib")
     page = to_html(make_results())
     for words in (
         "1 answers were checked; all are right",

@@ -144,10 +144,7 @@ nb::ndarray<nb::numpy> take_rows(LoadedBatch& batch, std::size_t table, const Py
 }
 
 void bind_loader_part(nb::module_& module) {
-  nb::class_<ReadStats>(module, "ReadStats")
-      .def_ro("requests", &ReadStats::requests)
-      .def_ro("bytes_read", &ReadStats::bytes_read)
-      .def_ro("merged_rows", &ReadStats::merged_rows);
+  // By the names that TableStats and LoaderStats have.
   nb::class_<FeedStats>(module, "FeedStats")
       .def_ro("rows", &FeedStats::rows)
       .def_ro("hot_rows", &FeedStats::hot_rows)
@@ -156,8 +153,10 @@ void bind_loader_part(nb::module_& module) {
       .def_ro("ridden_rows", &FeedStats::ridden_rows)
       .def_ro("copy_seconds", &FeedStats::copy_seconds)
       .def_ro("wait_seconds", &FeedStats::wait_seconds)
-      .def_ro("reads", &FeedStats::reads)
-      .def_ro("bytes", &FeedStats::bytes)
+      .def_prop_ro("requests", [](const FeedStats& self) { return self.reads.requests; })
+      .def_prop_ro("bytes_read", [](const FeedStats& self) { return self.reads.bytes_read; })
+      .def_prop_ro("merged_rows", [](const FeedStats& self) { return self.reads.merged_rows; })
+      .def_ro("cache_bytes", &FeedStats::bytes)
       .def_ro("is_swept", &FeedStats::is_swept);
   nb::class_<PipelineStats>(module, "PipelineStats")
       .def_ro("batches", &PipelineStats::batches)
@@ -165,9 +164,9 @@ void bind_loader_part(nb::module_& module) {
       .def_ro("sampled_edges", &PipelineStats::sampled_edges)
       .def_ro("sample_seconds", &PipelineStats::sample_seconds)
       .def_ro("feed_seconds", &PipelineStats::feed_seconds)
-      .def_ro("feed_wait_seconds", &PipelineStats::feed_wait_seconds)
-      .def_ro("ready_wait_seconds", &PipelineStats::ready_wait_seconds)
-      .def_ro("taker_wait_seconds", &PipelineStats::taker_wait_seconds)
+      .def_ro("sampling_waited_for", &PipelineStats::feed_wait_seconds)
+      .def_ro("taker_waited_for", &PipelineStats::ready_wait_seconds)
+      .def_ro("waited_for_batches", &PipelineStats::taker_wait_seconds)
       .def_ro("held_batches", &PipelineStats::held_batches)
       .def_ro("held_bytes", &PipelineStats::held_bytes)
       .def_ro("feeds", &PipelineStats::feeds);

@@ -1,7 +1,7 @@
 """What all loaders have in common: the pipeline of an epoch, caches, resuming, ranks and figures.
 
 There is one loader for each kind of inputs, nodes and links: it says which seeds they have
-(`_make_seeds`), and what batches know of them (`_input_fields`). The loaders of torch and PyG are
+(`_make_seeds`), and what batches know of them (`_batch_fields`). The loaders of torch and PyG are
 the same, but for the form that they give to a batch (`_make_batch`).
 
 All calls may overlap. A loader has one loop at a time: `iter`, `close` and `load_state_dict` end
@@ -199,14 +199,6 @@ class BatchLoader(ABC):
     def _make_batch(self, fields: dict[str, Any]) -> Any:  # noqa: ANN401
         """A batch in the form of the loader, of the fields of a `Batch` or `LinkBatch`."""
 
-    def _input_fields(
-        self,
-        loaded: _core.LoadedBatch,  # noqa: ARG002
-        fields: dict[str, Any],  # noqa: ARG002
-    ) -> dict[str, Any]:
-        """What a batch has more than others, or other than they, because of its inputs."""
-        return {}
-
     def _loop(self) -> Iterator[Any]:
         """A loop in place of the one that runs.
 
@@ -304,6 +296,7 @@ class BatchLoader(ABC):
     def _batch_fields(
         self, loaded: _core.LoadedBatch, feeds: list[RowFeed], order: NDArray[np.int64], epoch: int
     ) -> dict[str, Any]:
+        """What `_make_batch` makes a batch of: arrays, by the names of a `Batch`."""
         rows: dict[IdSpace, dict[str, NDArray[Any]]] = {"nodes": {}, "edges": {}}
         for i, feed in enumerate(feeds):
             rows[feed.space][feed.name] = as_native(loaded.take_rows(i, feed.core))
@@ -312,7 +305,7 @@ class BatchLoader(ABC):
             rows["edges"] = {name: table[kept] for name, table in rows["edges"].items()}
         first = loaded.number * self._batch_size
         seeds = sample.nodes[: sample.num_seeds]
-        fields = {
+        return {
             **vars(sample),
             "features": rows["nodes"],
             "edge_features": rows["edges"],
@@ -322,7 +315,6 @@ class BatchLoader(ABC):
             "epoch": epoch,
             "dataset": self._data.dataset,
         }
-        return fields | self._input_fields(loaded, fields)
 
     def _stop(self) -> None:
         pipeline, self._pipeline = self._pipeline, None

@@ -176,11 +176,28 @@ def as_input_nodes(nodes: ArrayLike | str | None, data: LoaderData) -> NDArray[n
             )
         return np.flatnonzero(array)
     ids = as_ids(nodes, "input_nodes")
+    require_nodes(ids, num_nodes, "input_nodes[{}]")
+    return ids
+
+
+def require_nodes(ids: NDArray[np.int64], num_nodes: int, argument: str) -> None:
+    """Raises if a node does not exist; `argument` has braces for the place of the first of them."""
     wrong = (ids < 0) | (ids >= num_nodes)
     if wrong.any():
         place = int(np.argmax(wrong))
-        raise IdError(f"input_nodes[{place}] is {ids[place]} in a graph of {num_nodes} nodes")
-    return ids
+        raise IdError(f"{argument.format(place)} is {ids[place]} in a graph of {num_nodes} nodes")
+
+
+def as_times(
+    times: ArrayLike | None, argument: str, num_inputs: int, inputs: str
+) -> NDArray[np.int64] | None:
+    """Times, one for each input."""
+    if times is None:
+        return None
+    array = as_ids(times, argument)
+    if len(array) != num_inputs:
+        raise ValueError(f"{argument} has {len(array)} times for {num_inputs} {inputs}")
+    return array
 
 
 def as_rank(rank: int | None, world_size: int | None) -> tuple[int, int]:

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from graphmount._loading.inputs import require_nodes
 from graphmount._mount.mapped_reads import read_list_section
 from graphmount._support.arguments import as_ids, as_plain
 from graphmount._support.sizes import format_bytes
-from graphmount.errors import BudgetError, IdError
+from graphmount.errors import BudgetError
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -55,13 +56,7 @@ def as_links(
     ends = []
     for number, name in enumerate(("sources", "destinations")):
         ids = as_ids(pair[number], f"edge_label_index[{number}] ({name})")
-        wrong = (ids < 0) | (ids >= data.graph.num_nodes)
-        if wrong.any():
-            place = int(np.argmax(wrong))
-            raise IdError(
-                f"edge_label_index[{number}, {place}] is {ids[place]} in a graph of "
-                f"{data.graph.num_nodes} nodes"
-            )
+        require_nodes(ids, data.graph.num_nodes, f"edge_label_index[{number}, {{}}]")
         ends.append(ids)
     if len(ends[0]) != len(ends[1]):
         raise ValueError(
@@ -103,13 +98,3 @@ def as_edge_label(label: ArrayLike | None, num_links: int) -> NDArray[Any] | Non
     if labels.ndim == 0 or len(labels) != num_links:
         raise ValueError(f"edge_label has the shape {labels.shape} for {num_links} links")
     return labels
-
-
-def as_edge_label_time(time: ArrayLike | None, num_links: int) -> NDArray[np.int64] | None:
-    """Times, one for each link."""
-    if time is None:
-        return None
-    times = as_ids(time, "edge_label_time")
-    if len(times) != num_links:
-        raise ValueError(f"edge_label_time has {len(times)} times for {num_links} links")
-    return times

@@ -13,8 +13,8 @@ import numpy as np
 from graphmount import _core
 from graphmount._loading.batch import LinkBatch
 from graphmount._loading.batch_loader import BatchLoader
-from graphmount._loading.inputs import open_data
-from graphmount._loading.link_inputs import as_edge_label, as_edge_label_time, as_links
+from graphmount._loading.inputs import as_times, open_data
+from graphmount._loading.link_inputs import as_edge_label, as_links
 from graphmount._loading.link_negatives import LinkNegatives, as_negatives, negative_facts, to_core
 from graphmount._loading.state import checksum_of
 from graphmount._mount.sampling_rule import SamplingRule
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
     from graphmount._dataset.dataset import Dataset
+    from graphmount._loading.row_feeds import RowFeed
     from graphmount._mount.features import FeatureStore, Reader
     from graphmount._mount.graph import Graph
     from graphmount._mount.sampling_rule import SubgraphType, TemporalStrategy
@@ -130,7 +131,7 @@ class LinkNeighborLoader(BatchLoader):
         sources, destinations = as_links(
             edge_label_index, opened, memory=parse_bytes(memory, "memory")
         )
-        self._times = as_edge_label_time(edge_label_time, len(sources))
+        self._times = as_times(edge_label_time, "edge_label_time", len(sources), "links")
         self._negatives = as_negatives(neg_sampling, neg_sampling_ratio)
         self._core_negatives = to_core(self._negatives)
         self._labels = _shifted(as_edge_label(edge_label, len(sources)), self._negatives)
@@ -211,7 +212,10 @@ class LinkNeighborLoader(BatchLoader):
     def _make_batch(self, fields: dict[str, Any]) -> Any:  # noqa: ANN401
         return LinkBatch(**fields)
 
-    def _input_fields(self, loaded: _core.LoadedBatch, fields: dict[str, Any]) -> dict[str, Any]:
+    def _batch_fields(
+        self, loaded: _core.LoadedBatch, feeds: list[RowFeed], order: NDArray[np.int64], epoch: int
+    ) -> dict[str, Any]:
+        fields = super()._batch_fields(loaded, feeds, order, epoch)
         ends = as_native(loaded.take_ends())
         links = fields["input_ids"]
         num_links = len(links)
@@ -224,7 +228,7 @@ class LinkNeighborLoader(BatchLoader):
         if tree is not None:
             tree = link_of[np.arange(len(ends)) % max(num_pairs, 1)][tree]
         negatives = ends[2 * num_links :].reshape(-1, num_links).T if is_triplet else None
-        return {
+        return fields | {
             "batch": tree,
             "edge_label_index": pairs,
             "edge_label": None if is_triplet else self._labels_of(links, num_pairs),

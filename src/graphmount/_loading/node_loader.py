@@ -9,10 +9,9 @@ import numpy as np
 from graphmount import _core
 from graphmount._loading.batch import Batch
 from graphmount._loading.batch_loader import BatchLoader
-from graphmount._loading.inputs import as_input_nodes, open_data
+from graphmount._loading.inputs import as_input_nodes, as_times, open_data
 from graphmount._loading.state import checksum_of
 from graphmount._mount.sampling_rule import SamplingRule
-from graphmount._support.arguments import as_ids
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -112,11 +111,7 @@ class NeighborLoader(BatchLoader):
     ) -> None:
         opened = open_data(data, features, edge_features)
         self._inputs = as_input_nodes(input_nodes, opened)
-        self._times = None if input_time is None else as_ids(input_time, "input_time")
-        if self._times is not None and len(self._times) != len(self._inputs):
-            raise ValueError(
-                f"input_time has {len(self._times)} times for {len(self._inputs)} input nodes"
-            )
+        self._times = as_times(input_time, "input_time", len(self._inputs), "input nodes")
         super().__init__(
             opened,
             SamplingRule(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any
 
 from graphmount._support.sizes import format_bytes
 
@@ -153,39 +153,16 @@ def loader_stats(
     seconds: float,
     memory: MemoryReport,
 ) -> LoaderStats:
-    """As the core counts them, with the names of the tables."""
-    return LoaderStats(
-        batches=stats.batches,
-        seconds=seconds,
-        sampled_nodes=stats.sampled_nodes,
-        sampled_edges=stats.sampled_edges,
-        sample_seconds=stats.sample_seconds,
-        feed_seconds=stats.feed_seconds,
-        sampling_waited_for=stats.feed_wait_seconds,
-        taker_waited_for=stats.ready_wait_seconds,
-        waited_for_batches=stats.taker_wait_seconds,
-        held_batches=stats.held_batches,
-        held_bytes=stats.held_bytes,
-        tables={
-            name: _table_stats(feed_stats)
-            for name, feed_stats in zip(names, stats.feeds, strict=True)
+    """As the core counts them, under the same names, with the names of the tables."""
+    own: dict[str, Any] = {
+        "seconds": seconds,
+        "tables": {
+            name: TableStats(**{each.name: getattr(feed, each.name) for each in fields(TableStats)})
+            for name, feed in zip(names, stats.feeds, strict=True)
         },
-        memory=memory,
-    )
-
-
-def _table_stats(stats: _core.FeedStats) -> TableStats:
-    return TableStats(
-        rows=stats.rows,
-        hot_rows=stats.hot_rows,
-        window_rows=stats.window_rows,
-        read_rows=stats.read_rows,
-        ridden_rows=stats.ridden_rows,
-        requests=stats.reads.requests,
-        merged_rows=stats.reads.merged_rows,
-        bytes_read=stats.reads.bytes_read,
-        copy_seconds=stats.copy_seconds,
-        wait_seconds=stats.wait_seconds,
-        cache_bytes=stats.bytes,
-        is_swept=stats.is_swept,
-    )
+        "memory": memory,
+    }
+    counted = {
+        each.name: getattr(stats, each.name) for each in fields(LoaderStats) if each.name not in own
+    }
+    return LoaderStats(**counted, **own)

@@ -20,13 +20,12 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["DeadEnd", "NegativeWeighting", "RandomWalks"]
+    from graphmount._mount.negative_sampling import NegativeWeighting
+
+__all__ = ["DeadEnd", "RandomWalks"]
 
 #: What a walk does at a node without neighbors: "stay" there, or "end".
 DeadEnd = Literal["stay", "end"]
-
-#: How negatives are drawn: all nodes alike, or in proportion to how often they are in a list.
-NegativeWeighting = Literal["uniform", "degree"]
 
 
 class RandomWalks(Handle[_core.Graph]):

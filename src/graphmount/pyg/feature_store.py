@@ -7,6 +7,7 @@ path and its own options: PyG would send a mapped tensor through shared memory a
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -98,7 +99,8 @@ class FeatureStore(torch_geometric.data.FeatureStore):
         self._attributes = names
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _reopen, (self._dataset, self._attributes, self._dtype)
+        options: dict[str, Any] = {"attributes": self._attributes, "dtype": self._dtype}
+        return functools.partial(FeatureStore, **options), (self._dataset,)
 
     def __repr__(self) -> str:
         return f"<FeatureStore of {self._dataset.path!r}: {', '.join(self._attributes)}>"
@@ -189,10 +191,6 @@ class FeatureStore(torch_geometric.data.FeatureStore):
             f"{self._dataset.path}: {attr.attr_name!r} cannot be changed, as a mounted dataset is "
             "read-only; compile it again with the tables that you want"
         )
-
-
-def _reopen(dataset: Dataset, attributes: list[str], dtype: torch.dtype | None) -> FeatureStore:
-    return FeatureStore(dataset, attributes=attributes, dtype=dtype)
 
 
 def _new_rows(shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:

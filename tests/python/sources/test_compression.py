@@ -90,7 +90,7 @@ def test_unpacking_stops_with_its_reader(tmp_path):
             with pytest.raises(KeyError):
                 batches.throw(KeyError())
         del batches
-        assert not [t for t in threading.enumerate() if t.name == "graphmount-unpack"]
+        assert not [t for t in threading.enumerate() if t.name == "graphmount-reader"]
 
 
 def test_unpacking_runs_only_so_far_ahead(tmp_path, monkeypatch):

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "convert/arrays.hpp"
-#include "graphmount/compile/text_row_sink.hpp"
 #include "graphmount/text/reader.hpp"
 
 namespace graphmount::bindings {
@@ -167,14 +166,6 @@ void bind_text(nb::module_& module) {
             return to_list(std::move(*batch));
           },
           "num_bytes"_a)
-      .def(
-          "write_to",
-          [](TextReader& self, FeatureWriter& writer, std::size_t num_bytes, std::size_t memory) {
-            const GilRelease release;
-            TextRowSink sink(writer, self.layout());
-            return self.write_to(sink, num_bytes, memory);
-          },
-          "writer"_a, nb::kw_only(), "num_bytes"_a, "memory"_a)
       .def_prop_ro("bytes_read", &TextReader::bytes_read)
       .def_prop_ro("num_skipped", &TextReader::num_skipped)
       .def_prop_ro("examples", [](const TextReader& self) {

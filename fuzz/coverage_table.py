@@ -43,7 +43,6 @@ READERS = (
     "text_plain_lines",
     "text_problem",
     "text_reader",
-    "text_reader_sink",
     "text_steps",
     "text_time",
     "utf8",

@@ -1,12 +1,10 @@
 // Text tables. The first eight bytes of an input say how to read it; the rest is the text.
 //
 // Nothing may crash, and what comes out must not depend on how the text is cut: whole, in small
-// batches, or in pieces of a few bytes for many threads; nor on whether a sink takes the first
-// rows.
+// batches, or in pieces of a few bytes for many threads.
 #include <algorithm>
 #include <cstring>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <random>
 #include <span>
@@ -110,57 +108,12 @@ struct Result {
   bool operator==(const Result&) const = default;
 };
 
-/// Takes so many rows at most.
-class FirstRows : public RowSink {
- public:
-  FirstRows(const TextLayout& layout, std::size_t most) : layout_(layout), left_(most) {}
-
-  std::optional<std::uint64_t> take(const RowPiece& piece) override {
-    const std::lock_guard lock(mutex_);
-    if (piece.num_rows > left_) return std::nullopt;
-    left_ -= piece.num_rows;
-    pieces_.emplace_back(layout_.outputs.size());
-    return pieces_.size() - 1;
-  }
-
-  void write(const RowPiece& piece, std::uint64_t place) override {
-    const std::lock_guard lock(mutex_);
-    for (std::size_t i = 0; i < layout_.outputs.size(); ++i) {
-      const TextOutput& output = layout_.outputs[i];
-      pieces_[place][i].assign(reinterpret_cast<const char*>(piece.outputs[i]),
-                               piece.num_rows * output.fields.size() * item_bytes(output.type));
-    }
-  }
-
-  void append_to(std::vector<std::string>& arrays) const {
-    for (const auto& piece : pieces_)
-      for (std::size_t i = 0; i < arrays.size(); ++i) arrays[i] += piece[i];
-  }
-
- private:
-  const TextLayout& layout_;
-  std::size_t left_;
-  std::mutex mutex_;
-  std::vector<std::vector<std::string>> pieces_;
-};
-
-bool has_text(const TextLayout& layout) {
-  return std::any_of(layout.outputs.begin(), layout.outputs.end(),
-                     [](const TextOutput& output) { return output.type == TextType::kText; });
-}
-
 Result read_all(const std::string& text, const TextLayout& layout, std::size_t batch_bytes,
-                std::size_t piece_bytes, std::optional<std::size_t> most_taken = std::nullopt) {
+                std::size_t piece_bytes) {
   Result result;
   result.arrays.resize(layout.outputs.size());
   TextReader reader("text", std::make_unique<StringStream>(text), layout, piece_bytes);
   try {
-    if (most_taken && !has_text(layout)) {
-      FirstRows sink(layout, *most_taken);
-      while (const std::size_t count = reader.write_to(sink, batch_bytes, 1 << 20))
-        result.num_rows += count;
-      sink.append_to(result.arrays);
-    }
     while (auto batch = reader.read(batch_bytes)) {
       result.num_rows += batch->num_rows;
       for (std::size_t i = 0; i < batch->arrays.size(); ++i) {
@@ -245,9 +198,7 @@ void run_input(std::span<const std::byte> input) {
   for (const auto& [batch, piece] :
        {std::tuple(text.size() + 100, std::size_t{7}), std::tuple(std::size_t{64}, std::size_t{11}),
         std::tuple(std::size_t{1}, std::size_t{1} << 19)}) {
-    if (read_all(text, layout, batch, piece) == whole &&
-        read_all(text, layout, batch, piece, random() % 100) == whole)
-      continue;
+    if (read_all(text, layout, batch, piece) == whole) continue;
     give_up("batches of " + std::to_string(batch) + " and pieces of " + std::to_string(piece) +
             " bytes differ");
   }

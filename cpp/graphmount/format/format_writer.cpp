@@ -9,8 +9,6 @@ namespace graphmount {
 namespace {
 
 constexpr std::size_t kPieceBytes = std::size_t{256} << 10;
-// What is sent to the disk at a time, if it was written in small parts.
-constexpr std::uint64_t kWriteBackBytes = std::uint64_t{4} << 20;
 
 Header with_places(Header header) {
   header.sections.push_back({.kind = SectionKind::kChecksums, .dtype = DType::kInt64});
@@ -58,22 +56,6 @@ void FormatWriter::write_part(std::size_t index, std::uint64_t offset,
   file_.reserve_ahead(place + data.size());
   file_.write_at(place, data);
   file_.start_write_back(place, data.size());
-}
-
-void FormatWriter::reserve(std::size_t index, std::uint64_t end) {
-  file_.reserve_ahead(header_.sections[index].offset + end);
-}
-
-void FormatWriter::write_reserved(std::size_t index, std::uint64_t offset,
-                                  std::span<const std::byte> data) const {
-  const std::uint64_t begin = header_.sections[index].offset + offset;
-  const std::uint64_t end = begin + data.size();
-  file_.write_at(begin, data);
-  // Once for many of these, which are small. Of those before, some may not have been written yet;
-  // they are in the end.
-  const std::uint64_t first = begin / kWriteBackBytes * kWriteBackBytes;
-  const std::uint64_t last = end / kWriteBackBytes * kWriteBackBytes;
-  if (first != last) file_.start_write_back(first, last - first);
 }
 
 void FormatWriter::set_checksum(std::size_t index, std::uint64_t chunk, std::uint64_t checksum) {

@@ -25,13 +25,6 @@ class FormatWriter {
   /// Writes part of a chunk, or of several; the checksums are the caller's to set.
   void write_part(std::size_t index, std::uint64_t offset, std::span<const std::byte> data);
 
-  /// Makes room for a section up to `end`, so that several threads can write there.
-  void reserve(std::size_t index, std::uint64_t end);
-
-  /// As `write_part`, where room has been made. May be called by several threads at once.
-  void write_reserved(std::size_t index, std::uint64_t offset,
-                      std::span<const std::byte> data) const;
-
   /// Sets the checksum of a chunk, counted from the start of section number `index`.
   void set_checksum(std::size_t index, std::uint64_t chunk, std::uint64_t checksum);
 

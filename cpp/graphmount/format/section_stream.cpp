@@ -48,22 +48,6 @@ void SectionStream::finish() {
   if (written_ % kChunkBytes != 0) end_chunk();
 }
 
-std::uint64_t SectionStream::take(std::span<const std::byte> data) {
-  require_room(data.size());
-  flush();
-  const std::uint64_t place = written_;
-  writer_->reserve(index_, place + data.size());
-  while (!data.empty()) {
-    const std::size_t left = kChunkBytes - written_ % kChunkBytes;
-    const auto part = data.first(std::min(left, data.size()));
-    chunk_hash_.add(part);
-    written_ += part.size();
-    data = data.subspan(part.size());
-    if (part.size() == left) end_chunk();
-  }
-  return place;
-}
-
 // Writes what waits for more.
 void SectionStream::flush() {
   write(held_);

@@ -24,15 +24,6 @@ class SectionStream {
   /// The next bytes of the section. Throws std::invalid_argument if there are more than it has.
   void append(std::span<const std::byte> data);
 
-  /// The same in two steps, for many threads: takes note of the next bytes, and tells where in the
-  /// section they belong.
-  std::uint64_t take(std::span<const std::byte> data);
-  /// Writes bytes that were taken to their place. May be called by several threads at once, also
-  /// while others are taken.
-  void write_taken(std::uint64_t place, std::span<const std::byte> data) const {
-    writer_->write_reserved(index_, place, data);
-  }
-
   /// Throws std::invalid_argument if the section is not complete.
   void finish();
 
@@ -49,7 +40,7 @@ class SectionStream {
   FormatWriter* writer_;
   std::size_t index_;
   bool has_known_size_;
-  std::uint64_t written_ = 0;    // what is written, or taken to be
+  std::uint64_t written_ = 0;
   std::vector<std::byte> held_;  // what comes next
   Xxh64 chunk_hash_;             // of the part of a chunk that has been written
 };

@@ -61,12 +61,6 @@ FormatWriter& FeatureWriter::open_writer() const {
   return *writer_;
 }
 
-FeatureWriter::Shared::Shared(FeatureWriter& writer) : writer_(writer), lock_(writer.mutex_) {
-  static_cast<void>(writer.open_writer());
-  if (writer.row_bytes_ == 0)
-    throw std::invalid_argument("there is nothing to share of no columns");
-}
-
 void FeatureWriter::append(std::span<const std::byte> data) {
   const std::lock_guard lock(mutex_);
   static_cast<void>(open_writer());

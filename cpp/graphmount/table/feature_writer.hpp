@@ -33,33 +33,6 @@ class FeatureWriter {
   /// The next bytes of the matrix, in C order; any number of them.
   void append(std::span<const std::byte> data);
 
-  /// The writer in the hands of several threads. While it lives, all others who want to use the
-  /// writer wait, and so does `close`.
-  class Shared {
-   public:
-    /// Throws std::invalid_argument if the writer has been closed, or rows have no bytes.
-    explicit Shared(FeatureWriter& writer);
-
-    /// Takes note of the next bytes of the matrix, and tells where they belong. By one thread at a
-    /// time.
-    std::uint64_t take(std::span<const std::byte> data) { return writer_.matrix_->take(data); }
-    /// Writes bytes that were taken to their place. May be called by several threads at once.
-    void write(std::uint64_t place, std::span<const std::byte> data) const {
-      writer_.matrix_->write_taken(place, data);
-    }
-
-    const Section& matrix() const { return writer_.matrix_->section(); }
-    std::uint64_t row_bytes() const { return writer_.row_bytes_; }
-    /// How many rows the file will have, if that was said.
-    std::optional<std::uint64_t> rows_wanted() const { return writer_.rows_; }
-    /// How many rows there are so far.
-    std::uint64_t num_rows() const { return writer_.matrix_->bytes() / writer_.row_bytes_; }
-
-   private:
-    FeatureWriter& writer_;
-    std::unique_lock<std::mutex> lock_;
-  };
-
   /// Makes the file appear. `rows` is for a layout without. Throws std::invalid_argument if the
   /// matrix is not complete.
   void finish(std::optional<std::uint64_t> rows = std::nullopt);

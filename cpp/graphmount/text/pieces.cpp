@@ -74,8 +74,6 @@ class FilePieces : public TextPieces {
     }
   }
 
-  void end_before(std::size_t piece) override { end_ = begin_ + piece * piece_bytes_; }
-
   std::uint64_t batch_end() const override { return end_; }
 
  private:
@@ -115,13 +113,6 @@ class StreamPieces : public TextPieces {
   }
 
   PieceOfText read(std::size_t piece, StreamBufferPool::Handle&) override { return pieces_[piece]; }
-
-  void end_before(std::size_t piece) override {
-    batch_end_ -= num_bytes_read();
-    lines_end_ = 0;
-    for (std::size_t i = 0; i < piece; ++i) lines_end_ += pieces_[i].lines.size();
-    batch_end_ += lines_end_;
-  }
 
   std::uint64_t batch_end() const override { return batch_end_; }
 

@@ -37,9 +37,6 @@ class TextPieces {
   /// threads at once, and more than once.
   virtual PieceOfText read(std::size_t piece, StreamBufferPool::Handle& memory) = 0;
 
-  /// Lets the batch end where piece number `piece` begins, as if it had never been there.
-  virtual void end_before(std::size_t piece) = 0;
-
   /// Where the batch ends: how many bytes of the table there are up to there.
   virtual std::uint64_t batch_end() const = 0;
 };

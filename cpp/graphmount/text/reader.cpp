@@ -13,8 +13,6 @@ namespace {
 
 // How many arrays of an output are kept for the next batches, when nobody uses them any more.
 constexpr std::size_t kMostFreeArrays = 4;
-// The same for pieces: as many as threads take at a time on most machines.
-constexpr std::size_t kMostFreePieces = 64;
 
 }  // namespace
 
@@ -44,10 +42,8 @@ TextReader::TextReader(std::string name, std::unique_ptr<TextPieces> pieces, Tex
       pieces_(std::move(pieces)),
       piece_bytes_(std::max<std::size_t>(piece_bytes, 1)),
       header_is_ahead_(parser_.layout().format.has_header) {
-  for (std::size_t i = 0; i < parser_.layout().outputs.size(); ++i) {
+  for (std::size_t i = 0; i < parser_.layout().outputs.size(); ++i)
     array_memory_.emplace_back(kMostFreeArrays);
-    piece_memory_.emplace_back(kMostFreePieces);
-  }
 }
 
 // Moves on to the next pieces, and returns how many there are. If it is not known yet what rows

@@ -1,8 +1,8 @@
 // Text tables read batch by batch, in the order of their rows, by as many threads as there are.
 //
 // A batch is about as many lines as the bytes asked for have. Threads take pieces of it, and parse
-// them straight into their places in the arrays; or into arrays of their own, for a sink. What is
-// delivered, and which error is thrown, does not depend on threads: the first bad line of the file.
+// them straight into their places in the arrays. What is delivered, and which error is thrown, does
+// not depend on threads: the first bad line of the file.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,6 @@
 #include "graphmount/text/batch.hpp"
 #include "graphmount/text/lines/parser.hpp"
 #include "graphmount/text/pieces.hpp"
-#include "graphmount/text/row_sink.hpp"
 
 namespace graphmount {
 
@@ -35,12 +34,6 @@ class TextReader {
   /// rows that cannot be read, unless they are to be skipped.
   std::optional<TextBatch> read(std::size_t num_bytes);
 
-  /// Gives the next rows, out of about `num_bytes` of text, to a sink instead, and returns how many
-  /// it took. None, if it does not take those that come next, if some of them cannot be read, or at
-  /// the end: `read` goes on from there. No more threads are used than about `memory` bytes do for,
-  /// but one at least. Throws std::invalid_argument if outputs are text.
-  std::size_t write_to(RowSink& sink, std::size_t num_bytes, std::size_t memory);
-
   const TextLayout& layout() const { return parser_.layout(); }
   /// How many bytes of the text have been parsed.
   std::uint64_t bytes_read() const { return bytes_read_; }
@@ -50,8 +43,6 @@ class TextReader {
 
  private:
   struct Piece;
-  struct Taken;
-  struct Parsed;
 
   TextReader(std::string name, std::unique_ptr<TextPieces> pieces, TextLayout layout,
              std::size_t piece_bytes);
@@ -60,18 +51,12 @@ class TextReader {
   std::string_view take_start(std::string_view lines);
   TextBatch parse(std::size_t num_pieces, const std::optional<PieceOfText>& start);
   void parse_piece(std::string_view lines, TextBatch& batch, Piece& piece) const;
-  std::size_t most_rows(std::string_view lines) const;
-  std::size_t num_threads_within(std::size_t memory) const;
-  Parsed parse_alone(std::size_t number, const PieceOfText& text);
-  Taken offer(RowSink& sink, std::size_t num_pieces, const std::optional<PieceOfText>& start,
-              std::size_t num_threads);
   void count_problems(const std::vector<Piece>& pieces);
 
   TextParser parser_;
   std::unique_ptr<TextPieces> pieces_;
   std::size_t piece_bytes_;
   std::vector<StreamBufferPool> array_memory_;  // one for each output
-  std::vector<RoomyBufferPool> piece_memory_;   // the same, for rows on their way to a sink
   bool at_start_ = true;
   bool header_is_ahead_;
 

@@ -4,8 +4,8 @@
 #include "fault_work.hpp"
 #include "graphmount/compile/graph_compiler.hpp"
 #include "graphmount/compile/row_scatter.hpp"
-#include "graphmount/compile/text_row_sink.hpp"
 #include "graphmount/table/feature_writer.hpp"
+#include "graphmount/text/reader.hpp"
 #include "random_edges.hpp"
 #include "temporary_folder.hpp"
 #include "text_streams.hpp"
@@ -74,9 +74,10 @@ void write_text_rows(const std::filesystem::path& source, const std::filesystem:
   TextReader reader("t.csv", std::make_unique<SourceFile>(source), layout, 1 << 16);
   FeatureWriter writer(path, {.dtype = DType::kFloat32, .rows = std::nullopt, .columns = 2});
   std::uint64_t num_rows = 0;
-  {
-    TextRowSink sink(writer, reader.layout());
-    while (const std::size_t count = reader.write_to(sink, 1 << 18, 1 << 20)) num_rows += count;
+  while (auto batch = reader.read(1 << 18)) {
+    const TextArray& rows = batch->arrays[0];
+    writer.append({rows.items.data(), batch->num_rows * rows.row_bytes()});
+    num_rows += batch->num_rows;
   }
   writer.finish(num_rows);
 }

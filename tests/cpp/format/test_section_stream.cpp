@@ -77,60 +77,6 @@ TEST(pieces_of_any_length_make_the_same_file) {
   }
 }
 
-TEST(bytes_that_many_threads_write_make_the_same_file) {
-  for (const std::size_t size : {std::size_t{1}, kChunkBytes, 9 * kChunkBytes + 777}) {
-    const Bytes data = random_bytes(size);
-    const Bytes expected = written(data, [&](FormatWriter& writer) { writer.write(1, 0, data); });
-    for (const std::size_t length : {std::size_t{100'003}, kChunkBytes, 5 * kChunkBytes + 1}) {
-      for (const bool mixed : {false, true}) {
-        const auto write = [&](FormatWriter& writer) {
-          SectionStream stream(writer, 1);
-          std::vector<std::pair<std::uint64_t, std::span<const std::byte>>> taken;
-          std::span<const std::byte> rest = data;
-          for (std::size_t i = 0; !rest.empty(); ++i) {
-            const auto part = rest.first(std::min(length, rest.size()));
-            rest = rest.subspan(part.size());
-            // What was appended may still be held when the next bytes are taken.
-            if (mixed && i % 3 != 1)
-              stream.append(part);
-            else
-              taken.emplace_back(stream.take(part), part);
-            CHECK_EQUAL(stream.bytes(), data.size() - rest.size());
-          }
-          std::reverse(taken.begin(), taken.end());
-          for (const auto& [place, part] : taken) stream.write_taken(place, part);
-          CHECK_THROWS_WITH(stream.take(Bytes(1)), std::invalid_argument,
-                            "matrix: more was appended than the section holds");
-          stream.finish();
-        };
-        CHECK(written(data, write) == expected);
-      }
-    }
-  }
-}
-
-TEST(small_pieces_may_follow_what_threads_write) {
-  // Wherever in a page the first ends: the others wait for each other, and for a page to be full.
-  for (const std::size_t first : {1, 100, 4095, 4096, 4097}) {
-    for (const std::size_t length : {1, 800, 5000, 65'535}) {
-      const Bytes data = random_bytes(first + 200'000);
-      const Bytes expected = written(data, [&](FormatWriter& writer) { writer.write(1, 0, data); });
-      const auto write = [&](FormatWriter& writer) {
-        SectionStream stream(writer, 1);
-        std::span<const std::byte> rest = data;
-        stream.write_taken(stream.take(rest.first(first)), rest.first(first));
-        for (rest = rest.subspan(first); !rest.empty();) {
-          const auto part = rest.first(std::min(length, rest.size()));
-          stream.append(part);
-          rest = rest.subspan(part.size());
-        }
-        stream.finish();
-      };
-      CHECK(written(data, write) == expected);
-    }
-  }
-}
-
 TEST(refuses_more_than_the_section_holds) {
   const TemporaryFolder folder;
   for (const std::size_t size : {std::size_t{10}, kChunkBytes, kChunkBytes + 10}) {

@@ -100,8 +100,6 @@ class BasicBufferPool {
 
 /// For random accesses.
 using BufferPool = BasicBufferPool<PageSize::kLarge>;
-/// For more room than may be needed: what is not written takes no memory.
-using RoomyBufferPool = BasicBufferPool<PageSize::kSmall>;
 /// For what is written and read in order.
 using StreamBufferPool = BasicBufferPool<PageSize::kSmallAtOnce>;
 

@@ -1,12 +1,13 @@
 // A sum that parts of parallel work add to in their order, each of which then knows what is before
-// it.
+// it. A part waits for those before it, so they must have been begun earlier, as `parallel_for`
+// begins them.
 #pragma once
 
+#include <condition_variable>
 #include <cstddef>
+#include <mutex>
 #include <optional>
 #include <utility>
-
-#include "graphmount/system/threads/ordered_turns.hpp"
 
 namespace graphmount {
 
@@ -15,19 +16,28 @@ class RunningTotal {
   /// Adds what part number `part` has, when all parts before have added theirs. Returns the sum
   /// before; nothing if a part before has failed.
   std::optional<std::size_t> add(std::size_t part, std::size_t count) {
-    if (!turns_.wait(part)) return std::nullopt;
-    const std::size_t before = std::exchange(total_, total_ + count);
-    turns_.end();
-    return before;
+    std::unique_lock lock(mutex_);
+    has_changed_.wait(lock, [&] { return next_ == part || has_failed_; });
+    if (has_failed_) return std::nullopt;
+    ++next_;
+    has_changed_.notify_all();
+    return std::exchange(total_, total_ + count);
   }
 
   /// A part has nothing to add, and those behind it need not wait.
-  void fail() { turns_.stop(); }
+  void fail() {
+    const std::lock_guard lock(mutex_);
+    has_failed_ = true;
+    has_changed_.notify_all();
+  }
 
   std::size_t total() const { return total_; }  // when all is done
 
  private:
-  Turns turns_;
+  std::mutex mutex_;
+  std::condition_variable has_changed_;
+  std::size_t next_ = 0;
+  bool has_failed_ = false;
   std::size_t total_ = 0;
 };
 

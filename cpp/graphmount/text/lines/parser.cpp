@@ -117,11 +117,6 @@ void TextParser::learn_num_fields(std::string_view lines, std::int64_t first_lin
   }
 }
 
-std::size_t TextParser::most_rows(std::size_t num_bytes) const {
-  // A field takes at least the character that ends it. Lines of that alone are no rows.
-  return num_bytes / std::max<std::size_t>(num_needed_, 2);
-}
-
 ParsedPiece TextParser::parse(std::string_view lines, std::int64_t first_line,
                               std::vector<TextTarget>& targets) const {
   ParsedPiece piece;

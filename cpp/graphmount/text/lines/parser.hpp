@@ -47,9 +47,6 @@ class TextParser {
   /// Whether there is nothing to learn, or no longer.
   bool knows_num_fields() const { return num_fields_ || !layout_.format.delimiter; }
 
-  /// At most how many rows a text of so many bytes has.
-  std::size_t most_rows(std::size_t num_bytes) const;
-
   /// Parses lines, each of which ends with a line break. There must be space in the targets for one
   /// row more than there are; it need not be more than there are lines.
   ParsedPiece parse(std::string_view lines, std::int64_t first_line,

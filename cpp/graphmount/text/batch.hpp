@@ -11,7 +11,7 @@
 
 #include "graphmount/system/memory/buffer_pool.hpp"
 #include "graphmount/text/lines/layout.hpp"
-#include "graphmount/text/lines/steps.hpp"
+#include "graphmount/text/lines/wanted_fields.hpp"
 
 namespace graphmount {
 

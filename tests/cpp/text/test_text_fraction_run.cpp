@@ -59,9 +59,8 @@ std::size_t check_run_by(RunReader<Item> read_run, const std::vector<std::string
         read_run(p, fields.size() - at, ',', reinterpret_cast<std::byte*>(items.data() + at));
     for (std::size_t end = at + count; at < end; ++at) {
       double expected = 0;
-      const std::string padded = fields[at] + ',' + std::string(8, '0');
-      if (read_decimal(padded.data(), expected) != padded.data() + fields[at].size())
-        FAIL(fields[at]);
+      const char* const field_end = fields[at].data() + fields[at].size();
+      if (read_decimal(fields[at].data(), field_end, expected) != field_end) FAIL(fields[at]);
       const auto item = static_cast<Item>(expected);
       if (std::memcmp(&items[at], &item, sizeof item) != 0) FAIL(fields[at]);
     }

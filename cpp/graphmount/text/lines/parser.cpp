@@ -33,7 +33,7 @@ std::optional<double> parse_float(std::string_view text, bool missing_is_nan) {
     return missing_is_nan ? std::optional(std::numeric_limits<double>::quiet_NaN()) : std::nullopt;
   double value = 0;
   const char* const end = text.data() + text.size();
-  if (read_decimal(text.data(), value) == end) return value;
+  if (read_decimal(text.data(), end, value) == end) return value;
   if (read_named_float(text.data(), end, value) == end) return value;
   return std::nullopt;
 }
@@ -52,7 +52,7 @@ std::string_view trim(std::string_view text) {
 }
 
 // Puts the value of a field into its place; if that fails, says why.
-std::optional<std::string> parse_field(const TextField& field, const TextStep& step,
+std::optional<std::string> parse_field(const TextField& field, const WantedField& wanted,
                                        bool missing_is_nan, const TextTarget& target,
                                        std::byte* place, std::size_t row) {
   std::string unescaped;
@@ -64,25 +64,25 @@ std::optional<std::string> parse_field(const TextField& field, const TextStep& s
     unescaped.append(kTextPadding, '\0');
     text = std::string_view(unescaped).substr(0, unescaped.size() - kTextPadding);
   }
-  if (step.type == TextType::kText) {
+  if (wanted.type == TextType::kText) {
     if (text.empty() || !is_utf8(text) || text.find('\0') != std::string_view::npos)
-      return describe_problem(text, step.type);
+      return describe_problem(text, wanted.type);
     add_text(target, row, text);
     return std::nullopt;
   }
   text = trim(text);  // quotes may have kept blanks
-  switch (step.type) {
+  switch (wanted.type) {
     case TextType::kTime: {
       const std::optional<std::int64_t> time = parse_time(text);
-      if (!time) return describe_problem(text, step.type);
+      if (!time) return describe_problem(text, wanted.type);
       put(place, *time);
       return std::nullopt;
     }
     case TextType::kFloat32:
     case TextType::kFloat64: {
       const std::optional<double> value = parse_float(text, missing_is_nan);
-      if (!value) return describe_problem(text, step.type);
-      const bool is_narrow = step.type == TextType::kFloat32;
+      if (!value) return describe_problem(text, wanted.type);
+      const bool is_narrow = wanted.type == TextType::kFloat32;
       const auto narrow = static_cast<float>(*value);
       if ((is_narrow ? std::isinf(narrow) : std::isinf(*value)) && is_overflow(text))
         return show_text(text) + " is too large for " + (is_narrow ? "float32" : "float64");
@@ -90,7 +90,7 @@ std::optional<std::string> parse_field(const TextField& field, const TextStep& s
       return std::nullopt;
     }
     default:
-      if (!parse_integer(text, step.type, place)) return describe_problem(text, step.type);
+      if (!parse_integer(text, wanted.type, place)) return describe_problem(text, wanted.type);
       return std::nullopt;
   }
 }
@@ -101,7 +101,7 @@ TextParser::TextParser(std::string name, TextLayout layout)
     : name_(std::move(name)),
       layout_((require_valid(layout), std::move(layout))),
       plain_(layout_),
-      steps_(make_steps(layout_)),
+      wanted_(list_wanted_fields(layout_)),
       num_needed_(num_fields_needed(layout_)) {}
 
 void TextParser::learn_num_fields(std::string_view lines, std::int64_t first_line) {
@@ -128,8 +128,7 @@ ParsedPiece TextParser::parse(std::string_view lines, std::int64_t first_line,
   while (p != end) {
     p = plain_.read_pairs(p, end, num_fields_, targets, piece.num_rows);
     if (p == end) break;
-    if (const char* const next =
-            plain_.read_row(lines.data(), p, num_fields_, targets, piece.num_rows)) {
+    if (const char* const next = plain_.read_row(lines, p, num_fields_, targets, piece.num_rows)) {
       ++piece.num_rows;
       p = next;
       continue;
@@ -170,10 +169,10 @@ std::optional<std::string> TextParser::parse_row(std::string_view text, std::int
   const bool are_as_many = !num_fields_ || fields.size() == *num_fields_;
   if (fields.size() < num_needed_ || !are_as_many)
     return at_line(line) + ": " + describe_count(fields.size(), line);
-  for (const TextStep& step : steps_) {
-    if (auto problem = parse_field(fields[step.field], step, layout_.missing_is_nan,
-                                   targets[step.output], step.place(targets, row), row))
-      return at_field(step.field) + *problem;
+  for (const WantedField& wanted : wanted_) {
+    if (auto problem = parse_field(fields[wanted.field], wanted, layout_.missing_is_nan,
+                                   targets[wanted.output], wanted.place(targets, row), row))
+      return at_field(wanted.field) + *problem;
   }
   return std::nullopt;
 }

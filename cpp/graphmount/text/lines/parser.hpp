@@ -14,7 +14,7 @@
 #include "graphmount/text/lines/fields.hpp"
 #include "graphmount/text/lines/layout.hpp"
 #include "graphmount/text/lines/plain_lines.hpp"
-#include "graphmount/text/lines/steps.hpp"
+#include "graphmount/text/lines/wanted_fields.hpp"
 
 namespace graphmount {
 
@@ -62,7 +62,7 @@ class TextParser {
   std::string name_;
   TextLayout layout_;
   PlainLines plain_;
-  std::vector<TextStep> steps_;
+  std::vector<WantedField> wanted_;
   std::size_t num_needed_;
   std::optional<std::size_t> num_fields_;
   std::int64_t first_row_line_ = 0;

@@ -41,8 +41,8 @@ void put(std::byte* place, Item item) {
   std::memcpy(place, &item, sizeof item);
 }
 
-// Reads the number of a step. Returns where it ends; nullptr if there is no plain one.
-inline const char* read_number(const char* p, TextType type, std::byte* place) {
+// Reads a number that is wanted. Returns where it ends; nullptr if there is no plain one.
+inline const char* read_number(const char* p, const char* end, TextType type, std::byte* place) {
   if (is_integer_type(type)) {
     std::int64_t value = 0;
     p = *p == '-' && type != TextType::kNodeId ? read_integer(p, value) : read_unsigned(p, value);
@@ -50,7 +50,7 @@ inline const char* read_number(const char* p, TextType type, std::byte* place) {
     return p;
   }
   double value = 0;
-  p = read_decimal(p, value);
+  p = read_decimal(p, end, value);
   if (type == TextType::kFloat64) {
     put(place, value);
     return std::isinf(value) ? nullptr : p;
@@ -79,7 +79,7 @@ PlainLines::PlainLines(const TextLayout& layout)
     : delimiter_(layout.format.delimiter.value_or('\0')),
       longest_line_(layout.longest_line),
       in_blanks_(!layout.format.delimiter),
-      steps_(make_steps(layout)) {
+      wanted_(list_wanted_fields(layout)) {
   const auto mark = [&](char c, unsigned kind) {
     unsigned char& kinds = kinds_[static_cast<unsigned char>(c)];
     kinds = static_cast<unsigned char>(kinds | kind);
@@ -93,17 +93,17 @@ PlainLines::PlainLines(const TextLayout& layout)
   if (layout.format.has_quotes) mark('"', kUnusual | kUnusualStart);
   mark('\0', kUnusual);
   for (const char c : layout.format.comments) mark(c, kUnusualStart);
-  in_pairs_ = layout.outputs.size() == 2 && steps_.size() == 2 && steps_[0].field == 0 &&
-              steps_[1].field == 1 && is_integer_type(steps_[0].type) &&
-              is_integer_type(steps_[1].type);
+  in_pairs_ = layout.outputs.size() == 2 && wanted_.size() == 2 && wanted_[0].field == 0 &&
+              wanted_[1].field == 1 && is_integer_type(wanted_[0].type) &&
+              is_integer_type(wanted_[1].type);
 }
 
 const char* PlainLines::read_pairs(const char* begin, const char* end,
                                    std::optional<std::size_t> num_fields,
                                    const std::vector<TextTarget>& targets, std::size_t& row) const {
   if (!in_pairs_ || (num_fields && *num_fields != 2)) return begin;
-  std::byte* left_place = steps_[0].place(targets, row);
-  std::byte* right_place = steps_[1].place(targets, row);
+  std::byte* left_place = wanted_[0].place(targets, row);
+  std::byte* right_place = wanted_[1].place(targets, row);
   const char delimiter = in_blanks_ ? ' ' : delimiter_;
   const char other_delimiter = in_blanks_ ? '\t' : delimiter_;
   std::size_t count = 0;
@@ -133,11 +133,11 @@ const char* PlainLines::read_pairs(const char* begin, const char* end,
   return line;
 }
 
-const char* PlainLines::read_row(const char* begin, const char* line,
+const char* PlainLines::read_row(std::string_view lines, const char* line,
                                  std::optional<std::size_t> num_fields,
                                  const std::vector<TextTarget>& targets, std::size_t row) const {
-  return in_blanks_ ? read_row_of<true>(begin, line, num_fields, targets, row)
-                    : read_row_of<false>(begin, line, num_fields, targets, row);
+  return in_blanks_ ? read_row_of<true>(lines, line, num_fields, targets, row)
+                    : read_row_of<false>(lines, line, num_fields, targets, row);
 }
 
 // The end of a field of no interest; nullptr if it is not plain.
@@ -170,12 +170,12 @@ const char* PlainLines::read_text(const char* p, const TextTarget& target, std::
 }
 
 template <bool kBlanks>
-const char* PlainLines::read_row_of(const char* begin, const char* line,
+const char* PlainLines::read_row_of(std::string_view lines, const char* line,
                                     std::optional<std::size_t> num_fields,
                                     const std::vector<TextTarget>& targets, std::size_t row) const {
   if (is(*line, kUnusualStart)) return nullptr;
   const char* p = line;             // the start of field `field`
-  const char* field_end = nullptr;  // its end, if a step has been there
+  const char* field_end = nullptr;  // its end, if it has been read
   std::size_t field = 0;
   // Moves on to the next field; false if there is none or the line is not plain.
   const auto advance = [&](const char* end) {
@@ -188,14 +188,14 @@ const char* PlainLines::read_row_of(const char* begin, const char* line,
     field_end = nullptr;
     return true;
   };
-  for (std::size_t i = 0; i < steps_.size(); ++i) {
-    while (field < steps_[i].field)
+  for (std::size_t i = 0; i < wanted_.size(); ++i) {
+    while (field < wanted_[i].field)
       if (!advance(field_end != nullptr ? field_end : skip_field(p))) return nullptr;
-    if (const std::size_t run = steps_[i].run; !kBlanks && run > 1) {
-      std::byte* const place = steps_[i].place(targets, row);
-      const std::size_t count = steps_[i].type == TextType::kFloat32
-                                    ? read_run<float>(begin, p, run, delimiter_, place)
-                                    : read_run<double>(begin, p, run, delimiter_, place);
+    if (const std::size_t run = wanted_[i].run; !kBlanks && run > 1) {
+      std::byte* const place = wanted_[i].place(targets, row);
+      const std::size_t count = wanted_[i].type == TextType::kFloat32
+                                    ? read_run<float>(lines.data(), p, run, delimiter_, place)
+                                    : read_run<double>(lines.data(), p, run, delimiter_, place);
       if (count == run) {
         i += count - 1;
         field += count - 1;
@@ -205,13 +205,14 @@ const char* PlainLines::read_row_of(const char* begin, const char* line,
       i += count;
       field += count;
     }
-    const TextStep& step = steps_[i];
-    if (step.type == TextType::kText)
-      field_end = read_text<kBlanks>(p, targets[step.output], row);
-    else if (step.type == TextType::kTime)
-      field_end = read_time(p, step.place(targets, row));
+    const WantedField& wanted = wanted_[i];
+    if (wanted.type == TextType::kText)
+      field_end = read_text<kBlanks>(p, targets[wanted.output], row);
+    else if (wanted.type == TextType::kTime)
+      field_end = read_time(p, wanted.place(targets, row));
     else
-      field_end = read_number(p, step.type, step.place(targets, row));
+      field_end =
+          read_number(p, lines.data() + lines.size(), wanted.type, wanted.place(targets, row));
     if (field_end == nullptr || !is(*field_end, kEndsField)) return nullptr;
   }
   // Fields behind the last that is wanted only have to be there, and as many as in other rows.

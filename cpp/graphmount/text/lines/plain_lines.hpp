@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "graphmount/text/lines/layout.hpp"
-#include "graphmount/text/lines/steps.hpp"
+#include "graphmount/text/lines/wanted_fields.hpp"
 
 namespace graphmount {
 
@@ -31,15 +31,15 @@ class PlainLines {
   const char* read_pairs(const char* begin, const char* end, std::optional<std::size_t> num_fields,
                          const std::vector<TextTarget>& targets, std::size_t& row) const;
 
-  /// Reads the line at `line`, before which bytes from `begin` on are readable. Returns where the
-  /// next one starts, or nullptr if this one is not plain; what has been written into the row then
-  /// means nothing.
-  const char* read_row(const char* begin, const char* line, std::optional<std::size_t> num_fields,
+  /// Reads the line at `line`, one of `lines`. Returns where the next one starts, or nullptr if
+  /// this one is not plain; what has been written into the row then means nothing.
+  const char* read_row(std::string_view lines, const char* line,
+                       std::optional<std::size_t> num_fields,
                        const std::vector<TextTarget>& targets, std::size_t row) const;
 
  private:
   template <bool kBlanks>
-  const char* read_row_of(const char* begin, const char* line,
+  const char* read_row_of(std::string_view lines, const char* line,
                           std::optional<std::size_t> num_fields,
                           const std::vector<TextTarget>& targets, std::size_t row) const;
   const char* skip_field(const char* p) const;
@@ -54,7 +54,7 @@ class PlainLines {
   std::size_t longest_line_ = kLongestLine;
   bool in_blanks_ = false;
   bool in_pairs_ = false;
-  std::vector<TextStep> steps_;
+  std::vector<WantedField> wanted_;
   std::array<unsigned char, 256> kinds_{};  // what a character means, see plain_lines.cpp
 };
 

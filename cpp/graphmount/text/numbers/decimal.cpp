@@ -6,72 +6,57 @@
 #include <xlocale.h>
 #endif
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <version>
 
-namespace graphmount {
+#include "graphmount/text/numbers/integer.hpp"
 
-double decimal_by_strtod(std::string_view text) {
-  const std::string terminated(text);
+namespace graphmount {
+namespace {
+
+bool is_sign(char c) {
+  return c == '+' || c == '-';
+}
+
+// Whether a number can begin here. Libraries also know names of numbers, and hexadecimal ones.
+bool begins_number(const char* text, const char* end) {
+  if (text != end && is_sign(*text)) ++text;
+  return text != end && (is_digit(*text) || *text == '.');
+}
+
+// Where a number ends; nullptr if what the library has left over begins an exponent.
+const char* without_exponent(const char* rest, const char* end) {
+  return rest != end && (*rest | 0x20) == 'e' ? nullptr : rest;
+}
+
+}  // namespace
+
+const char* read_decimal_by_strtod(const char* text, const char* end, double& value) {
+  if (!begins_number(text, end)) return nullptr;
+  const std::string number(text, std::find_if_not(text, end, [](char c) {
+                             return is_digit(c) || is_sign(c) || c == '.' || (c | 0x20) == 'e';
+                           }));
   // The user's locale may want a comma for the point. Never freed: it is needed to the end.
   static const locale_t plain = newlocale(LC_ALL_MASK, "C", nullptr);
-  return strtod_l(terminated.c_str(), nullptr, plain);
+  char* rest = nullptr;
+  value = strtod_l(number.c_str(), &rest, plain);
+  return rest == number.c_str() ? nullptr : without_exponent(text + (rest - number.c_str()), end);
 }
 
-double decimal_by_library(std::string_view text) {
+const char* read_decimal(const char* text, const char* end, double& value) {
 #if defined(__cpp_lib_to_chars)
-  double value = 0;
-  const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (result.ec == std::errc()) return value;
+  if (!begins_number(text, end)) return nullptr;
+  const auto [rest, error] = std::from_chars(text + (*text == '+' ? 1 : 0), end, value);
+  if (error == std::errc()) return without_exponent(rest, end);
+  if (error != std::errc::result_out_of_range) return nullptr;
   // Too large or too small, and from_chars does not say which.
 #endif
-  return decimal_by_strtod(text);
-}
-
-const char* read_any_decimal(const char* text, double& value) {
-  const bool is_negative = *text == '-';
-  const char* const unsigned_part = text + (is_negative || *text == '+' ? 1 : 0);
-  Digits digits = read_digits(unsigned_part);
-  const char* p = unsigned_part + digits.count;
-  std::int64_t exponent = 0;
-  if (*p == '.') {
-    ++p;
-    for (std::size_t last = 8; last == 8;) {
-      const Digits more = read_eight_digits(p);
-      last = more.count;
-      p += last;
-      digits.value = digits.value * kPowersOfTen[last] + more.value;
-      digits.count += last;
-      exponent -= static_cast<std::int64_t>(last);
-    }
-  }
-  if (digits.count == 0) return nullptr;
-  if (*p == 'e' || *p == 'E') {
-    const bool is_small = p[1] == '-';
-    p += is_small || p[1] == '+' ? 2 : 1;
-    const Digits power = read_digits(p);
-    if (power.count == 0) return nullptr;
-    p += power.count;
-    // One of so many digits is no exact power of ten, and that is all that matters below.
-    const auto size = power.count > 8 ? 100'000'000 : static_cast<std::int64_t>(power.value);
-    exponent += is_small ? -size : size;
-  }
-  double magnitude;
-  if (digits.count <= 19 && digits.value <= kLargestExact && exponent >= -22 && exponent <= 22) {
-    magnitude = static_cast<double>(digits.value);
-    if (exponent < 0)
-      magnitude /= kExactPowersOfTen[-exponent];
-    else
-      magnitude *= kExactPowersOfTen[exponent];
-  } else {
-    magnitude = decimal_by_library(
-        std::string_view(unsigned_part, static_cast<std::size_t>(p - unsigned_part)));
-  }
-  value = is_negative ? -magnitude : magnitude;
-  return p;
+  return read_decimal_by_strtod(text, end, value);
 }
 
 const char* read_named_float(const char* text, const char* end, double& value) {

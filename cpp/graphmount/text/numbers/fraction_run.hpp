@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <cstring>
 
-#include "graphmount/text/numbers/decimal.hpp"
 #include "graphmount/text/numbers/digit_mask.hpp"
 
 namespace graphmount {

@@ -1,5 +1,5 @@
 // Runs of decimal fractions taken apart, by AVX-512: digits without what is between them, and where
-// points and delimiters were. The first half of `text_fraction_run_avx512`.
+// points and delimiters were. The first half of `fraction_run_avx512`.
 #pragma once
 
 #include <immintrin.h>

@@ -1,4 +1,4 @@
-#include "graphmount/text/lines/steps.hpp"
+#include "graphmount/text/lines/wanted_fields.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -6,27 +6,27 @@
 namespace graphmount {
 namespace {
 
-bool is_next_float(const TextStep& step, const TextStep& next) {
-  const bool is_float = step.type == TextType::kFloat32 || step.type == TextType::kFloat64;
-  return is_float && next.output == step.output && next.field == step.field + 1 &&
-         next.offset == step.offset + item_bytes(step.type);
+bool is_next_float(const WantedField& wanted, const WantedField& next) {
+  const bool is_float = wanted.type == TextType::kFloat32 || wanted.type == TextType::kFloat64;
+  return is_float && next.output == wanted.output && next.field == wanted.field + 1 &&
+         next.offset == wanted.offset + item_bytes(wanted.type);
 }
 
 }  // namespace
 
-std::vector<TextStep> make_steps(const TextLayout& layout) {
-  std::vector<TextStep> steps;
+std::vector<WantedField> list_wanted_fields(const TextLayout& layout) {
+  std::vector<WantedField> wanted;
   for (std::size_t i = 0; i < layout.outputs.size(); ++i) {
     const TextOutput& output = layout.outputs[i];
     const std::size_t bytes = item_bytes(output.type);
     for (std::size_t k = 0; k < output.fields.size(); ++k)
-      steps.push_back({output.fields[k], output.type, i, output.fields.size() * bytes, k * bytes});
+      wanted.push_back({output.fields[k], output.type, i, output.fields.size() * bytes, k * bytes});
   }
-  std::stable_sort(steps.begin(), steps.end(),
-                   [](const TextStep& a, const TextStep& b) { return a.field < b.field; });
-  for (std::size_t i = steps.size(); i-- > 1;)
-    if (is_next_float(steps[i - 1], steps[i])) steps[i - 1].run = steps[i].run + 1;
-  return steps;
+  std::stable_sort(wanted.begin(), wanted.end(),
+                   [](const WantedField& a, const WantedField& b) { return a.field < b.field; });
+  for (std::size_t i = wanted.size(); i-- > 1;)
+    if (is_next_float(wanted[i - 1], wanted[i])) wanted[i - 1].run = wanted[i].run + 1;
+  return wanted;
 }
 
 void drop_text(std::vector<TextTarget>& targets, std::size_t row) {

@@ -1,5 +1,5 @@
-// The layout of a table as the parsers follow it: one step for each field that is wanted, in the
-// order of the fields.
+// The layout of a table as the parsers follow it: the fields that are wanted, in their
+// order, and where the value of each goes.
 #pragma once
 
 #include <cstddef>
@@ -20,14 +20,14 @@ struct TextTarget {
   std::string* text = nullptr;
 };
 
-struct TextStep {
+struct WantedField {
   std::size_t field;      // which field of the row
   TextType type;          // what to make of it
   std::size_t output;     // where it goes,
   std::size_t row_bytes;  // where a row takes so much,
   std::size_t offset;     // of which the field's part starts here
-  /// How many steps, from this one on, are for floats of one type that lie next to each other, both
-  /// in the line and in the output; 1 if it is for another type.
+  /// How many fields, from this one on, are floats of one type that lie next to each other, both
+  /// in the line and in the output; 1 if it is of another type.
   std::size_t run = 1;
 
   std::byte* place(const std::vector<TextTarget>& targets, std::size_t row) const {
@@ -35,7 +35,7 @@ struct TextStep {
   }
 };
 
-std::vector<TextStep> make_steps(const TextLayout& layout);
+std::vector<WantedField> list_wanted_fields(const TextLayout& layout);
 
 /// Forgets text of `row` and of later ones.
 void drop_text(std::vector<TextTarget>& targets, std::size_t row);

@@ -5,13 +5,14 @@
 #include <mutex>
 #include <vector>
 
+#include "graphmount/graph/list_view.hpp"
 #include "graphmount/system/threads/parallel.hpp"
 
 namespace graphmount {
 namespace {
 
 constexpr std::size_t kExactDegrees = 1 << 16;
-constexpr std::int64_t kBatch = 1 << 16;
+constexpr std::int64_t kLeastNodes = 1 << 16;
 
 // Counts of degrees: each small one by itself, the others by powers of two.
 struct Counts {
@@ -54,23 +55,18 @@ DegreeSummary summarize_degrees(const Graph& graph, Direction direction) {
   if (num_nodes == 0) return summary;
   Counts total;
   std::mutex mutex;
-  parallel_for(num_nodes, balanced_grain(num_nodes, kBatch),
-               [&](std::int64_t begin, std::int64_t end) {
-                 Counts counts;
-                 std::vector<NodeId> nodes;
-                 std::vector<std::int64_t> degrees;
-                 for (std::int64_t first = begin; first < end; first += kBatch) {
-                   const auto length = static_cast<std::size_t>(std::min(kBatch, end - first));
-                   nodes.resize(length);
-                   degrees.resize(length);
-                   for (std::size_t i = 0; i < length; ++i)
-                     nodes[i] = first + static_cast<std::int64_t>(i);
-                   graph.degrees(nodes, direction, degrees);
-                   for (const std::int64_t degree : degrees) counts.add(degree);
-                 }
-                 const std::lock_guard lock(mutex);
-                 total.add(counts);
-               });
+  read_lists(graph, direction, [&](const auto& lists) {
+    parallel_for(num_nodes, balanced_grain(num_nodes, kLeastNodes),
+                 [&](std::int64_t begin, std::int64_t end) {
+                   Counts counts;
+                   for (NodeId node = begin; node < end; ++node) {
+                     const ListRange range = lists.range(node);
+                     counts.add(range.end - range.begin);
+                   }
+                   const std::lock_guard lock(mutex);
+                   total.add(counts);
+                 });
+  });
   summary.smallest = total.smallest;
   summary.largest = total.largest;
   summary.mean = static_cast<double>(graph.num_edges()) / static_cast<double>(num_nodes);

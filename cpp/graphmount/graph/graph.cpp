@@ -7,8 +7,8 @@
 #include "graphmount/base/error.hpp"
 #include "graphmount/base/ids.hpp"
 #include "graphmount/base/interrupt.hpp"
-#include "graphmount/base/read_once.hpp"
 #include "graphmount/graph/ids/node_id_table.hpp"
+#include "graphmount/graph/list_view.hpp"
 #include "graphmount/system/mapping/prefetch.hpp"
 #include "graphmount/system/threads/parallel.hpp"
 
@@ -26,15 +26,11 @@ bool is_integer(const Section& section) {
   return section.dtype == DType::kInt32 || section.dtype == DType::kInt64;
 }
 
-template <class Index>
-void require_list_ids(const MappedFile& file, std::span<const Index> list, std::uint64_t num_nodes,
-                      NodeId node) {
-  for (const Index neighbor : list) {
-    if (static_cast<std::uint64_t>(neighbor) >= num_nodes)
-      throw FormatError(file.path(), "node " + std::to_string(node) + " has the neighbor " +
-                                         std::to_string(neighbor) + " in a graph of " +
-                                         std::to_string(num_nodes) + " nodes" + kVerifyAdvice);
-  }
+[[noreturn]] void refuse_neighbor_of(const Graph& graph, NodeId node, NodeId neighbor) {
+  throw FormatError(graph.mount().file().path(),
+                    "node " + std::to_string(node) + " has the neighbor " +
+                        std::to_string(neighbor) + " in a graph of " +
+                        std::to_string(graph.num_nodes()) + " nodes" + kVerifyAdvice);
 }
 
 }  // namespace
@@ -159,14 +155,6 @@ Direction Graph::stored_direction(Direction direction) const {
                              "', or ask for the other direction");
 }
 
-ListRange Graph::checked_range(const std::int64_t* indptr, NodeId node, Direction stored) const {
-  const ListRange range{read_once(indptr + node), read_once(indptr + node + 1)};
-  if (range.begin < 0 || range.begin > range.end ||
-      static_cast<std::uint64_t>(range.end) > num_edges())
-    refuse_range(node, range, stored);
-  return range;
-}
-
 void Graph::refuse_range(NodeId node, ListRange range, Direction stored) const {
   throw FormatError(mount_.file().path(), "the list of node " + std::to_string(node) + " (" +
                                               std::string(direction_name(stored)) + ") goes from " +
@@ -191,15 +179,12 @@ void Graph::refuse_edge_id(EdgeId position, EdgeId id, Direction stored) const {
 
 void Graph::degrees(std::span<const NodeId> nodes, Direction direction,
                     std::span<std::int64_t> out) const {
-  const Direction stored = stored_direction(direction);
-  const auto* indptr =
-      mount_.data<std::int64_t>(*mount_.header().find(SectionKind::kIndptr, stored));
   const auto count = static_cast<std::int64_t>(nodes.size());
-  mount_.file().read_guarded([&] {
+  read_lists(*this, direction, [&](const auto& lists) {
     parallel_for(count, balanced_grain(count, 1 << 14), [&](std::int64_t begin, std::int64_t end) {
       for_each_id(nodes, static_cast<std::size_t>(begin), static_cast<std::size_t>(end),
-                  num_nodes(), "node", [=, this](std::size_t i, NodeId node) {
-                    const ListRange range = checked_range(indptr, node, stored);
+                  num_nodes(), "node", [lists, out](std::size_t i, NodeId node) {
+                    const ListRange range = lists.range(node);
                     out[i] = range.end - range.begin;
                   });
     });
@@ -207,14 +192,11 @@ void Graph::degrees(std::span<const NodeId> nodes, Direction direction,
 }
 
 void Graph::all_degrees(Direction direction, std::span<std::int64_t> out) const {
-  const Direction stored = stored_direction(direction);
-  const auto* indptr =
-      mount_.data<std::int64_t>(*mount_.header().find(SectionKind::kIndptr, stored));
   const auto count = static_cast<std::int64_t>(num_nodes());
-  mount_.file().read_guarded([&] {
+  read_lists(*this, direction, [&](const auto& lists) {
     parallel_for(count, balanced_grain(count, 1 << 16), [&](std::int64_t begin, std::int64_t end) {
       for (NodeId node = begin; node < end; ++node) {
-        const ListRange range = checked_range(indptr, node, stored);
+        const ListRange range = lists.range(node);
         out[static_cast<std::size_t>(node)] = range.end - range.begin;
       }
     });
@@ -222,23 +204,14 @@ void Graph::all_degrees(Direction direction, std::span<std::int64_t> out) const 
 }
 
 ListRange Graph::neighbor_range(NodeId node, Direction direction) const {
-  const Direction stored = stored_direction(direction);
+  stored_direction(direction);  // what the file lacks comes first
   require_ids({&node, 1}, num_nodes(), "node");
-  const Header& header = mount_.header();
-  return mount_.file().read_guarded([&] {
-    const ListRange range = checked_range(
-        mount_.data<std::int64_t>(*header.find(SectionKind::kIndptr, stored)), node, stored);
-    const Section& indices = *header.find(SectionKind::kIndices, stored);
-    const auto length = static_cast<std::size_t>(range.end - range.begin);
-    if (indices.dtype == DType::kInt32) {
-      require_list_ids<std::int32_t>(mount_.file(),
-                                     {mount_.data<std::int32_t>(indices) + range.begin, length},
-                                     num_nodes(), node);
-    } else {
-      require_list_ids<std::int64_t>(mount_.file(),
-                                     {mount_.data<std::int64_t>(indices) + range.begin, length},
-                                     num_nodes(), node);
-    }
+  return read_lists(*this, direction, [&](const auto& lists) {
+    const ListRange range = lists.range(node);
+    for (EdgeId position = range.begin; position < range.end; ++position)
+      if (const NodeId neighbor = lists.indices()[position];
+          static_cast<std::uint64_t>(neighbor) >= lists.num_nodes())
+        refuse_neighbor_of(*this, node, neighbor);
     return range;
   });
 }
@@ -256,10 +229,9 @@ std::uint64_t Graph::prefetch(std::span<const NodeId> nodes, Direction direction
   // The offsets first, all at once: they say where the lists are.
   std::uint64_t bytes = prefetch_ranges(mount_.file(), std::move(ranges));
   ranges = {};
-  mount_.file().read_guarded([&] {
+  read_lists(*this, direction, [&](const auto& lists) {
     interruptible_for(nodes.size(), [&](std::size_t i) {
-      const NodeId node = nodes[i];
-      const ListRange range = checked_range(mount_.data<std::int64_t>(indptr), node, stored);
+      const ListRange range = lists.range(nodes[i]);
       for (const SectionKind kind : kListKinds) {
         const Section* section = header.find(kind, stored);
         if (section == nullptr || kind == SectionKind::kIndptr) continue;

@@ -74,7 +74,6 @@ class Graph {
   void check_sections() const;
   void check_lists(Direction direction) const;
   void check_node_ids() const;
-  ListRange checked_range(const std::int64_t* indptr, NodeId node, Direction stored) const;
 
   Mount mount_;
   mutable ResidentPages resident_pages_;

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "graphmount/graph/list_columns.hpp"
 #include "graphmount/verify/list_checks.hpp"
+#include "graphmount/verify/list_columns.hpp"
 #include "graphmount/verify/verifier.hpp"
 
 namespace graphmount {

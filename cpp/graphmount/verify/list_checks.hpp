@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "graphmount/graph/list_columns.hpp"
+#include "graphmount/verify/list_columns.hpp"
 #include "graphmount/verify/verifier.hpp"
 
 namespace graphmount {

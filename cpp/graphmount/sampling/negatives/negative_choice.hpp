@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "graphmount/graph/list_view.hpp"
-#include "graphmount/sampling/negatives/complement.hpp"
 #include "graphmount/sampling/negatives/negative_sampling.hpp"
+#include "graphmount/sampling/negatives/remaining_numbers.hpp"
 
 namespace graphmount {
 
@@ -81,7 +81,7 @@ class NegativeChoice {
   const ListView<Index>& lists_;
   const ListView<ReverseIndex>& reverse_;
   std::vector<NodeId> excluded_;
-  Complement rest_;
+  RemainingNumbers rest_;
 };
 
 }  // namespace graphmount

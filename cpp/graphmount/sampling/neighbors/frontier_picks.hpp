@@ -40,10 +40,11 @@ struct FrontierScratch {
 };
 
 /// Where the picks go: the id of the edge, the neighbor, and the place of the node that picked it.
+/// Rows have neighbors only, and both others are not looked at.
 struct PickedEdges {
-  std::int64_t* edge_ids;
-  std::int64_t* neighbors;
-  std::int64_t* targets;
+  std::int64_t* edge_ids = nullptr;
+  std::int64_t* neighbors = nullptr;
+  std::int64_t* targets = nullptr;
 };
 
 template <class Index>
@@ -66,26 +67,20 @@ class FrontierPicks {
   template <class TimeOf>
   std::uint64_t plan(std::span<const NodeId> nodes, std::uint64_t k, std::uint64_t most,
                      const TimeOf& time_of) {
-    nodes_ = nodes;
-    k_ = k;
-    scratch_.ranges.resize(nodes.size());
-    scratch_.counts.resize(nodes.size());
-    const auto find = [&](std::size_t first, std::size_t last) {
-      for_range(first, last, kPlanGrain, [&](std::size_t begin, std::size_t end) {
-        constexpr std::size_t kAhead = 32;
-        for (std::size_t i = begin; i < end; ++i) {
-          if (i + kAhead < end) lists_.prefetch_range(nodes[i + kAhead]);
-          scratch_.ranges[i] = picker_.eligible(nodes[i], time_of(i));
-          scratch_.counts[i] = picker_.count(scratch_.ranges[i], k);
-        }
-      });
-    };
-    if (announces_)
-      find_from_disk(find);
-    else
-      find(0, nodes.size());
+    is_in_rows_ = false;
+    find_ranges(nodes, k, time_of);
     return place(most);
   }
+
+  /// Plans `k` places for each node, node by node, of which it fills the first as far as it can.
+  void plan_rows(std::span<const NodeId> nodes, std::uint64_t k) {
+    is_in_rows_ = true;
+    find_ranges(nodes, k, [](std::size_t) { return 0; });
+    place(UINT64_MAX);
+  }
+
+  /// How many picks the node at a place has.
+  std::uint64_t num_picks(std::size_t at) const { return scratch_.counts[at]; }
 
   const std::vector<PickChunk>& chunks() const { return scratch_.chunks; }
 
@@ -120,44 +115,74 @@ class FrontierPicks {
   static constexpr std::size_t kBlockNodes = 32;  // lists that are fetched at the same time
   static constexpr std::int64_t kPlanGrain = 2048;
 
-  /// Gives the picks of each node their places, and cuts the nodes into chunks.
+  template <class TimeOf>
+  void find_ranges(std::span<const NodeId> nodes, std::uint64_t k, const TimeOf& time_of) {
+    nodes_ = nodes;
+    k_ = k;
+    scratch_.ranges.resize(nodes.size());
+    scratch_.counts.resize(nodes.size());
+    const auto find = [&](std::size_t first, std::size_t last) {
+      for_range(first, last, kPlanGrain, [&](std::size_t begin, std::size_t end) {
+        constexpr std::size_t kAhead = 32;
+        for (std::size_t i = begin; i < end; ++i) {
+          if (i + kAhead < end) lists_.prefetch_range(nodes[i + kAhead]);
+          scratch_.ranges[i] = picker_.eligible(nodes[i], time_of(i));
+          scratch_.counts[i] = picker_.count(scratch_.ranges[i], k);
+        }
+      });
+    };
+    if (announces_)
+      find_from_disk(find);
+    else
+      find(0, nodes.size());
+  }
+
+  /// Gives each node places for its picks, or a row, and cuts the nodes into chunks.
   std::uint64_t place(std::uint64_t most) {
     const std::size_t chunk_edges = announces_ ? kChunkEdgesFromDisk : kChunkEdges;
-    scratch_.starts.resize(nodes_.size() + 1);
+    scratch_.starts.resize(nodes_.size());
     scratch_.chunks.clear();
     std::uint64_t sum = 0, first = 0;
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       scratch_.starts[i] = sum;
-      if (scratch_.counts[i] > most - sum)
+      const std::uint64_t count = is_in_rows_ ? k_ : scratch_.counts[i];
+      if (count > most - sum)
         throw BudgetError(
             "the sample has more than 2^32 edges; sample fewer seeds at a time, or fewer neighbors "
             "of each node");
-      sum += scratch_.counts[i];
+      sum += count;
       if (sum - scratch_.starts[first] >= chunk_edges || i + 1 == nodes_.size()) {
         scratch_.chunks.push_back({first, i + 1, scratch_.starts[first], sum});
         first = i + 1;
       }
     }
-    scratch_.starts[nodes_.size()] = sum;
     return sum;
   }
 
   void pick_list(std::size_t at) {
     thread_local PickScratch pick_scratch;
-    EdgeId* const positions = out_.edge_ids + scratch_.starts[at];
+    EdgeId* const positions = positions_of(at);
     const std::uint64_t count = scratch_.counts[at];
     picker_.pick(nodes_[at], scratch_.ranges[at], count, k_, draws_of(at), pick_scratch, positions);
     for (std::uint64_t i = 0; i < count; ++i) lists_.prefetch_neighbor(positions[i]);
   }
 
   void read_list(std::size_t at) {
-    for (std::size_t edge = scratch_.starts[at]; edge < scratch_.starts[at + 1]; ++edge) {
-      out_.neighbors[edge] = lists_.neighbor(out_.edge_ids[edge]);
-      out_.targets[edge] = static_cast<std::int64_t>(first_target_ + at);
-    }
+    EdgeId* const positions = positions_of(at);
+    std::int64_t* const neighbors = out_.neighbors + scratch_.starts[at];
+    const std::uint64_t count = scratch_.counts[at];
+    for (std::uint64_t i = 0; i < count; ++i) neighbors[i] = lists_.neighbor(positions[i]);
+    if (is_in_rows_) return;
+    std::fill_n(out_.targets + scratch_.starts[at], count,
+                static_cast<std::int64_t>(first_target_ + at));
     if (edge_ids_ == nullptr) return;
-    for (std::size_t edge = scratch_.starts[at]; edge < scratch_.starts[at + 1]; ++edge)
-      out_.edge_ids[edge] = lists_.edge_id(*edge_ids_, out_.edge_ids[edge]);
+    for (std::uint64_t i = 0; i < count; ++i)
+      positions[i] = lists_.edge_id(*edge_ids_, positions[i]);
+  }
+
+  /// Where the positions of a node's picks are, until ids of edges or neighbors take their places.
+  EdgeId* positions_of(std::size_t at) const {
+    return (is_in_rows_ ? out_.neighbors : out_.edge_ids) + scratch_.starts[at];
   }
 
   Draws draws_of(std::size_t at) const { return Draws(key_.with(first_target_ + at)); }
@@ -202,11 +227,12 @@ class FrontierPicks {
       pick_some(0, chunks().size());
     }
     const auto ask_for_picks = [&](std::size_t first, std::size_t last) {
-      for_chunks(first, last, [&](const PickChunk& chunk) {
-        for (std::size_t edge = chunk.begin; edge < chunk.end; ++edge) {
-          const EdgeId position = out_.edge_ids[edge];
-          ask(SectionKind::kIndices, position, position + 1);
-          if (edge_ids_ != nullptr) ask(SectionKind::kEdgeIds, position, position + 1);
+      for_nodes(first, last, [&](std::size_t i) {
+        const EdgeId* const positions = positions_of(i);
+        for (std::uint64_t pick = 0; pick < scratch_.counts[i]; ++pick) {
+          ask(SectionKind::kIndices, positions[pick], positions[pick] + 1);
+          if (edge_ids_ != nullptr && !is_in_rows_)
+            ask(SectionKind::kEdgeIds, positions[pick], positions[pick] + 1);
         }
       });
     };
@@ -257,6 +283,7 @@ class FrontierPicks {
   const Section* edge_ids_ = nullptr;  // where positions are not the ids of edges
   std::span<const NodeId> nodes_;
   std::uint64_t k_ = 0;
+  bool is_in_rows_ = false;  // k places for each node, whatever it has, for neighbors only
   RandomKey key_ = RandomKey(0);
   std::size_t first_target_ = 0;
   PickedEdges out_{};

@@ -1,4 +1,5 @@
-// The sections of one direction's lists, looked up once, for code that goes through all of them.
+// The sections of one direction's lists, looked up once, for checks that go through all of them:
+// unlike ListView, it reads what may be damaged, and leaves it to the reader to say so.
 #pragma once
 
 #include <algorithm>

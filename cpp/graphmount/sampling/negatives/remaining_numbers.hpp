@@ -11,7 +11,7 @@
 
 namespace graphmount {
 
-class Complement {
+class RemainingNumbers {
  public:
   /// Everything below `size`.
   void reset(std::uint64_t size) {

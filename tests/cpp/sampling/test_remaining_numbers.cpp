@@ -4,12 +4,12 @@
 #include <vector>
 
 #include "check.hpp"
-#include "graphmount/sampling/negatives/complement.hpp"
+#include "graphmount/sampling/negatives/remaining_numbers.hpp"
 
 using namespace graphmount;
 
 TEST(everything_is_left_without_ranges) {
-  Complement rest;
+  RemainingNumbers rest;
   CHECK_EQUAL(rest.count(), 0U);
   rest.reset(3);
   CHECK_EQUAL(rest.count(), 3U);
@@ -18,7 +18,7 @@ TEST(everything_is_left_without_ranges) {
 
 TEST(ranks_are_those_of_a_list) {
   std::mt19937_64 random(3);
-  Complement rest;  // one for all, as it is used
+  RemainingNumbers rest;  // one for all, as it is used
   for (int round = 0; round < 500; ++round) {
     const std::uint64_t size = random() % 40;
     rest.reset(size);
@@ -36,7 +36,7 @@ TEST(ranks_are_those_of_a_list) {
 }
 
 TEST(ranges_that_do_not_ascend_change_nothing) {
-  Complement rest;
+  RemainingNumbers rest;
   rest.reset(10);
   CHECK(rest.exclude(2, 5));
   CHECK(!rest.exclude(4, 6));

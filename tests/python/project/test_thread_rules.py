@@ -24,7 +24,7 @@ LOCKS = {
     "loading/rows/read_thread.hpp": "part of a TableFeed, which is ProcessBound",
     "loading/rows/row_sweep.hpp": "part of a TableFeed, which is ProcessBound",
     "system/threads/parallel.cpp": "pools are forgotten in a child, jobs are of one call",
-    "system/threads/ordered_turns.hpp": "of one call",
+    "system/threads/running_total.hpp": "of one call",
     "system/threads/thread.cpp": "of one call: starting a thread",
     "verify/verifier.hpp": "of one call",
     "graph/degree_summary.cpp": "of one call",

@@ -68,22 +68,26 @@ std::optional<std::tuple<nb::ndarray<nb::numpy>, bool>> private_list_section(
   return private_view(graph.mount(), *section, 1, to_dlpack(section->dtype));
 }
 
+/// An array of weights or of integers, whichever the section has, read without the GIL.
+template <class ReadWeights, class ReadIntegers>
+nb::object to_items(SectionKind kind, const ReadWeights& read_weights,
+                    const ReadIntegers& read_integers) {
+  const auto read = [](const auto& call) {
+    const GilRelease release;
+    return call();
+  };
+  return kind == SectionKind::kWeights ? nb::cast(to_numpy(read(read_weights)))
+                                       : nb::cast(to_numpy(read(read_integers)));
+}
+
 /// A copy of a part of a section, checked: the way for our own code, where views are for users.
 nb::object read_list(const Graph& graph, const std::string& name, const std::string& direction,
                      std::uint64_t first, std::uint64_t count) {
   const SectionKind kind = to_list_section(name);
   const Direction parsed = to_direction(direction);
-  std::vector<float> weights;
-  std::vector<std::int64_t> integers;
-  {
-    const GilRelease release;
-    if (kind == SectionKind::kWeights)
-      weights = read_list_weights(graph, parsed, first, count);
-    else
-      integers = read_list_integers(graph, kind, parsed, first, count);
-  }
-  return kind == SectionKind::kWeights ? nb::cast(to_numpy(std::move(weights)))
-                                       : nb::cast(to_numpy(std::move(integers)));
+  return to_items(
+      kind, [&] { return read_list_weights(graph, parsed, first, count); },
+      [&] { return read_list_integers(graph, kind, parsed, first, count); });
 }
 
 /// The weights or the timestamps of entries.
@@ -93,17 +97,9 @@ nb::object gather_list(const Graph& graph, const std::string& name, const std::s
   const Direction parsed = to_direction(direction);
   if (kind != SectionKind::kWeights && kind != SectionKind::kTimestamps)
     throw std::invalid_argument("weights and timestamps can be gathered, not '" + name + "'");
-  std::vector<float> weights;
-  std::vector<std::int64_t> timestamps;
-  {
-    const GilRelease release;
-    if (kind == SectionKind::kWeights)
-      weights = gather_list_weights(graph, parsed, to_span(positions));
-    else
-      timestamps = gather_list_timestamps(graph, parsed, to_span(positions));
-  }
-  return kind == SectionKind::kWeights ? nb::cast(to_numpy(std::move(weights)))
-                                       : nb::cast(to_numpy(std::move(timestamps)));
+  return to_items(
+      kind, [&] { return gather_list_weights(graph, parsed, to_span(positions)); },
+      [&] { return gather_list_timestamps(graph, parsed, to_span(positions)); });
 }
 
 bool has_list_section(const Graph& graph, const std::string& name, const std::string& direction) {
@@ -112,22 +108,16 @@ bool has_list_section(const Graph& graph, const std::string& name, const std::st
 
 auto degrees(const Graph& graph, const IdColumn& nodes, const std::string& direction) {
   const Direction parsed = to_direction(direction);
-  std::vector<std::int64_t> out(nodes.size());
-  {
-    const GilRelease release;
+  return make_array<std::int64_t>(nodes.size(), [&](std::span<std::int64_t> out) {
     graph.degrees(to_span(nodes), parsed, out);
-  }
-  return to_numpy(std::move(out));
+  });
 }
 
 auto all_degrees(const Graph& graph, const std::string& direction) {
   const Direction parsed = to_direction(direction);
-  std::vector<std::int64_t> out(static_cast<std::size_t>(graph.num_nodes()));
-  {
-    const GilRelease release;
-    graph.all_degrees(parsed, out);
-  }
-  return to_numpy(std::move(out));
+  return make_array<std::int64_t>(
+      static_cast<std::size_t>(graph.num_nodes()),
+      [&](std::span<std::int64_t> out) { graph.all_degrees(parsed, out); });
 }
 
 std::tuple<EdgeId, EdgeId> neighbor_range(const Graph& graph, NodeId node,
@@ -202,14 +192,10 @@ void bind_graph_part(nb::module_& module) {
   bind_mount(graph);
 }
 
-auto find_edges_of(const Graph& graph, const Column<std::int64_t>& sources,
-                   const Column<std::int64_t>& destinations) {
-  std::vector<std::uint8_t> out(sources.size());
-  {
-    const GilRelease release;
+auto find_edges_of(const Graph& graph, const IdColumn& sources, const IdColumn& destinations) {
+  return make_array<std::uint8_t>(sources.size(), [&](std::span<std::uint8_t> out) {
     find_edges(graph, to_span(sources), to_span(destinations), out);
-  }
-  return to_numpy(std::move(out));
+  });
 }
 
 void bind_edge_search_part(nb::module_& module) {

@@ -69,17 +69,6 @@ CallerNames to_keys(const Names& keys) {
   return to_names(keys.first, keys.second);
 }
 
-// fill(out) without the GIL, where out has `size` numbers.
-template <class Fill>
-auto make_numbers(std::size_t size, const Fill& fill) {
-  std::vector<std::int64_t> out(size);
-  {
-    const GilRelease release;
-    fill(std::span(out));
-  }
-  return to_numpy(std::move(out));
-}
-
 auto to_external_names(const NodeIds& ids, const Numbers& nodes) {
   OwnedNames names;
   {
@@ -97,14 +86,16 @@ void bind_lookups(nb::class_<NodeIds>& cls) {
          "to_internal",
          [](const NodeIds& ids, const Keys& given) {
            const auto keys = to_keys(given);
-           return make_numbers(keys.size(), [&](Out out) { ids.to_internal(keys.column(), out); });
+           return make_array<std::int64_t>(keys.size(),
+                                           [&](Out out) { ids.to_internal(keys.column(), out); });
          },
          "keys"_a)
       .def(
           "find",
           [](const NodeIds& ids, const Keys& given) {
             const auto keys = to_keys(given);
-            return make_numbers(keys.size(), [&](Out out) { ids.find(keys.column(), out); });
+            return make_array<std::int64_t>(keys.size(),
+                                            [&](Out out) { ids.find(keys.column(), out); });
           },
           "keys"_a);
 }
@@ -115,7 +106,7 @@ void bind_node_ids_part(nb::module_& module) {
       .def(
           "to_external",
           [](const NodeIds& ids, const Numbers& nodes) {
-            return make_numbers(nodes.size(), [&](std::span<std::int64_t> out) {
+            return make_array<std::int64_t>(nodes.size(), [&](std::span<std::int64_t> out) {
               ids.to_external(to_span(nodes), out);
             });
           },
@@ -155,8 +146,8 @@ nb::class_<Map> bind_map(nb::module_& module, const char* name) {
           "find",
           [](const Map& self, const Keys& given) {
             const auto keys = to_keys(given);
-            return make_numbers(keys.size(),
-                                [&](std::span<NodeId> out) { self.find(keys.column(), out); });
+            return make_array<std::int64_t>(
+                keys.size(), [&](std::span<NodeId> out) { self.find(keys.column(), out); });
           },
           "keys"_a);
   return cls;

@@ -83,8 +83,6 @@ void bind_sampling_part(nb::module_& module) {
   module.def("sample_neighbors", &sample, "graph"_a, "seeds"_a, "times"_a, "options"_a);
 }
 
-using IdColumn = Column<std::int64_t>;
-
 WalkOptions make_walk_options(double p, double q, double restart, bool weighted,
                               const std::string& dead_end, const std::string& direction) {
   if (dead_end != "stay" && dead_end != "end")

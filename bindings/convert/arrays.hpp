@@ -61,6 +61,17 @@ auto to_numpy(std::vector<Item> values) {
   return nb::ndarray<nb::numpy, Item, nb::ndim<1>>(owned->data(), {owned->size()}, owner);
 }
 
+/// A new NumPy array of so many items, which fill(span of them) writes without the GIL.
+template <class Item, class Fill>
+auto make_array(std::size_t size, const Fill& fill) {
+  std::vector<Item> out(size);
+  {
+    const GilRelease release;
+    fill(std::span(out));
+  }
+  return to_numpy(std::move(out));
+}
+
 inline nb::dlpack::dtype to_dlpack(DType dtype) {
   using Code = nb::dlpack::dtype_code;
   Code code = Code::Int;

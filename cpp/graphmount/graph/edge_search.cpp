@@ -31,8 +31,8 @@ struct EdgeLists {
     if (outgoing) out = outgoing->range(source);
     if (incoming) in = incoming->range(destination);
     const bool takes_out = out && (!in || out->end - out->begin <= in->end - in->begin);
-    if (takes_out) return {&*outgoing, out->begin, out->end, destination, false};
-    return {&*incoming, in->begin, in->end, source, false};
+    if (takes_out) return {&*outgoing, *out, destination, false, {}};
+    return {&*incoming, *in, source, false, {}};
   }
 };
 

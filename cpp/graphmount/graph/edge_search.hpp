@@ -1,8 +1,9 @@
 // Whether there is an edge: lookups in neighbor lists, many of them under way at a time.
 //
-// A list that is sorted by neighbor is searched by halving, one that is sorted by time from its
-// beginning to its end. What a lookup does is wait for memory, so each goes one step further when
-// the others have had their turn. Whatever is followed is checked, as ListView does.
+// A list that is sorted by neighbor is searched line by line (`neighbor_search`), one that is
+// sorted by time from its beginning to its end. What a lookup does is wait for memory, so each goes
+// one step further when the others have had their turn. Whatever is looked at is checked, as
+// ListView does.
 #pragma once
 
 #include <algorithm>
@@ -14,6 +15,7 @@
 
 #include "graphmount/base/interrupt.hpp"
 #include "graphmount/graph/list_view.hpp"
+#include "graphmount/graph/neighbor_search.hpp"
 
 namespace graphmount {
 
@@ -23,31 +25,29 @@ namespace graphmount {
 void find_edges(const Graph& graph, std::span<const NodeId> sources,
                 std::span<const NodeId> destinations, std::span<std::uint8_t> out);
 
-/// The search for one node in one stretch of a list; `settle_lookups` says whether it is there.
+/// The search for one node in one list; `settle_lookups` says whether it is there.
 template <class Index>
 struct EdgeLookup {
   const ListView<Index>* lists;
-  EdgeId begin;
-  EdgeId end;
+  ListRange list;
   NodeId sought;
   bool is_found;
+  NeighborSearch<Index> search;
 };
 
 /// The most lookups under way at a time.
 inline constexpr std::size_t kMostLookups = 128;
-/// Stretches of this length are read from one end to the other: they are one or two cache lines.
-inline constexpr EdgeId kShortStretch = 16;
 
 /// Whether `sought`, which must be a node, is in a stretch, by reading all of it.
 template <class Index>
-bool is_in_stretch(const ListView<Index>& lists, EdgeId begin, EdgeId end, NodeId sought) {
+bool is_in_stretch(const ListView<Index>& lists, ListRange stretch, NodeId sought) {
   using Unsigned = std::make_unsigned_t<Index>;
   constexpr EdgeId kBlock = 1024;
   const Index* indices = lists.indices();
   const auto target = static_cast<Index>(sought);
   const auto last = static_cast<Unsigned>(lists.num_nodes() - 1);  // there is a node: `sought`
-  for (EdgeId first = begin; first < end; first += kBlock) {
-    const EdgeId stop = std::min(end, first + kBlock);
+  for (EdgeId first = stretch.begin; first < stretch.end; first += kBlock) {
+    const EdgeId stop = std::min(stretch.end, first + kBlock);
     // No way out of the loop, and numbers as wide as the entries: so the compiler compares several
     // at a time.
     Unsigned found = 0, damaged = 0;
@@ -63,43 +63,30 @@ bool is_in_stretch(const ListView<Index>& lists, EdgeId begin, EdgeId end, NodeI
   return false;
 }
 
-template <class Index>
-void prefetch_step(const EdgeLookup<Index>& lookup) {
-  const EdgeId length = lookup.end - lookup.begin;
-  if (length > kShortStretch) {
-    lookup.lists->prefetch_neighbor(lookup.begin + length / 2);
-  } else if (length > 0) {
-    lookup.lists->prefetch_neighbor(lookup.begin);
-    lookup.lists->prefetch_neighbor(lookup.end - 1);
-  }
-}
-
 /// Sets `is_found` of all lookups, of which there are at most kMostLookups.
 template <class Index>
 void settle_lookups(std::span<EdgeLookup<Index>> lookups, bool is_sorted_by_time) {
   std::array<std::uint8_t, kMostLookups> live;
   std::size_t num_live = 0;
   for (std::size_t i = 0; i < lookups.size(); ++i) {
-    if (!is_sorted_by_time) prefetch_step(lookups[i]);
-    live[num_live++] = static_cast<std::uint8_t>(i);
+    EdgeLookup<Index>& lookup = lookups[i];
+    lookup.is_found = false;
+    if (is_sorted_by_time) {
+      check_interrupt();  // a list may be long
+      lookup.is_found = is_in_stretch(*lookup.lists, lookup.list, lookup.sought);
+      continue;
+    }
+    lookup.search.start(lookup.lists->indices(), lookup.list, lookup.sought,
+                        lookup.lists->num_nodes());
+    if (!lookup.search.is_over()) live[num_live++] = static_cast<std::uint8_t>(i);
   }
   while (num_live > 0) {
     std::size_t left = 0;
     for (std::size_t i = 0; i < num_live; ++i) {
       EdgeLookup<Index>& lookup = lookups[live[i]];
-      const EdgeId length = lookup.end - lookup.begin;
-      if (is_sorted_by_time) check_interrupt();  // a list may be long
-      if (is_sorted_by_time || length <= kShortStretch) {
-        lookup.is_found = is_in_stretch(*lookup.lists, lookup.begin, lookup.end, lookup.sought);
-        continue;
-      }
-      // The first entry that is not below `sought` stays in the stretch.
-      const EdgeId middle = lookup.begin + length / 2;
-      const bool is_below = lookup.lists->neighbor(middle) < lookup.sought;
-      lookup.begin = is_below ? middle + 1 : lookup.begin;
-      lookup.end = is_below ? lookup.end : middle + 1;
-      prefetch_step(lookup);
-      live[left++] = live[i];
+      lookup.is_found = is_in_stretch(*lookup.lists, lookup.search.line(), lookup.sought);
+      if (!lookup.is_found && lookup.search.look(lookup.lists->indices()) == Found::kUnknown)
+        live[left++] = live[i];
     }
     num_live = left;
   }

@@ -27,14 +27,22 @@ class NeighborSearch {
     high_id_ = static_cast<NodeId>(num_nodes);
     node_ = node;
     num_looks_ = 0;
-    if (low_ < high_) aim(indices);
+    if (!is_over()) aim(indices);
   }
+
+  /// The entries that the next look is at, which must not be the last one.
+  ListRange line() const {
+    const EdgeId first = place_ / kLine * kLine;
+    return {std::max(low_, first), std::min(high_, first + kLine)};
+  }
+
+  /// Whether there is nothing to look at: the list is empty.
+  bool is_over() const { return low_ >= high_; }
 
   /// Looks at the line asked for; if that does not settle it, asks for the next.
   Found look(const Index* indices) {
-    if (low_ >= high_) return Found::kAbsent;
-    const EdgeId line = place_ / kLine * kLine;
-    const EdgeId begin = std::max(low_, line), end = std::min(high_, line + kLine);
+    if (is_over()) return Found::kAbsent;
+    const auto [begin, end] = line();
     const auto first = static_cast<NodeId>(indices[begin]);
     const auto last = static_cast<NodeId>(indices[end - 1]);
     if (node_ < first) {
@@ -48,7 +56,7 @@ class NeighborSearch {
       place_ = std::find(indices + begin, indices + end, wanted) - indices;
       return place_ < end ? Found::kPresent : Found::kAbsent;
     }
-    if (low_ >= high_) return Found::kAbsent;
+    if (is_over()) return Found::kAbsent;
     aim(indices);
     return Found::kUnknown;
   }

@@ -114,10 +114,8 @@ class NegativeTries {
 
   void look_up(std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) lists_.prefetch_range(tries_[i].kept);
-    for (std::size_t i = 0; i < count; ++i) {
-      const ListRange range = lists_.range(tries_[i].kept);
-      lookups_[i] = {&lists_, range.begin, range.end, tries_[i].other, false};
-    }
+    for (std::size_t i = 0; i < count; ++i)
+      lookups_[i] = {&lists_, lists_.range(tries_[i].kept), tries_[i].other, false, {}};
     settle_lookups(std::span(lookups_).first(count), is_sorted_by_time_);
   }
 

@@ -82,7 +82,7 @@ TEST(directions_may_be_of_different_dtypes) {
   CHECK(find(Graph(folder / "g.gl"), all_pairs(kNodes)) == expected(edges, kNodes, true));
 }
 
-TEST(searches_long_lists_by_halving) {
+TEST(searches_long_lists) {
   const TemporaryFolder folder;
   constexpr NodeId kNodes = 3000;
   Edges edges;

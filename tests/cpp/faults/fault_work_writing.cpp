@@ -70,6 +70,7 @@ std::string some_text() {
 
 void write_text_rows(const std::filesystem::path& source, const std::filesystem::path& path) {
   TextLayout layout;
+  layout.format.has_header = true;
   layout.outputs = {{TextType::kFloat32, {1, 2}}, {TextType::kNodeId, {0}}};
   TextReader reader("t.csv", std::make_unique<SourceFile>(source), layout, 1 << 16);
   FeatureWriter writer(path, {.dtype = DType::kFloat32, .rows = std::nullopt, .columns = 2});

@@ -39,7 +39,7 @@ class MissingDataError : public FileError {
   using FileError::FileError;
 };
 
-/// A system call failed. `code` is an errno value, also on Windows.
+/// A system call failed. `code` is an errno value.
 class IoError : public FileError {
  public:
   IoError(std::string path, const std::string& operation, int code);

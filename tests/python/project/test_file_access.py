@@ -121,7 +121,7 @@ CORE_RULES = {
         "block_file.cpp",
         "file_descriptor.cpp",
         "mapped_file.hpp",
-        "mapped_file_posix.cpp",
+        "mapped_file.cpp",
         "regular_file.cpp",
         "spill_file.cpp",
     },

@@ -1,8 +1,6 @@
 #include "graphmount/system/mapping/file_residency.hpp"
 
-#ifndef _WIN32
 #include <sys/resource.h>
-#endif
 
 namespace graphmount {
 namespace {
@@ -12,13 +10,9 @@ constexpr auto kLookInterval = std::chrono::seconds(1);
 }  // namespace
 
 std::int64_t num_page_waits() {
-#ifdef _WIN32
-  return 0;
-#else
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return usage.ru_majflt;
-#endif
 }
 
 bool FileResidency::is_all_resident() {

@@ -1,4 +1,4 @@
-// A file mapped into memory: the one place that knows about mmap and CreateFileMapping.
+// A file mapped into memory: the one place that maps files.
 //
 // A `MappedFile` owns one mapping and shares the open file with its siblings, so a mapping made
 // later by `map_again` shows the same file even if the path has been replaced by then. Three modes:
@@ -33,11 +33,9 @@ class MappedFile {
   /// Opens a regular file and maps all of it, guarded.
   static std::shared_ptr<MappedFile> open(const std::filesystem::path& path);
 
-#ifndef _WIN32
   /// Maps all of a regular file that somebody has open already, guarded. The descriptor stays
   /// theirs; `path` is what messages call the file.
   static std::shared_ptr<MappedFile> open(int descriptor, const std::filesystem::path& path);
-#endif
 
   /// Another mapping of the same open file. Where the system refuses a private mapping of this
   /// size, the result is a read-only one and `is_writable()` is false.
@@ -82,11 +80,9 @@ class MappedFile {
   /// a page fault would read whatever the system thinks is near as well.
   std::size_t read_start(std::span<std::byte> out) const;
 
-#ifndef _WIN32
   /// The same open file once more, with its own flags (those of open), also if the path has been
   /// replaced. None, and errno, where the system refuses.
   FileDescriptor open_again(int flags) const;
-#endif
 
   /// Tells the system how a range will be used. Ranges are clipped to the file.
   void advise(Advice advice, std::uint64_t offset, std::uint64_t bytes) const;
@@ -97,9 +93,7 @@ class MappedFile {
 
  private:
   struct OpenFile;
-#ifndef _WIN32
   static std::shared_ptr<MappedFile> map_opened(std::shared_ptr<OpenFile> file);
-#endif
   MappedFile(std::shared_ptr<const OpenFile> file, MapMode mode);
   void before_read() const;
 

@@ -1,15 +1,12 @@
 #include "graphmount/system/mapping/prefetch.hpp"
 
-#ifndef _WIN32
 #include <unistd.h>
-
-#include "graphmount/system/files/system_calls.hpp"
-#endif
 
 #include <algorithm>
 
 #include "graphmount/base/interrupt.hpp"
 #include "graphmount/base/types.hpp"
+#include "graphmount/system/files/system_calls.hpp"
 
 namespace graphmount {
 
@@ -39,8 +36,7 @@ std::uint64_t prefetch_ranges(const MappedFile& file, std::vector<ByteRange> ran
   return bytes;
 }
 
-void prefetch_memory([[maybe_unused]] std::span<const std::byte> bytes) {
-#ifndef _WIN32
+void prefetch_memory(std::span<const std::byte> bytes) {
   if (bytes.empty()) return;
   const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
   const auto begin = reinterpret_cast<std::uintptr_t>(bytes.data()) / page * page;
@@ -48,7 +44,6 @@ void prefetch_memory([[maybe_unused]] std::span<const std::byte> bytes) {
   // Only advice: what is not a mapping of a file has nothing to read.
   static_cast<void>(
       system_call::advise_memory(reinterpret_cast<void*>(begin), end - begin, MADV_WILLNEED));
-#endif
 }
 
 }  // namespace graphmount

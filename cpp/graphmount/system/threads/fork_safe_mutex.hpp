@@ -6,11 +6,9 @@
 // want a second one while holding it.
 #pragma once
 
-#include <mutex>
-
-#ifndef _WIN32
 #include <pthread.h>
-#endif
+
+#include <mutex>
 
 namespace graphmount {
 
@@ -19,21 +17,17 @@ namespace detail {
 template <class Tag>
 struct ForkSafeMutex {
   static inline constinit std::mutex mutex;
-#ifndef _WIN32
   // When the library is loaded, not when a thread first asks: a child that was forked in the
   // middle of that would wait for its end for ever.
   static inline const int registered =
       pthread_atfork([] { mutex.lock(); }, [] { mutex.unlock(); }, [] { mutex.unlock(); });
-#endif
 };
 
 }  // namespace detail
 
 template <class Tag>
 std::mutex& fork_safe_mutex() {
-#ifndef _WIN32
   static_cast<void>(&detail::ForkSafeMutex<Tag>::registered);  // or it would not be there
-#endif
   return detail::ForkSafeMutex<Tag>::mutex;
 }
 

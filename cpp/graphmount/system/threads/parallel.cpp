@@ -1,5 +1,7 @@
 #include "graphmount/system/threads/parallel.hpp"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -17,10 +19,6 @@
 #include <vector>
 
 #include "graphmount/base/interrupt.hpp"
-
-#ifndef _WIN32
-#include <pthread.h>
-#endif
 #ifdef __linux__
 #include <sched.h>
 #endif
@@ -222,12 +220,10 @@ std::atomic<Pool*> g_computing_pool = nullptr;
 std::atomic<Pool*> g_waiting_pool = nullptr;
 
 Pool& get_pool(std::atomic<Pool*>& pool) {
-#ifndef _WIN32
   [[maybe_unused]] static const int registered = pthread_atfork(nullptr, nullptr, [] {
     g_computing_pool = nullptr;
     g_waiting_pool = nullptr;
   });
-#endif
   Pool* current = pool;
   if (current != nullptr) return *current;
   auto* fresh = new Pool(&pool == &g_computing_pool);

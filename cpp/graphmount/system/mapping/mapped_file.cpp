@@ -1,4 +1,6 @@
-// MappedFile over mmap, with cachestat(2) for residency where the kernel has it (Linux 6.5).
+// With cachestat(2) for residency where the kernel has it (Linux 6.5).
+#include "graphmount/system/mapping/mapped_file.hpp"
+
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,7 +11,6 @@
 #include "graphmount/base/error.hpp"
 #include "graphmount/system/files/file_descriptor.hpp"
 #include "graphmount/system/files/regular_file.hpp"
-#include "graphmount/system/mapping/mapped_file.hpp"
 #include "graphmount/system/mapping/page_guard.hpp"
 
 #ifdef __linux__

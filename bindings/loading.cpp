@@ -34,10 +34,17 @@ struct PythonFeed {
   std::uint64_t num_hot, num_slots;
 };
 
-void make_feed(PythonFeed* self, const MountedFeatures& matrix, std::uint64_t memory,
-               double slot_share, std::uint64_t window, const IdColumn& trial,
+IdSpace to_space(const std::string& name) {
+  for (const IdSpace space : {IdSpace::kNodes, IdSpace::kEdges})
+    if (name == name_of(space)) return space;
+  throw std::invalid_argument("space is 'nodes' or 'edges', not '" + name + "'");
+}
+
+void make_feed(PythonFeed* self, const MountedFeatures& matrix, const std::string& space,
+               std::uint64_t memory, double slot_share, std::uint64_t window, const IdColumn& trial,
                const IdColumn& hottest, const std::string& dtype, const std::string& reader) {
-  const FeedOptions options{.memory = memory,
+  const FeedOptions options{.space = to_space(space),
+                            .memory = memory,
                             .slot_share = slot_share,
                             .window = window,
                             .trial = to_vector(trial),
@@ -77,19 +84,16 @@ class PythonPipeline {
 };
 
 void make_pipeline(PythonPipeline* self, std::shared_ptr<const Graph> graph,
-                   const std::vector<const PythonFeed*>& node_feeds,
-                   const std::vector<const PythonFeed*>& edge_feeds,
+                   const std::vector<const PythonFeed*>& feeds,
                    std::shared_ptr<const SeedSource> seeds, const SampleOptions& sample,
                    std::uint64_t first_batch, std::uint64_t window, std::uint64_t prefetch,
                    bool pin_memory) {
-  std::vector<PipelineTable> tables;
-  const auto add = [&](const PythonFeed& feed, bool of_edges) {
-    if (!feed.feed.is_here())
+  std::vector<std::shared_ptr<TableFeed>> tables;
+  for (const PythonFeed* feed : feeds) {
+    if (!feed->feed.is_here())
       throw std::logic_error("the caches are those of the process that this one was forked from");
-    tables.push_back({feed.feed.shared(), of_edges});
-  };
-  for (const PythonFeed* feed : node_feeds) add(*feed, false);
-  for (const PythonFeed* feed : edge_feeds) add(*feed, true);
+    tables.push_back(feed->feed.shared());
+  }
   const PipelineOptions options{.sample = sample,
                                 .first_batch = first_batch,
                                 .window = window,
@@ -172,7 +176,7 @@ void bind_loader_part(nb::module_& module) {
       .def_ro("feeds", &PipelineStats::feeds);
 
   nb::class_<PythonFeed>(module, "TableFeed")
-      .def("__init__", &make_feed, "matrix"_a, nb::kw_only(), "memory"_a, "slot_share"_a,
+      .def("__init__", &make_feed, "matrix"_a, nb::kw_only(), "space"_a, "memory"_a, "slot_share"_a,
            "window"_a, "trial"_a, "hottest"_a, "dtype"_a, "reader"_a, nb::keep_alive<1, 2>())
       .def_ro("num_hot", &PythonFeed::num_hot)
       .def_ro("num_slots", &PythonFeed::num_slots);
@@ -185,8 +189,8 @@ void bind_loader_part(nb::module_& module) {
 
   module.def("set_host_pinning", &set_host_pinning, "pin"_a, "unpin"_a);
   nb::class_<PythonPipeline>(module, "BatchPipeline", nb::is_weak_referenceable())
-      .def("__init__", &make_pipeline, nb::kw_only(), "graph"_a, "node_feeds"_a, "edge_feeds"_a,
-           "seeds"_a, "sample"_a, "first_batch"_a, "window"_a, "prefetch"_a, "pin_memory"_a)
+      .def("__init__", &make_pipeline, nb::kw_only(), "graph"_a, "feeds"_a, "seeds"_a, "sample"_a,
+           "first_batch"_a, "window"_a, "prefetch"_a, "pin_memory"_a)
       .def("next", &next_batch)
       .def("stop", &PythonPipeline::stop)
       .def("stats", [](const PythonPipeline& self) { return self.here().stats(); });

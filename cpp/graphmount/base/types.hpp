@@ -1,5 +1,5 @@
-// The words every other file shares: ids, element types, directions, and arithmetic on sizes that
-// notices overflow.
+// The words every other file shares: ids and their spaces, element types, directions, and
+// arithmetic on sizes that notices overflow.
 #pragma once
 
 #include <cstddef>
@@ -11,6 +11,14 @@ namespace graphmount {
 
 using NodeId = std::int64_t;
 using EdgeId = std::int64_t;
+
+/// What ids number. Each space has ids of its own from 0 on, and a table has a row for each id of
+/// one space.
+enum class IdSpace { kNodes, kEdges };
+
+constexpr std::string_view name_of(IdSpace space) {
+  return space == IdSpace::kEdges ? "edges" : "nodes";
+}
 
 /// Element type of a section. The numbers are part of the file format (docs/format.md).
 enum class DType : std::uint16_t {

@@ -8,6 +8,7 @@
 #include "graphmount/base/error.hpp"
 #include "graphmount/base/ids.hpp"
 #include "graphmount/base/interrupt.hpp"
+#include "graphmount/loading/rows/row_window.hpp"
 
 namespace graphmount {
 namespace {
@@ -29,23 +30,29 @@ void timed_wait(std::condition_variable& changed, std::unique_lock<std::mutex>& 
 
 /// Throws IdError unless the table has a row for each of the ids: what follows looks at none of
 /// them again.
-void require_rows(std::span<const std::int64_t> ids, const PipelineTable& table) {
-  const FeatureMatrix& matrix = table.feed->matrix();
+void require_rows(std::span<const std::int64_t> ids, const TableFeed& feed) {
+  const FeatureMatrix& matrix = feed.matrix();
   try {
     require_ids(ids, matrix.num_rows(), "row");
   } catch (const IdError& error) {
     throw IdError(matrix.mount().file().path() + ": " + error.what() +
                   "; the table has fewer rows than the graph has " +
-                  (table.of_edges ? "edges" : "nodes") + ": it is of another graph");
+                  std::string(name_of(feed.space())) + ": it is of another graph");
   }
+}
+
+/// The ids of a sample in one of the spaces: what it wants of a table.
+std::span<const std::int64_t> ids_of(const NeighborSample& sample, IdSpace space) {
+  return (space == IdSpace::kEdges ? sample.edge_ids : sample.nodes)->span();
 }
 
 }  // namespace
 
-BatchPipeline::BatchPipeline(std::shared_ptr<const Graph> graph, std::vector<PipelineTable> tables,
+BatchPipeline::BatchPipeline(std::shared_ptr<const Graph> graph,
+                             std::vector<std::shared_ptr<TableFeed>> feeds,
                              std::shared_ptr<const SeedSource> seeds, PipelineOptions options)
     : graph_(std::move(graph)),
-      tables_(std::move(tables)),
+      feeds_(std::move(feeds)),
       seeds_(std::move(seeds)),
       options_(std::move(options)),
       num_batches_(seeds_->num_batches()),
@@ -56,17 +63,17 @@ BatchPipeline::BatchPipeline(std::shared_ptr<const Graph> graph, std::vector<Pip
                                 std::to_string(RowWindow::kMostBatches) + " batches, not " +
                                 std::to_string(options_.window));
   if (options_.prefetch == 0) throw std::invalid_argument("prefetch must be at least 1");
-  for (const PipelineTable& table : tables_) {
+  for (const auto& feed : feeds_) {
     // The rows that a sweep has ready take the place of buffers that wait for the next batch.
-    pools_.emplace_back(table.feed->is_swept() ? 1 : options_.prefetch + 3, options_.pin_memory);
-    is_swept_ |= table.feed->is_swept();
+    pools_.emplace_back(feed->is_swept() ? 1 : options_.prefetch + 3, options_.pin_memory);
+    is_swept_ |= feed->is_swept();
     next_to_announce_.push_back(options_.first_batch);
   }
   take_feeds();
   try {
-    for (const PipelineTable& table : tables_) {
-      table.feed->abandon();
-      stats_.feeds.push_back(table.feed->stats());
+    for (const auto& feed : feeds_) {
+      feed->abandon();
+      stats_.feeds.push_back(feed->stats());
     }
     sampler_ = Thread([this] { guarded([this] { run_sampler(); }); });
     feeder_ = Thread([this] { guarded([this] { run_feeder(); }); });
@@ -77,15 +84,15 @@ BatchPipeline::BatchPipeline(std::shared_ptr<const Graph> graph, std::vector<Pip
 }
 
 void BatchPipeline::take_feeds() {
-  for (std::size_t i = 0; i < tables_.size(); ++i) {
-    if (tables_[i].feed->take()) continue;
-    while (i > 0) tables_[--i].feed->give_back();
+  for (std::size_t i = 0; i < feeds_.size(); ++i) {
+    if (feeds_[i]->take()) continue;
+    while (i > 0) feeds_[--i]->give_back();
     throw std::logic_error("another loop has the caches of this table; end it first");
   }
 }
 
 void BatchPipeline::free_feeds() noexcept {
-  for (const PipelineTable& table : tables_) table.feed->give_back();
+  for (const auto& feed : feeds_) feed->give_back();
 }
 
 BatchPipeline::~BatchPipeline() {
@@ -103,7 +110,7 @@ void BatchPipeline::stop() {
   const std::lock_guard ending(end_mutex_);
   if (has_ended_) return;
   if (feeder_.is_joinable())
-    for (const PipelineTable& table : tables_) table.feed->cancel();
+    for (const auto& feed : feeds_) feed->cancel();
   sampler_.join();
   feeder_.join();
   has_ended_ = true;
@@ -165,10 +172,10 @@ BatchPipeline::Sampled BatchPipeline::sample_batch(std::uint64_t number) const {
                   sample_neighbors(*graph_, seeds.nodes, seeds.times, sample),
                   std::move(seeds.ends),
                   {}};
-  for (const PipelineTable& table : tables_) {
-    const auto& ids = table.of_edges ? sampled.sample.edge_ids : sampled.sample.nodes;
-    require_rows(ids->span(), table);
-    sampled.cold.emplace_back(ids->span(), table.feed->hot());
+  for (const auto& feed : feeds_) {
+    const auto ids = ids_of(sampled.sample, feed->space());
+    require_rows(ids, *feed);
+    sampled.cold.emplace_back(ids, feed->hot());
   }
   return sampled;
 }
@@ -187,9 +194,9 @@ void BatchPipeline::run_feeder() {
     } catch (...) {  // one failure is enough
     }
   }
-  for (const PipelineTable& table : tables_) {
+  for (const auto& feed : feeds_) {
     try {
-      table.feed->abandon();
+      feed->abandon();
     } catch (...) {  // each has to wait for its reads, whatever happens to the others
       if (!failure) failure = std::current_exception();
     }
@@ -217,11 +224,11 @@ void BatchPipeline::load_batches(std::optional<Loading>& begun, std::optional<Lo
     begun.emplace(
         std::move(sampled->cold),
         LoadedBatch{sampled->number, std::move(sampled->sample), std::move(sampled->ends), {}, {}});
-    for (const PipelineTable& table : tables_) table.feed->arrive();
+    for (const auto& feed : feeds_) feed->arrive();
     start(*begun);
     finish(pending);
     pending.swap(begun);
-    for (const PipelineTable& table : tables_) table.feed->copy();
+    for (const auto& feed : feeds_) feed->copy();
     pending->state = Loading::State::kCopied;
     lock.lock();
     stats_.feed_seconds += seconds_since(start_time);
@@ -262,31 +269,28 @@ std::optional<BatchPipeline::Sampled> BatchPipeline::take_sampled(
 void BatchPipeline::divide_room(const NeighborSample& sample) {
   if (!is_swept_) return;
   const bool has_spare = ready_.size() + 1 < options_.prefetch;
-  for (const PipelineTable& table : tables_) {
-    const auto& ids = table.of_edges ? sample.edge_ids : sample.nodes;
-    table.feed->set_room(2 * ids->size() * table.feed->out_row_bytes(), has_spare);
-  }
+  for (const auto& feed : feeds_)
+    feed->set_room(2 * ids_of(sample, feed->space()).size() * feed->out_row_bytes(), has_spare);
 }
 
 /// Tells each table of the batches ahead, as far as it has room for them.
 void BatchPipeline::announce() {
-  for (std::size_t i = 0; i < tables_.size(); ++i) {
+  for (std::size_t i = 0; i < feeds_.size(); ++i) {
     for (const Sampled& sampled : sampled_) {
       if (sampled.number < next_to_announce_[i]) continue;
-      if (!tables_[i].feed->announce(sampled.cold[i])) break;
+      if (!feeds_[i]->announce(sampled.cold[i])) break;
       ++next_to_announce_[i];
     }
   }
 }
 
 void BatchPipeline::start(Loading& loading) {
-  for (std::size_t i = 0; i < tables_.size(); ++i) {
-    TableFeed& feed = *tables_[i].feed;
-    const NeighborSample& sample = loading.batch.sample;
-    const auto& ids = tables_[i].of_edges ? sample.edge_ids : sample.nodes;
-    loading.batch.rows.push_back(pools_[i].take(ids->size() * feed.out_row_bytes()));
-    loading.batch.num_rows.push_back(ids->size());
-    feed.start(ids->span(), loading.cold[i], loading.batch.rows.back().data());
+  for (std::size_t i = 0; i < feeds_.size(); ++i) {
+    TableFeed& feed = *feeds_[i];
+    const auto ids = ids_of(loading.batch.sample, feed.space());
+    loading.batch.rows.push_back(pools_[i].take(ids.size() * feed.out_row_bytes()));
+    loading.batch.num_rows.push_back(ids.size());
+    feed.start(ids, loading.cold[i], loading.batch.rows.back().data());
   }
 }
 
@@ -294,11 +298,11 @@ void BatchPipeline::start(Loading& loading) {
 void BatchPipeline::finish(std::optional<Loading>& loading) {
   if (!loading) return;
   loading->state = Loading::State::kFinishing;
-  for (const PipelineTable& table : tables_) table.feed->finish();
+  for (const auto& feed : feeds_) feed->finish();
   {
     const std::lock_guard lock(mutex_);
     ++stats_.batches;
-    for (std::size_t i = 0; i < tables_.size(); ++i) stats_.feeds[i] = tables_[i].feed->stats();
+    for (std::size_t i = 0; i < feeds_.size(); ++i) stats_.feeds[i] = feeds_[i]->stats();
     ready_.push_back(std::move(loading->batch));
     divide_room(ready_.back().sample);
   }

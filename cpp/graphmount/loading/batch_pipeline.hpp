@@ -26,12 +26,6 @@
 
 namespace graphmount {
 
-/// A table whose rows go with every batch.
-struct PipelineTable {
-  std::shared_ptr<TableFeed> feed;
-  bool of_edges = false;  // rows by edge id, not by node
-};
-
 struct PipelineOptions {
   SampleOptions sample;           // its key is that of the epoch
   std::uint64_t first_batch = 0;  // where to begin: for going on in the middle of an epoch
@@ -66,7 +60,7 @@ class BatchPipeline {
  public:
   /// Throws std::logic_error if another pipeline has one of the feeds, std::invalid_argument, and
   /// ThreadError; the feeds are free again then.
-  BatchPipeline(std::shared_ptr<const Graph> graph, std::vector<PipelineTable> tables,
+  BatchPipeline(std::shared_ptr<const Graph> graph, std::vector<std::shared_ptr<TableFeed>> feeds,
                 std::shared_ptr<const SeedSource> seeds, PipelineOptions options);
   ~BatchPipeline();
   BatchPipeline(const BatchPipeline&) = delete;
@@ -115,7 +109,7 @@ class BatchPipeline {
   void guarded(const Work& work);
 
   std::shared_ptr<const Graph> graph_;
-  std::vector<PipelineTable> tables_;
+  std::vector<std::shared_ptr<TableFeed>> feeds_;  // of the tables whose rows go with every batch
   std::shared_ptr<const SeedSource> seeds_;
   PipelineOptions options_;
   std::uint64_t num_batches_;                    // of the whole epoch

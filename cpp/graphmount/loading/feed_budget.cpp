@@ -68,11 +68,11 @@ FeedBudget divide_memory(const FeedNeeds& needs) {
       budget.depth = static_cast<unsigned>(long_depth);
       budget.has_long_reads = true;
     }
-    const std::size_t row_books = RowSweep::book_bytes(kSweepThreads, 1);
+    const std::size_t row_books = RowSweep::book_bytes(kReadersPerFeed, 1);
     budget.chunk_rows = std::clamp(
         static_cast<std::size_t>(std::min(kMostChunkBytes / row_bytes, memory / 64 / row_books)),
         kLeastChunkRows, kMostChunkRows);
-    set_hot(take(for_rows, RowSweep::book_bytes(kSweepThreads, budget.chunk_rows)));
+    set_hot(take(for_rows, RowSweep::book_bytes(kReadersPerFeed, budget.chunk_rows)));
     return budget;
   }
   if (wanted_slots == 0 || RowWindow::bytes_for(1, needs.num_rows, 1) > most_books) return budget;

@@ -39,7 +39,7 @@ struct FeedBudget {
 };
 
 inline constexpr unsigned kLeastDepth = 16;
-inline constexpr std::size_t kSweepThreads = 2;
+inline constexpr std::size_t kReadersPerFeed = 2;  // for two batches or chunks under way
 inline constexpr std::size_t kLeastChunkRows = 256;
 
 FeedBudget divide_memory(const FeedNeeds& needs);

@@ -220,8 +220,7 @@ class BatchLoader(ABC):
         self._stop()
         pipeline = _core.BatchPipeline(
             graph=graph,
-            node_feeds=[feed.core for feed in self._feeds if feed.space == "nodes"],
-            edge_feeds=[feed.core for feed in self._feeds if feed.space == "edges"],
+            feeds=[feed.core for feed in self._feeds],
             seeds=seeds,
             sample=sample,
             first_batch=first,

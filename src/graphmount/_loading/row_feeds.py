@@ -94,6 +94,7 @@ def make_feeds(
             )
         return _core.TableFeed(
             store._open(),  # noqa: SLF001
+            space=space,
             memory=share,
             slot_share=SLOT_SHARE,
             window=window,

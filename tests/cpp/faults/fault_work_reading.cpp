@@ -124,7 +124,7 @@ Bytes take_batches(const std::shared_ptr<const Graph>& graph,
   const auto seeds = std::make_shared<NodeSeeds>(nodes, std::vector<std::int64_t>{}, 60);
   Bytes all;
   try {
-    BatchPipeline pipeline(graph, {{feed, false}}, seeds, options);
+    BatchPipeline pipeline(graph, {feed}, seeds, options);
     for (LoadedBatch batch;
          pipeline.next(batch, std::chrono::seconds(90)) == BatchPipeline::Next::kBatch;) {
       const std::byte* const rows = batch.rows[0].data();

@@ -132,12 +132,13 @@ TEST(a_table_with_too_few_rows_is_refused_before_it_is_read) {
     writer.append(std::as_bytes(std::span(values)));
     writer.finish();
   };
-  for (const bool of_edges : {false, true}) {
+  for (const IdSpace space : {IdSpace::kNodes, IdSpace::kEdges}) {
     for (const std::uint64_t memory : {0, 100, 100'000}) {
       write(10);
       const FeatureMatrix matrix(folder / "x.gd");
       // Hot rows that are not the first are found by a bitmap, which ends with the last row.
       FeedOptions feed_options;
+      feed_options.space = space;
       feed_options.memory = memory;
       feed_options.slot_share = 0.5;
       feed_options.hottest = {7, 3};
@@ -145,13 +146,13 @@ TEST(a_table_with_too_few_rows_is_refused_before_it_is_read) {
       const auto seeds = std::make_shared<HeldSeeds>(kBatches);
       PipelineOptions options;
       options.sample.fanouts = {kAllNeighbors};
-      BatchPipeline pipeline(graph, {{feed, of_edges}}, seeds, options);
+      BatchPipeline pipeline(graph, {feed}, seeds, options);
       LoadedBatch batch;
       const auto take_all = [&] {
         while (pipeline.next(batch, kPatience) == BatchPipeline::Next::kBatch) {
         }
       };
-      CHECK_THROWS_WITH(take_all(), IdError, of_edges ? "edges" : "nodes");
+      CHECK_THROWS_WITH(take_all(), IdError, space == IdSpace::kEdges ? "edges" : "nodes");
     }
   }
 }

@@ -161,8 +161,7 @@ class Stress {
     if (pipeline_) pipeline_->stop();
     // One that is not stopped has the feeds, and nobody else gets them.
     pipeline_ = std::make_shared<BatchPipeline>(
-        graph_, std::vector<PipelineTable>{{feeds_[choice() % feeds_.size()], false}},
-        std::make_shared<Seeds>(), options);
+        graph_, std::vector{feeds_[choice() % feeds_.size()]}, std::make_shared<Seeds>(), options);
   }
 
   void take(std::mt19937& choice) {
@@ -300,8 +299,8 @@ TEST(a_feed_has_one_pipeline) {
   PipelineOptions options;
   options.sample.fanouts = {4};
   const auto begin = [&] {
-    return std::make_unique<BatchPipeline>(graph, std::vector<PipelineTable>{{feed, false}},
-                                           std::make_shared<Seeds>(), options);
+    return std::make_unique<BatchPipeline>(graph, std::vector{feed}, std::make_shared<Seeds>(),
+                                           options);
   };
   const auto first = begin();
   CHECK_THROWS_WITH(begin(), std::logic_error, "another loop has the caches");

@@ -36,6 +36,9 @@ struct RequestLimits {
   std::uint64_t most_bytes = 0;   // a multiple of a block
 };
 
+/// What a disk reads at least.
+inline constexpr std::uint64_t kDiskBlockBytes = 4096;
+
 /// The limits for a file that is read in blocks of this size. `is_dense` if nearly all blocks are
 /// wanted: the longer a request is, the less processor time its blocks take.
 inline RequestLimits limits_for(std::uint64_t block_bytes, bool is_dense = false) {

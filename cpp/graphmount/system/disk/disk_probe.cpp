@@ -6,10 +6,8 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <exception>
 #include <stdexcept>
 #include <system_error>
-#include <vector>
 
 #include "graphmount/base/error.hpp"
 #include "graphmount/base/random.hpp"
@@ -18,7 +16,7 @@
 #include "graphmount/system/threads/parallel.hpp"
 
 #ifdef __linux__
-#include "graphmount/system/disk/uring.hpp"
+#include "graphmount/system/disk/ring_reads.hpp"
 #endif
 
 namespace graphmount {
@@ -220,54 +218,24 @@ std::uint64_t DiskProbe::run_pread(const ProbeOptions& options, Places& places) 
 #ifdef __linux__
 
 std::uint64_t DiskProbe::run_uring(const ProbeOptions& options, Places& places) const {
-  // Each wait is a system call and a switch; as many of the reads stay in flight as for rows.
-  const unsigned wait_for = std::max(1U, options.depth / 8);
-  const auto read_bytes = static_cast<std::uint32_t>(options.read_bytes);
-  Buffer<std::byte> memory = read_memory(options.depth, options.read_bytes);
-  std::vector<std::uint64_t> offsets(options.depth);  // by slot
-  std::vector<std::uint32_t> free;
-  for (unsigned slot = 0; slot < options.depth; ++slot) free.push_back(slot);
-  const auto memory_of = [&](std::uint64_t slot) { return memory.data() + slot * read_bytes; };
   std::uint64_t reads = 0;
+  const auto next = [&](std::size_t, RingRead& read) {
+    std::uint64_t block = 0;
+    if (!places.next(block)) return false;
+    read = {block * options.read_bytes, options.read_bytes, options.read_bytes};
+    return true;
+  };
+  const auto done = [&](std::size_t, const RingRead& read, const std::byte* bytes) {
+    check(bytes, read.offset, read.bytes);
+    ++reads;
+  };
   try {
-    Uring ring(options.depth, blocks_->descriptor(), memory.span());
-    std::exception_ptr failure;
-    bool has_more = true;
+    RingReads ring(*blocks_, options.depth, options.read_bytes);
     places.start();
-    while (has_more || free.size() < options.depth) {
-      while (has_more && !free.empty()) {
-        std::uint64_t block = 0;
-        has_more = places.next(block);
-        if (!has_more) break;
-        const std::uint32_t slot = free.back();
-        free.pop_back();
-        offsets[slot] = block * read_bytes;
-        ring.queue_read(offsets[slot], memory_of(slot), read_bytes, slot);
-      }
-      const auto in_flight = static_cast<unsigned>(options.depth - free.size());
-      if (in_flight == 0) break;
-      ring.submit_and_wait(std::min(wait_for, in_flight));
-      for (Uring::Completion completion{}; ring.take(completion);) {
-        const auto slot = static_cast<std::uint32_t>(completion.tag);
-        free.push_back(slot);
-        try {
-          const std::int32_t result = completion.result;
-          const bool is_error = result < 0 && result != -EAGAIN && result != -EINTR;
-          if (is_error) throw IoError(file_->path(), "cannot be read by io_uring", -result);
-          if (result < 0 || static_cast<std::uint32_t>(result) < read_bytes)
-            blocks_->read(offsets[slot], memory_of(slot), read_bytes, read_bytes);
-          check(memory_of(slot), offsets[slot], read_bytes);
-          ++reads;
-        } catch (...) {
-          // What is in flight is waited for first.
-          if (!failure) failure = std::current_exception();
-          has_more = false;
-        }
-      }
-    }
-    if (failure) std::rethrow_exception(failure);
-  } catch (const std::system_error& error) {
-    throw IoError(file_->path(), "cannot be read by io_uring", error.code().value());
+    // As many of the reads stay in flight as for rows.
+    ring.run(std::max(1U, options.depth / 8), next, done);
+  } catch (const IoError& error) {
+    throw IoError(file_->path(), "cannot be read by io_uring", error.code());
   }
   return reads;
 }

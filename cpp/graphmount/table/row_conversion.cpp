@@ -66,12 +66,14 @@ void scale_values(const std::byte* row, std::byte* out, std::uint64_t columns,
 
 using Convert = void (*)(const std::byte*, std::byte*, std::uint64_t, const float*);
 
+/// To floats from anything, to integers from those whose values all fit.
 template <class From, class To>
-Convert integers() {
+Convert conversion() {
   using Value = decltype(value_of(From{}));
-  if constexpr (std::is_same_v<From, Bool>) {
+  if constexpr (std::is_floating_point_v<To> ||
+                (std::is_integral_v<To> && std::is_same_v<From, Bool>)) {
     return &convert_values<From, To>;
-  } else if constexpr (std::is_integral_v<Value>) {
+  } else if constexpr (std::is_integral_v<To> && std::is_integral_v<Value>) {
     if constexpr (std::in_range<To>(std::numeric_limits<Value>::min()) &&
                   std::in_range<To>(std::numeric_limits<Value>::max()))
       return &convert_values<From, To>;
@@ -79,52 +81,38 @@ Convert integers() {
   return nullptr;
 }
 
-template <class From>
-Convert find_from(DType to) {
-  switch (to) {
+/// What `use` gives for a value of the type that a dtype has here.
+template <class Use>
+Convert with_type_of(DType dtype, const Use& use) {
+  switch (dtype) {
     case DType::kFloat32:
-      return &convert_values<From, float>;
+      return use(float{});
     case DType::kFloat64:
-      return &convert_values<From, double>;
+      return use(double{});
+    case DType::kFloat16:
+      return use(Float16{});
+    case DType::kBFloat16:
+      return use(BFloat16{});
     case DType::kInt8:
-      return integers<From, std::int8_t>();
+      return use(std::int8_t{});
     case DType::kInt16:
-      return integers<From, std::int16_t>();
+      return use(std::int16_t{});
     case DType::kInt32:
-      return integers<From, std::int32_t>();
+      return use(std::int32_t{});
     case DType::kInt64:
-      return integers<From, std::int64_t>();
+      return use(std::int64_t{});
     case DType::kUInt8:
-      return integers<From, std::uint8_t>();
-    default:
-      return nullptr;
+      return use(std::uint8_t{});
+    case DType::kBool:
+      return use(Bool{});
   }
+  return nullptr;
 }
 
 Convert find_conversion(DType from, DType to) {
-  switch (from) {
-    case DType::kFloat32:
-      return find_from<float>(to);
-    case DType::kFloat64:
-      return find_from<double>(to);
-    case DType::kFloat16:
-      return find_from<Float16>(to);
-    case DType::kBFloat16:
-      return find_from<BFloat16>(to);
-    case DType::kInt8:
-      return find_from<std::int8_t>(to);
-    case DType::kInt16:
-      return find_from<std::int16_t>(to);
-    case DType::kInt32:
-      return find_from<std::int32_t>(to);
-    case DType::kInt64:
-      return find_from<std::int64_t>(to);
-    case DType::kUInt8:
-      return find_from<std::uint8_t>(to);
-    case DType::kBool:
-      return find_from<Bool>(to);
-  }
-  return nullptr;
+  return with_type_of(from, [&]<class From>(From) {
+    return with_type_of(to, []<class To>(To) { return conversion<From, To>(); });
+  });
 }
 
 }  // namespace

@@ -19,12 +19,6 @@ namespace {
 constexpr std::uint64_t kStagingBytes = std::uint64_t{8} << 20;  // for rows that are converted
 constexpr std::size_t kMostIdle = 4;                             // readers kept for a matrix
 
-/// Least rows that are worth handing to a thread.
-std::int64_t least_rows(std::uint64_t row_bytes) {
-  constexpr std::uint64_t kLeastBytes = 1 << 16;
-  return static_cast<std::int64_t>(kLeastBytes / (row_bytes + 1) + 1);
-}
-
 /// What a call needs besides its reader, kept for the next.
 struct GatherMemory {
   RowOrder order;
@@ -52,9 +46,7 @@ class FeatureGather::Lease {
         owner.idle_.erase(found);
       }
     }
-    if (reader_) return;
-    reader_ = kind == ReaderKind::kAuto ? make_disk_reader(*owner.matrix_)
-                                        : make_row_reader(*owner.matrix_, kind);
+    if (!reader_) reader_ = make_row_reader(*owner.matrix_, kind);
   }
 
   RowReader& reader() const { return *reader_; }
@@ -70,8 +62,7 @@ class FeatureGather::Lease {
   std::unique_ptr<RowReader> reader_;
 };
 
-FeatureGather::FeatureGather(const FeatureMatrix& matrix)
-    : matrix_(&matrix), residency_(matrix.mount().file()) {
+FeatureGather::FeatureGather(const FeatureMatrix& matrix) : matrix_(&matrix) {
   idle_.reserve(kMostIdle);
 }
 
@@ -103,8 +94,7 @@ void FeatureGather::gather(std::span<const std::int64_t> ids, DType dtype, std::
                                 std::to_string(conversion.out_bytes()));
   // Rows without columns have no bytes to copy, and perhaps nowhere to copy them to.
   if (matrix_->row_bytes() == 0) return matrix_->mount().file().require_intact();
-  if (kind == ReaderKind::kMapped || (kind == ReaderKind::kAuto && residency_.is_all_resident()))
-    return gather_mapped(ids, conversion, out.data());
+  if (reads_mapping(*matrix_, kind)) return gather_mapped(ids, conversion, out.data());
   Lease lease(*this, kind);
   const std::size_t at_once = RowOrder::most_ids(matrix_->num_rows());
   for (std::size_t at = 0; at < ids.size(); at += at_once)

@@ -13,7 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include "graphmount/system/mapping/file_residency.hpp"
 #include "graphmount/table/feature_matrix.hpp"
 #include "graphmount/table/reading/row_reader.hpp"
 #include "graphmount/table/row_conversion.hpp"
@@ -46,7 +45,6 @@ class FeatureGather {
                    std::byte* out, RowReader& reader) const;
 
   const FeatureMatrix* matrix_;
-  mutable FileResidency residency_;
   mutable std::vector<Idle> idle_;  // readers that wait for the next call
   mutable std::shared_ptr<const std::vector<float>> scales_;
 };

@@ -12,21 +12,21 @@ class MappedRows final : public RowReader {
   explicit MappedRows(const FeatureMatrix& matrix) : matrix_(&matrix) {}
 
   void read(std::span<const RowRead> reads) override {
-    constexpr std::size_t kAhead = 8;              // rows fetched while others are copied
-    constexpr std::int64_t kLeastBytes = 1 << 16;  // worth handing to a thread
+    constexpr std::size_t kAhead = 8;  // rows fetched while others are copied
     const std::uint64_t row_bytes = matrix_->row_bytes();
     // Rows without bytes need not have anywhere to go.
     const auto count = row_bytes == 0 ? 0 : static_cast<std::int64_t>(reads.size());
-    const std::int64_t least = kLeastBytes / (static_cast<std::int64_t>(row_bytes) + 1) + 1;
     matrix_->mount().file().read_guarded([&] {
       const auto* rows = matrix_->mount().data<std::byte>(matrix_->matrix());
-      parallel_for(count, balanced_grain(count, least), [&](std::int64_t begin, std::int64_t end) {
-        const auto last = static_cast<std::size_t>(end);
-        for (auto i = static_cast<std::size_t>(begin); i < last; ++i) {
-          if (i + kAhead < last) prefetch_row(rows + reads[i + kAhead].row * row_bytes, row_bytes);
-          std::memcpy(reads[i].out, rows + reads[i].row * row_bytes, row_bytes);
-        }
-      });
+      parallel_for(count, balanced_grain(count, least_rows(row_bytes)),
+                   [&](std::int64_t begin, std::int64_t end) {
+                     const auto last = static_cast<std::size_t>(end);
+                     for (auto i = static_cast<std::size_t>(begin); i < last; ++i) {
+                       if (i + kAhead < last)
+                         prefetch_row(rows + reads[i + kAhead].row * row_bytes, row_bytes);
+                       std::memcpy(reads[i].out, rows + reads[i].row * row_bytes, row_bytes);
+                     }
+                   });
     });
     stats_.rows += reads.size();
   }

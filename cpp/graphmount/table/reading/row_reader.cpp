@@ -3,7 +3,6 @@
 #include <cerrno>
 
 #include "graphmount/base/error.hpp"
-#include "graphmount/system/mapping/file_residency.hpp"
 #include "graphmount/table/reading/mapped_rows.hpp"
 #include "graphmount/table/reading/pread_rows.hpp"
 #include "graphmount/table/reading/uring_rows.hpp"
@@ -14,13 +13,10 @@ namespace {
 class AutoRows final : public RowReader {
  public:
   AutoRows(const FeatureMatrix& matrix, const ReaderOptions& options)
-      : matrix_(&matrix),
-        options_(options),
-        residency_(matrix.mount().file()),
-        mapped_(make_mapped_rows(matrix)) {}
+      : matrix_(&matrix), options_(options), mapped_(make_mapped_rows(matrix)) {}
 
   void read(std::span<const RowRead> reads) override {
-    if (residency_.is_all_resident())
+    if (reads_mapping(*matrix_, ReaderKind::kAuto))
       mapped_->read(reads);
     else
       read_from_disk(reads);
@@ -47,7 +43,6 @@ class AutoRows final : public RowReader {
 
   const FeatureMatrix* matrix_;
   ReaderOptions options_;
-  FileResidency residency_;
   std::unique_ptr<RowReader> mapped_;
   std::unique_ptr<RowReader> disk_;  // made when it is needed
 };

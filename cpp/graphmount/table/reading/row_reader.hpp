@@ -85,6 +85,11 @@ struct ReaderOptions {
   static constexpr unsigned kMostDepth = 256;
 };
 
+/// Whether a reader of this kind would now copy from the mapping.
+inline bool reads_mapping(const FeatureMatrix& matrix, ReaderKind kind) {
+  return kind == ReaderKind::kMapped || (kind == ReaderKind::kAuto && matrix.is_in_memory());
+}
+
 /// `matrix` must outlive the reader. Throws IoError where a reader of this kind is not to be had.
 std::unique_ptr<RowReader> make_row_reader(const FeatureMatrix& matrix, ReaderKind kind,
                                            const ReaderOptions& options = {});

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "graphmount/base/digit_sort.hpp"
 #include "graphmount/base/error.hpp"
 #include "graphmount/system/memory/buffer.hpp"
 #include "graphmount/system/threads/parallel.hpp"
@@ -195,16 +196,15 @@ class Builder final : public ListBuilder {
         });
     }
     thread_local std::vector<EntryType> scratch;
-    thread_local std::vector<std::size_t> next;
+    thread_local std::vector<std::uint32_t> begins;
     if (scratch.size() < entries.size()) scratch.resize(entries.size());
     std::span<EntryType> from = entries, to = std::span(scratch).first(entries.size());
     const auto sort_by = [&](int shift, int bits) {
       const std::uint64_t mask = (std::uint64_t{1} << bits) - 1;
-      next.assign(static_cast<std::size_t>(mask) + 1, 0);
-      for (const EntryType& entry : from) ++next[(entry.key >> shift) & mask];
-      std::size_t total = 0;
-      for (std::size_t& place : next) total += std::exchange(place, total);
-      for (const EntryType& entry : from) to[next[(entry.key >> shift) & mask]++] = entry;
+      sort_by_digit(
+          from.size(), static_cast<std::size_t>(mask) + 1, begins,
+          [=](std::size_t i) { return (from[i].key >> shift) & mask; },
+          [=](std::size_t i, std::size_t place) { to[place] = from[i]; });
       std::swap(from, to);
     };
     const int neighbor_bits = std::max(1, num_bits(options_.largest_neighbor));

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "graphmount/base/digit_sort.hpp"
 #include "graphmount/base/error.hpp"
 #include "graphmount/system/threads/parallel.hpp"
 
@@ -156,23 +157,20 @@ void RowScatter::collect(std::span<const std::int64_t> destinations,
   num_records_ += destinations.size();
 }
 
-// Fills order_ and bucket_begins_ by counting; records of one bucket keep the order of the source.
+// Fills order_ and bucket_begins_; records of one bucket keep the order of the source.
 void RowScatter::sort_records() {
-  const auto bucket_of = [&](std::uint64_t i) {
+  const auto bucket_of = [records = records_.get(), bytes = record_bytes_,
+                          shift = bucket_shift_](std::size_t i) {
     std::uint64_t node = 0;
-    std::memcpy(&node, records_.get() + i * record_bytes_, sizeof node);
-    return node >> bucket_shift_;
+    std::memcpy(&node, records + i * bytes, sizeof node);
+    return node >> shift;
   };
   const std::uint64_t num_buckets = end_ == 0 ? 0 : ((end_ - 1) >> bucket_shift_) + 1;
   if (!order_) order_ = std::make_unique_for_overwrite<std::uint32_t[]>(capacity_);
-  bucket_begins_.assign(num_buckets + 1, 0);
-  for (std::uint64_t i = 0; i < num_records_; ++i) ++bucket_begins_[bucket_of(i) + 1];
-  for (std::uint64_t b = 0; b < num_buckets; ++b) bucket_begins_[b + 1] += bucket_begins_[b];
-  // Each begin moves on to its end, which is the next one's begin; then all move back by one.
-  for (std::uint64_t i = 0; i < num_records_; ++i)
-    order_[bucket_begins_[bucket_of(i)]++] = static_cast<std::uint32_t>(i);
-  for (std::uint64_t b = num_buckets; b > 0; --b) bucket_begins_[b] = bucket_begins_[b - 1];
-  bucket_begins_[0] = 0;
+  sort_by_digit(num_records_, num_buckets, bucket_begins_, bucket_of,
+                [order = order_.get()](std::size_t i, std::size_t place) {
+                  order[place] = static_cast<std::uint32_t>(i);
+                });
 }
 
 void RowScatter::spill_records() {

@@ -27,17 +27,18 @@ class EdgeBlock {
   /// The entries of the rows [begin, end) of a source.
   template <class Source>
   EdgeBlock(const Source& source, std::size_t begin, std::size_t end, EntryParts parts)
-      : parts_(parts) {
+      : item_bytes_{0, parts.rows ? sizeof(std::uint64_t) : 0, parts.weights ? sizeof(float) : 0,
+                    parts.times ? sizeof(std::int64_t) : 0} {
     const std::size_t most = (end - begin) * static_cast<std::size_t>(source.entries_per_row());
-    if (!fill(source, begin, end, most, narrow_)) {
-      narrow_.release();
-      fill(source, begin, end, most, wide_);
+    if (!fill<NarrowPair>(source, begin, end, most)) {
+      parts_[EntryPart::kPairs].release();
+      fill<WidePair>(source, begin, end, most);
     }
   }
 
   std::size_t size() const { return count_; }
   std::size_t bytes() const;
-  bool is_wide() const { return !wide_.empty(); }
+  bool is_wide() const { return item_bytes_[EntryPart::kPairs] == sizeof(WidePair); }
   std::uint64_t largest_owner() const { return largest_owner_; }
   std::uint64_t largest_neighbor() const { return largest_neighbor_; }
   std::uint64_t largest_row() const { return largest_row_; }
@@ -46,31 +47,40 @@ class EdgeBlock {
 
   /// Those below need a partition.
   std::size_t cell_begin(std::size_t cell) const { return begins_[cell]; }
-  EdgePiece piece(std::size_t first_cell, std::size_t end_cell) const;
+  EdgePiece piece(std::size_t first_cell, std::size_t end_cell) const {
+    return make_piece(begins_[first_cell], begins_[end_cell]);
+  }
   /// All entries.
   EdgePiece piece() const { return make_piece(0, count_); }
 
  private:
   EdgePiece make_piece(std::size_t begin, std::size_t end) const;
 
+  template <class Item>
+  Item* items(std::size_t part) {
+    return reinterpret_cast<Item*>(parts_[part].data());
+  }
+
   // False if an id does not fit.
-  template <class Source, class Pair>
-  bool fill(const Source& source, std::size_t begin, std::size_t end, std::size_t most,
-            Buffer<Pair>& pairs) {
+  template <class Pair, class Source>
+  bool fill(const Source& source, std::size_t begin, std::size_t end, std::size_t most) {
     using Id = decltype(Pair::owner);
-    pairs.resize(most);
-    if (parts_.rows) wide_rows_.resize(most);
-    if (parts_.weights) weights_.resize(most);
-    if (parts_.times) times_.resize(most);
+    item_bytes_[EntryPart::kPairs] = sizeof(Pair);
+    for (std::size_t part = 0; part < EntryPart::kCount; ++part)
+      parts_[part].resize(most * item_bytes_[part]);
+    auto* const pairs = items<Pair>(EntryPart::kPairs);
+    auto* const rows = items<std::uint64_t>(EntryPart::kRows);
+    auto* const weights = items<float>(EntryPart::kWeights);
+    auto* const times = items<std::int64_t>(EntryPart::kTimes);
     std::uint64_t largest_owner = 0, largest_neighbor = 0;
     std::size_t count = 0;
     source.for_each(begin, end, [&](const ListEntry& entry) {
       largest_owner = std::max(largest_owner, entry.owner);
       largest_neighbor = std::max(largest_neighbor, entry.neighbor);
       pairs[count] = {static_cast<Id>(entry.owner), static_cast<Id>(entry.neighbor)};
-      if (parts_.rows) wide_rows_[count] = entry.row;
-      if (parts_.weights) weights_[count] = entry.weight;
-      if (parts_.times) times_[count] = entry.time;
+      if (rows != nullptr) rows[count] = entry.row;
+      if (weights != nullptr) weights[count] = entry.weight;
+      if (times != nullptr) times[count] = entry.time;
       ++count;
     });
     if (static_cast<Id>(largest_owner) != largest_owner ||
@@ -85,15 +95,10 @@ class EdgeBlock {
 
   void narrow_rows();
 
-  EntryParts parts_;
   std::size_t count_ = 0;
   std::uint64_t largest_owner_ = 0, largest_neighbor_ = 0, first_row_ = 0, largest_row_ = 0;
-  Buffer<NarrowPair> narrow_;  // one of these two
-  Buffer<WidePair> wide_;
-  Buffer<std::uint32_t> narrow_rows_;  // counted from first_row_
-  Buffer<std::uint64_t> wide_rows_;
-  Buffer<float> weights_;
-  Buffer<std::int64_t> times_;
+  ForParts<std::size_t> item_bytes_;  // 0 for parts that entries do not have; see EdgePiece
+  ForParts<Buffer<std::byte>> parts_;
   std::vector<std::uint32_t> begins_;  // of the cells, and the end of the last
 };
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 #include <utility>
 
 namespace graphmount {
@@ -73,44 +72,40 @@ void EdgeSpool::partition(const Cells& cells) {
   });
 }
 
-// Writes one part of all blocks, cell after cell; copy(piece, i, count, to) brings items i to i +
-// count of a piece.
-template <class Item, class Copy>
-std::uint64_t EdgeSpool::spill_part(const Run& run, const Copy& copy) {
+// Writes one part of all blocks, cell after cell, and tells where it begins.
+std::uint64_t EdgeSpool::spill_part(const Run& run, std::size_t part) {
+  const std::size_t item_bytes = run.item_bytes[part];
   staging_.resize(std::clamp<std::size_t>(limit_ / 8, kLeastStagingBytes, kMostStagingBytes));
-  const std::span<Item> staging(reinterpret_cast<Item*>(staging_.data()),
-                                staging_.size() / sizeof(Item));
-  std::uint64_t offset = 0;
-  bool is_first = true;
+  const std::size_t most = staging_.size() / item_bytes;
+  const std::uint64_t offset = spill_.bytes();
   const auto append = [&](std::size_t count) {
-    const std::uint64_t at = spill_.append(std::as_bytes(staging.first(count)));
-    if (std::exchange(is_first, false)) offset = at;
+    spill_.append({staging_.data(), count * item_bytes});
   };
   for (std::size_t cell = 0; cell < run.cells.count;) {
     // As many cells as fit; one that does not is staged alone, in turns.
     std::size_t end = cell + 1;
-    while (end < run.cells.count && run.begins[end + 1] - run.begins[cell] <= staging.size()) ++end;
+    while (end < run.cells.count && run.begins[end + 1] - run.begins[cell] <= most) ++end;
     const std::uint64_t count = run.begins[end] - run.begins[cell];
-    if (count <= staging.size()) {
-      parallel_for(static_cast<std::int64_t>(end - cell), 16,
-                   [&](std::int64_t from, std::int64_t to) {
-                     for (auto i = cell + static_cast<std::size_t>(from);
-                          i < cell + static_cast<std::size_t>(to); ++i) {
-                       Item* place = staging.data() + (run.begins[i] - run.begins[cell]);
-                       for (const EdgeBlock& block : blocks_) {
-                         const EdgePiece piece = block.piece(i, i + 1);
-                         copy(piece, 0, piece.count, place);
-                         place += piece.count;
-                       }
-                     }
-                   });
-      if (count > 0) append(static_cast<std::size_t>(count));
+    if (count <= most) {
+      parallel_for(
+          static_cast<std::int64_t>(end - cell), 16, [&](std::int64_t from, std::int64_t to) {
+            for (auto i = cell + static_cast<std::size_t>(from);
+                 i < cell + static_cast<std::size_t>(to); ++i) {
+              std::uint64_t place = run.begins[i] - run.begins[cell];
+              for (const EdgeBlock& block : blocks_) {
+                const EdgePiece piece = block.piece(i, i + 1);
+                piece.copy(part, 0, piece.count, item_bytes, staging_.data() + place * item_bytes);
+                place += piece.count;
+              }
+            }
+          });
+      append(static_cast<std::size_t>(count));
     } else {
       for (const EdgeBlock& block : blocks_) {
         const EdgePiece piece = block.piece(cell, end);
-        for (std::size_t i = 0; i < piece.count; i += staging.size()) {
-          const std::size_t some = std::min(staging.size(), piece.count - i);
-          copy(piece, i, some, staging.data());
+        for (std::size_t i = 0; i < piece.count; i += most) {
+          const std::size_t some = std::min(most, piece.count - i);
+          piece.copy(part, i, some, item_bytes, staging_.data());
           append(some);
         }
       }
@@ -124,43 +119,19 @@ void EdgeSpool::spill() {
   Run run{.cells = cells_now()};
   partition(run.cells);
   run.begins.assign(run.cells.count + 1, 0);
+  bool is_wide = false, has_wide_rows = false;
   for (const EdgeBlock& block : blocks_) {
-    run.is_wide |= block.is_wide();
-    run.has_wide_rows |= block.largest_row() > UINT32_MAX;
+    is_wide |= block.is_wide();
+    has_wide_rows |= block.largest_row() > UINT32_MAX;
     for (std::size_t cell = 0; cell <= run.cells.count; ++cell)
       run.begins[cell] += block.cell_begin(cell);
   }
-  const auto copy_as_is = [](const auto* from, std::size_t count, auto* to) {
-    std::memcpy(to, from, count * sizeof(*to));
-  };
-  if (run.is_wide) {
-    run.pairs = spill_part<WidePair>(
-        run, [](const EdgePiece& piece, std::size_t begin, std::size_t count, WidePair* to) {
-          piece.for_each(begin, begin + count,
-                         [&](const ListEntry& entry) { *to++ = {entry.owner, entry.neighbor}; });
-        });
-  } else {
-    run.pairs = spill_part<NarrowPair>(
-        run, [&](const EdgePiece& piece, std::size_t begin, std::size_t count, NarrowPair* to) {
-          copy_as_is(piece.narrow + begin, count, to);
-        });
-  }
-  const auto copy_rows = [](const EdgePiece& piece, std::size_t begin, std::size_t count,
-                            auto* to) {
-    for (std::size_t i = begin; i < begin + count; ++i)
-      *to++ = static_cast<std::remove_reference_t<decltype(*to)>>(piece.row(i));
-  };
-  if (parts_.rows && run.has_wide_rows) run.rows = spill_part<std::uint64_t>(run, copy_rows);
-  if (parts_.rows && !run.has_wide_rows) run.rows = spill_part<std::uint32_t>(run, copy_rows);
-  if (parts_.weights)
-    run.weights =
-        spill_part<float>(run, [&](const EdgePiece& piece, std::size_t begin, std::size_t count,
-                                   float* to) { copy_as_is(piece.weights + begin, count, to); });
-  if (parts_.times)
-    run.times = spill_part<std::int64_t>(
-        run, [&](const EdgePiece& piece, std::size_t begin, std::size_t count, std::int64_t* to) {
-          copy_as_is(piece.times + begin, count, to);
-        });
+  run.item_bytes[EntryPart::kPairs] = is_wide ? sizeof(WidePair) : sizeof(NarrowPair);
+  if (parts_.rows) run.item_bytes[EntryPart::kRows] = has_wide_rows ? 8 : 4;
+  if (parts_.weights) run.item_bytes[EntryPart::kWeights] = sizeof(float);
+  if (parts_.times) run.item_bytes[EntryPart::kTimes] = sizeof(std::int64_t);
+  for (std::size_t part = 0; part < EntryPart::kCount; ++part)
+    if (run.item_bytes[part] != 0) run.offsets[part] = spill_part(run, part);
   runs_.push_back(std::move(run));
   blocks_.clear();
   memory_ = 0;
@@ -203,14 +174,6 @@ std::vector<EdgeSpool::Bucket> EdgeSpool::make_buckets(std::uint64_t end_node,
   return buckets;
 }
 
-std::vector<EdgeSpool::Part> EdgeSpool::parts_of(const Run& run) const {
-  std::vector<Part> parts = {{run.pairs, run.is_wide ? sizeof(WidePair) : sizeof(NarrowPair)}};
-  if (parts_.rows) parts.push_back({run.rows, run.has_wide_rows ? 8U : 4U});
-  if (parts_.weights) parts.push_back({run.weights, sizeof(float)});
-  if (parts_.times) parts.push_back({run.times, sizeof(std::int64_t)});
-  return parts;
-}
-
 std::pair<std::uint64_t, std::uint64_t> EdgeSpool::run_range(const Run& run,
                                                              const Bucket& bucket) const {
   const int finer = cells_.shift - run.cells.shift;
@@ -224,42 +187,35 @@ void EdgeSpool::prefetch(const Bucket& bucket) const {
   for (const Run& run : runs_) {
     const auto [begin, end] = run_range(run, bucket);
     if (begin == end) continue;
-    for (const Part& part : parts_of(run))
-      spill_.will_need(part.offset + begin * part.item_bytes, (end - begin) * part.item_bytes);
+    for (std::size_t part = 0; part < EntryPart::kCount; ++part)
+      spill_.will_need(run.offsets[part] + begin * run.item_bytes[part],
+                       (end - begin) * run.item_bytes[part]);
   }
 }
 
 void EdgeSpool::release(const Run& run) {
-  for (const Part& part : parts_of(run))
-    spill_.release(part.offset, run.begins.back() * part.item_bytes);
+  for (std::size_t part = 0; part < EntryPart::kCount; ++part)
+    spill_.release(run.offsets[part], run.begins.back() * run.item_bytes[part]);
 }
 
 // Each part begins where any of its items may.
-std::size_t EdgeSpool::loaded_bytes(const Run& run, std::uint64_t entries) const {
+std::size_t EdgeSpool::loaded_bytes(const Run& run, std::uint64_t entries) {
   std::size_t bytes = 0;
-  for (const Part& part : parts_of(run))
-    bytes += static_cast<std::size_t>(round_up(entries * part.item_bytes, sizeof(WidePair)));
+  for (const std::size_t item_bytes : run.item_bytes)
+    bytes += static_cast<std::size_t>(round_up(entries * item_bytes, sizeof(WidePair)));
   return bytes;
 }
 
 EdgePiece EdgeSpool::load_run(const Run& run, std::uint64_t begin, std::uint64_t end,
                               std::byte* memory) const {
-  EdgePiece piece{.count = static_cast<std::size_t>(end - begin)};
-  const auto read = [&](const auto*& pointer, std::uint64_t offset) {
-    using Item = std::remove_cvref_t<decltype(*pointer)>;
-    const std::size_t bytes = piece.count * sizeof(Item);
-    spill_.read_at(offset + begin * sizeof(Item), {memory, bytes});
-    pointer = reinterpret_cast<const Item*>(memory);
+  EdgePiece piece{.count = static_cast<std::size_t>(end - begin), .item_bytes = run.item_bytes};
+  for (std::size_t part = 0; part < EntryPart::kCount; ++part) {
+    if (run.item_bytes[part] == 0) continue;
+    const std::size_t bytes = piece.count * run.item_bytes[part];
+    spill_.read_at(run.offsets[part] + begin * run.item_bytes[part], {memory, bytes});
+    piece.data[part] = memory;
     memory += round_up(bytes, sizeof(WidePair));
-  };
-  if (run.is_wide)
-    read(piece.wide, run.pairs);
-  else
-    read(piece.narrow, run.pairs);
-  if (parts_.rows && run.has_wide_rows) read(piece.wide_rows, run.rows);
-  if (parts_.rows && !run.has_wide_rows) read(piece.narrow_rows, run.rows);
-  if (parts_.weights) read(piece.weights, run.weights);
-  if (parts_.times) read(piece.times, run.times);
+  }
   return piece;
 }
 

@@ -118,24 +118,17 @@ class EdgeSpool {
   struct Run {
     Cells cells;
     std::vector<std::uint64_t> begins{};  // of the cells, in entries, and the end of the last
-    bool is_wide = false, has_wide_rows = false;
-    std::uint64_t pairs = 0, rows = 0, weights = 0, times = 0;  // where the parts begin
-  };
-  // A part of a run: where it lies, and how large an entry is.
-  struct Part {
-    std::uint64_t offset;
-    std::size_t item_bytes;
+    ForParts<std::size_t> item_bytes{};   // 0 for parts that entries do not have
+    ForParts<std::uint64_t> offsets{};    // where the parts begin
   };
 
   void take(EdgeBlock block);
   Cells cells_now() const;
   void partition(const Cells& cells);
   void spill();
-  template <class Item, class Copy>
-  std::uint64_t spill_part(const Run& run, const Copy& copy);
-  std::vector<Part> parts_of(const Run& run) const;
+  std::uint64_t spill_part(const Run& run, std::size_t part);
   std::pair<std::uint64_t, std::uint64_t> run_range(const Run& run, const Bucket& bucket) const;
-  std::size_t loaded_bytes(const Run& run, std::uint64_t entries) const;
+  static std::size_t loaded_bytes(const Run& run, std::uint64_t entries);
   EdgePiece load_run(const Run& run, std::uint64_t begin, std::uint64_t end,
                      std::byte* memory) const;
   /// Gives back its disk space. Not done for single buckets: a great many small holes make some

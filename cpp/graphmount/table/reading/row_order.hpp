@@ -9,7 +9,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
+#include "graphmount/base/digit_sort.hpp"
 #include "graphmount/base/ids.hpp"
 #include "graphmount/system/memory/buffer.hpp"
 
@@ -28,7 +30,7 @@ class RowOrder {
   /// their order. Throws IdError if one of them is so no more.
   void sort(std::span<const std::int64_t> ids, std::uint64_t num_rows) {
     constexpr int kDigitBits = 11;
-    constexpr std::size_t kDigits = std::size_t{1} << kDigitBits;
+    constexpr std::uint64_t kDigits = std::uint64_t{1} << kDigitBits;
     place_bits_ = static_cast<int>(std::bit_width(ids.size()));
     keys_.resize(ids.size());
     others_.resize(ids.size());
@@ -36,11 +38,12 @@ class RowOrder {
       keys_[i] = static_cast<std::uint64_t>(read_id(ids, i, num_rows, "row")) << place_bits_ | i;
     const int end = place_bits_ + static_cast<int>(std::bit_width(num_rows));
     for (int shift = place_bits_; shift < end; shift += kDigitBits) {
-      std::size_t starts[kDigits + 1] = {};
-      const auto digit_of = [&](std::uint64_t key) { return key >> shift & (kDigits - 1); };
-      for (const std::uint64_t key : keys_.span()) ++starts[digit_of(key) + 1];
-      for (std::size_t i = 0; i < kDigits; ++i) starts[i + 1] += starts[i];
-      for (const std::uint64_t key : keys_.span()) others_[starts[digit_of(key)]++] = key;
+      sort_by_digit(
+          ids.size(), kDigits, begins_,
+          [&, keys = keys_.data()](std::size_t i) { return keys[i] >> shift & (kDigits - 1); },
+          [keys = keys_.data(), others = others_.data()](std::size_t i, std::size_t place) {
+            others[place] = keys[i];
+          });
       std::swap(keys_, others_);
     }
   }
@@ -54,6 +57,7 @@ class RowOrder {
 
  private:
   Buffer<std::uint64_t> keys_, others_;  // row and place in one number
+  std::vector<std::uint32_t> begins_;
   int place_bits_ = 0;
 };
 

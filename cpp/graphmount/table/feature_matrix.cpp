@@ -19,8 +19,7 @@ FeatureMatrix::FeatureMatrix(const std::filesystem::path& path)
 FeatureMatrix::FeatureMatrix(std::shared_ptr<MappedFile> file)
     : mount_(std::move(file), FileKind::kFeatures),
       matrix_(mount_.header().find(SectionKind::kMatrix)),
-      scales_(mount_.header().find(SectionKind::kScales)),
-      residency_(mount_.file()) {
+      scales_(mount_.header().find(SectionKind::kScales)) {
   const Header& header = mount_.header();
   const std::string& name = mount_.file().path();
   if (matrix_ == nullptr) throw FormatError(name, "there is no section with a matrix");

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "graphmount/format/mount.hpp"
-#include "graphmount/system/mapping/file_residency.hpp"
 
 namespace graphmount {
 
@@ -32,8 +31,6 @@ class FeatureMatrix {
   /// Copies the rows from `first` on, as many as `out` has place for. Throws IdError if there are
   /// not so many, std::invalid_argument if `out` is not whole rows, FileChangedError.
   void read_rows(std::uint64_t first, std::span<std::byte> out) const;
-  /// Whether all of the file is in memory, found out rarely enough to cost nothing. For any thread.
-  bool is_in_memory() const { return residency_.is_all_resident(); }
   bool is_one_dimensional() const { return mount_.header().has(kFlagOneDimensional); }
 
   /// Asks the system to read these rows ahead; returns at once, with the bytes asked for. Throws
@@ -44,7 +41,6 @@ class FeatureMatrix {
   Mount mount_;
   const Section* matrix_;
   const Section* scales_;
-  mutable FileResidency residency_;
 };
 
 }  // namespace graphmount

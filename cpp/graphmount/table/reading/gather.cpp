@@ -62,7 +62,8 @@ class FeatureGather::Lease {
   std::unique_ptr<RowReader> reader_;
 };
 
-FeatureGather::FeatureGather(const FeatureMatrix& matrix) : matrix_(&matrix) {
+FeatureGather::FeatureGather(const FeatureMatrix& matrix)
+    : matrix_(&matrix), residency_(matrix.mount().file()) {
   idle_.reserve(kMostIdle);
 }
 
@@ -94,7 +95,7 @@ void FeatureGather::gather(std::span<const std::int64_t> ids, DType dtype, std::
                                 std::to_string(conversion.out_bytes()));
   // Rows without columns have no bytes to copy, and perhaps nowhere to copy them to.
   if (matrix_->row_bytes() == 0) return matrix_->mount().file().require_intact();
-  if (reads_mapping(*matrix_, kind)) return gather_mapped(ids, conversion, out.data());
+  if (reads_mapping(kind, residency_)) return gather_mapped(ids, conversion, out.data());
   Lease lease(*this, kind);
   const std::size_t at_once = RowOrder::most_ids(matrix_->num_rows());
   for (std::size_t at = 0; at < ids.size(); at += at_once)

@@ -45,6 +45,7 @@ class FeatureGather {
                    std::byte* out, RowReader& reader) const;
 
   const FeatureMatrix* matrix_;
+  mutable FileResidency residency_;
   mutable std::vector<Idle> idle_;  // readers that wait for the next call
   mutable std::shared_ptr<const std::vector<float>> scales_;
 };

@@ -13,10 +13,13 @@ namespace {
 class AutoRows final : public RowReader {
  public:
   AutoRows(const FeatureMatrix& matrix, const ReaderOptions& options)
-      : matrix_(&matrix), options_(options), mapped_(make_mapped_rows(matrix)) {}
+      : matrix_(&matrix),
+        options_(options),
+        residency_(matrix.mount().file()),
+        mapped_(make_mapped_rows(matrix)) {}
 
   void read(std::span<const RowRead> reads) override {
-    if (reads_mapping(*matrix_, ReaderKind::kAuto))
+    if (reads_mapping(ReaderKind::kAuto, residency_))
       mapped_->read(reads);
     else
       read_from_disk(reads);
@@ -43,6 +46,7 @@ class AutoRows final : public RowReader {
 
   const FeatureMatrix* matrix_;
   ReaderOptions options_;
+  FileResidency residency_;
   std::unique_ptr<RowReader> mapped_;
   std::unique_ptr<RowReader> disk_;  // made when it is needed
 };

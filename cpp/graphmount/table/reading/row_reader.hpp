@@ -20,6 +20,7 @@
 #include <string>
 #include <string_view>
 
+#include "graphmount/system/mapping/file_residency.hpp"
 #include "graphmount/table/feature_matrix.hpp"
 #include "graphmount/table/reading/read_plan.hpp"
 
@@ -85,9 +86,10 @@ struct ReaderOptions {
   static constexpr unsigned kMostDepth = 256;
 };
 
-/// Whether a reader of this kind would now copy from the mapping.
-inline bool reads_mapping(const FeatureMatrix& matrix, ReaderKind kind) {
-  return kind == ReaderKind::kMapped || (kind == ReaderKind::kAuto && matrix.is_in_memory());
+/// Whether a reader of this kind copies from the mapping: auto does while all of the file is in
+/// memory.
+inline bool reads_mapping(ReaderKind kind, FileResidency& residency) {
+  return kind == ReaderKind::kMapped || (kind == ReaderKind::kAuto && residency.is_all_resident());
 }
 
 /// `matrix` must outlive the reader. Throws IoError where a reader of this kind is not to be had.

@@ -166,8 +166,8 @@ class LinkNeighborLoader(TensorLinkLoader):
     Examples:
         >>> import graphmount as gm
         >>> import graphmount.pyg
-        >>> _ = gm.compile_dataset("four", edges=([3, 3, 3, 1], [0, 1, 2, 2]), order="given")
-        >>> loader = gm.pyg.LinkNeighborLoader("four", [2], neg_sampling="binary", batch_size=2)
+        >>> _ = gm.compile_dataset("links", edges=([3, 3, 3, 1], [0, 1, 2, 2]), order="given")
+        >>> loader = gm.pyg.LinkNeighborLoader("links", [2], neg_sampling="binary", batch_size=2)
         >>> next(iter(loader)).edge_label
         tensor([1., 1., 0., 0.])
     """

@@ -73,7 +73,9 @@ def parse_description(data: bytes, path: str) -> dict[str, Any]:
         description = _parse(data)
         message = _stranger(description)
         if message is None:
-            return _checked(cast("dict[str, Any]", description))
+            checked = _checked(cast("dict[str, Any]", description))
+            _require_text(checked)
+            return checked
     except _WrongError as wrong:
         message = f"is damaged: {wrong}; compile the dataset again"
     error = FormatError(f"{path} {message}")
@@ -142,6 +144,14 @@ def _parse(data: bytes) -> object:
         raise
     except ValueError as error:
         raise _WrongError(f"it is not JSON: {error}") from None
+
+
+def _require_text(description: object) -> None:
+    """JSON can escape half of a character, which no file and no terminal takes."""
+    try:
+        json.dumps(description, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise _WrongError("a text in it has half of a surrogate pair") from None
 
 
 def _check_depth(text: str) -> None:

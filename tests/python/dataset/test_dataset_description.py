@@ -156,6 +156,16 @@ def test_texts_that_are_no_descriptions(text, message, folder):
         gm.Dataset(folder)
 
 
+def test_half_of_a_surrogate_pair_is_no_text(valid):
+    """It was taken, and could then not be written again."""
+    text = json.dumps({**json.loads(valid), "notes": ["X"]})
+    pair = text.replace('"X"', r'"\ud83d\ude00"').encode()
+    assert parse_description(pair, "here")["notes"] == ["\N{GRINNING FACE}"]
+    lone = text.replace('"X"', r'"\ud83d"').encode()
+    with pytest.raises(gm.errors.FormatError, match="half of a surrogate pair"):
+        parse_description(lone, "here")
+
+
 def test_brackets_in_texts_are_no_levels(folder):
     path = folder / "dataset.json"
     description = json.loads(path.read_text()) | {"notes": ["[" * 100, '\\"{' * 100]}

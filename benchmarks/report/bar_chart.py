@@ -22,6 +22,8 @@ from .plot import ends_of, median_of, said, short_number
 from .svg_theme import GRID, OURS, TEXT
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from .canvas import Canvas
     from .plot import Plot
     from .units import Cell
@@ -84,7 +86,7 @@ def _number(plot: Plot, found: dict[str, dict[Any, Cell]], name: str, series: st
 
 
 def _draw_bars(
-    axes: Any,  # noqa: ANN401
+    axes: Axes,
     *,
     canvas: Canvas,
     plot: Plot,
@@ -132,7 +134,7 @@ def _draw_bars(
         )
 
 
-def _label_left(axes: Any, lines: list[str], middle: float) -> None:  # noqa: ANN401
+def _label_left(axes: Axes, lines: list[str], middle: float) -> None:
     first = middle - LINE * (len(lines) - 1) / 2
     for place, line in enumerate(lines):
         axes.annotate(
@@ -147,7 +149,7 @@ def _label_left(axes: Any, lines: list[str], middle: float) -> None:  # noqa: AN
         )
 
 
-def _label_above(axes: Any, lines: list[str], bottom: float) -> None:  # noqa: ANN401
+def _label_above(axes: Axes, lines: list[str], bottom: float) -> None:
     for place, line in enumerate(lines):
         y = bottom - LINE * (len(lines) - place) + LINE / 2 + 3
         axes.annotate(
@@ -160,7 +162,7 @@ def _label_above(axes: Any, lines: list[str], bottom: float) -> None:  # noqa: A
 
 
 def _draw_one(
-    axes: Any,  # noqa: ANN401
+    axes: Axes,
     canvas: Canvas,
     plot: Plot,
     key: tuple[str, str],
@@ -188,7 +190,7 @@ def _draw_one(
 
 
 def _draw_stack(
-    axes: Any,  # noqa: ANN401
+    axes: Axes,
     canvas: Canvas,
     plot: Plot,
     name: str,

@@ -15,7 +15,10 @@ from .plot import short_number
 from .svg_theme import GRID, OURS, PEERS, TEXT, themed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
 
 #: The widths that charts are drawn in: for a window, and for a phone.
 WIDE, NARROW = 1100, 400
@@ -88,7 +91,7 @@ def log_limits(low: float, high: float) -> tuple[float, float]:
     return low / spare, high * spare
 
 
-def number_axis(axis: Any, *, is_log: bool) -> None:  # noqa: ANN401
+def number_axis(axis: Axis, *, is_log: bool) -> None:
     """Gives an axis of matplotlib few round numbers, with a line across at each."""
     from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
@@ -117,7 +120,7 @@ class Canvas:
         self._title = title
         self._texts: list[tuple[float, float, str, dict[str, Any]]] = []
         self._dots: list[tuple[float, float, str, str, float]] = []
-        self._axes: list[tuple[float, float, float, float, Any]] = []
+        self._axes: list[tuple[float, float, float, float, Callable[[Axes], None]]] = []
         self._marks: dict[str, str] = {}
         room = width - 2 * MARGIN
         for line in wrapped(title, room, TITLE_FONT, "bold"):
@@ -129,7 +132,7 @@ class Canvas:
         self.top += 1.5 * MARGIN
 
     def text(self, x: float, baseline: float, words: str, **how: Any) -> None:  # noqa: ANN401
-        """Writes words at a place in pixels from the upper left corner."""
+        """Writes words at a place in pixels from the upper left corner, as matplotlib's `text`."""
         self._texts.append((x, baseline, words, how))
 
     def legend(self, entries: Sequence[tuple[str, str, str, float]]) -> None:
@@ -145,7 +148,7 @@ class Canvas:
             x += wide
         self.top += 2 * MARGIN
 
-    def axes(self, left: float, right: float, height: float, draw: Any) -> None:  # noqa: ANN401
+    def axes(self, left: float, right: float, height: float, draw: Callable[[Axes], None]) -> None:
         """Leaves room for axes, which `draw` fills when the height of the figure is known.
 
         Args:

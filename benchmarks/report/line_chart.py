@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .canvas import FONT, LINE, MARGIN, color_of, log_limits, number_axis, text_width
 from .plot import ends_of, median_of, said, short_number
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from .canvas import Canvas
     from .plot import Plot
 
@@ -50,7 +52,7 @@ def _marker(place: int) -> str:
     return _MARKERS[place % len(_MARKERS)]
 
 
-def _draw_lines(axes: Any, *, canvas: Canvas, plot: Plot) -> None:  # noqa: ANN401
+def _draw_lines(axes: Axes, *, canvas: Canvas, plot: Plot) -> None:
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
     places = sorted({float(x) for points in plot.series.values() for x, _ in points})
@@ -94,7 +96,7 @@ def _draw_lines(axes: Any, *, canvas: Canvas, plot: Plot) -> None:  # noqa: ANN4
     _number_dots(axes, plot)
 
 
-def _number_dots(axes: Any, plot: Plot) -> None:  # noqa: ANN401
+def _number_dots(axes: Axes, plot: Plot) -> None:
     """The number of each dot above it; of dots that are close, below and above all of them."""
     by_place: dict[float, list[_Dot]] = {}
     for points in plot.series.values():
@@ -126,7 +128,7 @@ class _Dot:
     aside: float
 
 
-def _number_group(axes: Any, group: list[_Dot]) -> None:  # noqa: ANN401
+def _number_group(axes: Axes, group: list[_Dot]) -> None:
     below, above = (group[:1], group[1:]) if len(group) > 1 else ([], group)
     ups = [(dot, -10.0) for dot in below]
     for place, dot in enumerate(above):

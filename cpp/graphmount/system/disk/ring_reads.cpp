@@ -79,6 +79,7 @@ void RingReads::run(unsigned wait_for, const Next& next, const Done& done) {
     // Reads may be in flight, and nobody will wait for them: their memory is never freed.
     ring_.reset();
     memory_.abandon();
+    if (failure) std::rethrow_exception(failure);  // what went wrong first
     throw IoError(file_->mapping().path(),
                   "cannot be read by io_uring, which this system has stopped; use another reader",
                   error.code().value());

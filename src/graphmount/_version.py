@@ -4,6 +4,4 @@ from __future__ import annotations
 
 from importlib.metadata import version
 
-__all__ = ["__version__"]
-
 __version__ = version("graphmount")

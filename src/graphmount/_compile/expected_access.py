@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from graphmount._support.direction import Direction
 
-__all__ = ["expected_access"]
-
 _EDGES_AT_ONCE = 1 << 22
 
 

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from graphmount._sources.contract.nan import NanPolicy
     from graphmount._sources.contract.requests import OnError
 
-__all__ = ["CompiledFeatures", "compile_features"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class CompiledFeatures:

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from graphmount._sources.contract.requests import OnError
 
-__all__ = ["CompiledGraph", "compile_graph"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class CompiledGraph:

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from graphmount._mount.graph import Graph
     from graphmount._mount.handle import Advice, Content
 
-__all__ = ["Dataset"]
-
 
 class Dataset:
     """A mounted folder of `compile_dataset`.

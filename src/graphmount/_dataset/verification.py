@@ -10,8 +10,6 @@ from graphmount import _core
 from graphmount._dataset.folder_verification import FolderFindings, verify_folder
 from graphmount._support.progress import ProgressOption, reporting
 
-__all__ = ["Problem", "Verification", "verify"]
-
 #: The core lists as many of a file.
 _MOST_PROBLEMS = 100
 

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from graphmount._dataset.dataset import Dataset
 
-__all__ = ["Batch", "LinkBatch"]
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Batch:

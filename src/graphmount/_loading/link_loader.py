@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from graphmount._support.direction import Direction
     from graphmount._support.seeds import Seed
 
-__all__ = ["LinkNeighborLoader"]
-
 
 class LinkNeighborLoader(BatchLoader):
     """Batches of links with sampled neighbors of their ends, and the rows of all nodes.

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from graphmount._mount.negative_sampling import NegativeWeighting
 
-__all__ = ["LinkNegatives"]
-
 #: Pairs of nodes, or destinations for the source of each link.
 NegativeMode = Literal["binary", "triplet"]
 

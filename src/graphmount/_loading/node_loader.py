@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from graphmount._support.direction import Direction
     from graphmount._support.seeds import Seed
 
-__all__ = ["NeighborLoader"]
-
 
 class NeighborLoader(BatchLoader):
     """Batches of seeds with sampled neighbors, and the rows of all their nodes.

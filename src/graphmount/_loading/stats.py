@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from graphmount import _core
     from graphmount._mount.memory_report import MemoryReport
 
-__all__ = ["LoaderStats", "TableStats"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class TableStats:

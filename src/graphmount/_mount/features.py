@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     import torch
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-__all__ = ["FeatureStore"]
-
 #: How `FeatureStore.gather` gets at rows.
 Reader = Literal["auto", "mapped", "pread", "uring"]
 

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from graphmount._mount.handle import Advice
     from graphmount._support.text_columns import Keys
 
-__all__ = ["Graph", "Reads"]
-
 #: How pages come from the disk: see `Graph`.
 Reads = Literal["auto", "batch", "fault"]
 

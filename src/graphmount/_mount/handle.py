@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import TracebackType
 
-__all__ = ["Advice", "Handle"]
-
 #: How a mapping will be used; see `Handle.advise`.
 Advice = Literal["auto", "normal", "random", "sequential", "willneed", "populate"]
 

@@ -23,15 +23,6 @@ if TYPE_CHECKING:
     from graphmount._mount.graph import Graph
     from graphmount._support.direction import Direction
 
-__all__ = [
-    "ListOffsets",
-    "gather_list_values",
-    "has_list_section",
-    "read_degrees",
-    "read_list_section",
-    "read_rows",
-]
-
 _NODES_AT_ONCE = 1 << 20
 
 

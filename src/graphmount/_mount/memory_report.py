@@ -19,8 +19,6 @@ from graphmount._support.sizes import format_bytes
 if TYPE_CHECKING:
     from graphmount._mount.handle import Handle
 
-__all__ = ["FileMemory", "MemoryReport", "memory"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class FileMemory:

@@ -18,8 +18,6 @@ from graphmount._support.seeds import Seed, as_key
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["NegativeSampling"]
-
 #: How nodes are drawn: all alike, or as often as they are the end of an edge.
 NegativeWeighting = Literal["uniform", "degree"]
 

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from graphmount._support.direction import Direction
     from graphmount._support.seeds import Seed
 
-__all__ = ["NeighborSampling"]
-
 
 class NeighborSampling(Handle[_core.Graph]):
     """What `Graph` can sample."""

@@ -10,8 +10,6 @@ from graphmount.errors import OrderError
 if TYPE_CHECKING:
     from graphmount._mount.features import FeatureStore
 
-__all__ = ["check_order"]
-
 
 def check_order(*handles: Graph | FeatureStore) -> None:
     """Raises unless row i of every table is node i of every graph given.

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from graphmount._mount.negative_sampling import NegativeWeighting
 
-__all__ = ["DeadEnd", "RandomWalks"]
-
 #: What a walk does at a node without neighbors: "stay" there, or "end".
 DeadEnd = Literal["stay", "end"]
 

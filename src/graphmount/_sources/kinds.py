@@ -17,7 +17,7 @@ from graphmount._support.files.regular_files import open_regular
 from graphmount.errors import SourceError
 
 if TYPE_CHECKING:
-    from graphmount._sources.text.compression import Compression
+    from graphmount._sources.text.decoders import Compression
 
 Kind = Literal[
     "npy",

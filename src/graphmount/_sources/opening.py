@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from graphmount._sources.contract.tables import EdgeTable, Table
     from graphmount._sources.kinds import Kind
 
-__all__ = ["open_edge_table", "open_edges", "open_rows", "open_table"]
-
 #: What sources call the types of keys.
 _KEYS_OF_TYPES: dict[str | None, KeyKind | None] = {"int": "int", "str": "text", None: None}
 #: What text is read as, for it to become of a dtype; it is found out for others, such as int8.

@@ -6,8 +6,6 @@ from typing import Literal
 
 from graphmount._support.arguments import require_choice
 
-__all__ = ["Direction"]
-
 #: "in" sees the sources of a node's incoming edges, "out" the targets of its outgoing ones.
 Direction = Literal["in", "out"]
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from graphmount import _core
 from graphmount._support.arguments import as_count
 
-__all__ = ["num_threads", "set_num_threads"]
-
 
 def num_threads() -> int:
     """How many threads a call may use.

@@ -16,8 +16,6 @@ import numpy as np
 from graphmount import _core
 from graphmount._support.arguments import as_count
 
-__all__ = ["Seed", "as_key"]
-
 #: A seed, or the parts of one; None draws it.
 Seed = int | Sequence[int] | None
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from graphmount.doctor.machine import Machine
     from graphmount.doctor.probe import DiskFigures
 
-__all__ = ["advise"]
-
 _LARGE_READ_AHEAD = 256 << 10
 _SLOW_READS = 500  # a second, one at a time: more than any spinning disk can do
 _CLEARLY = 1.3  # times as fast; less may be chance

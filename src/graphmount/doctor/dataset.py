@@ -7,8 +7,6 @@ from typing import Literal
 
 import numpy as np
 
-__all__ = ["BatchFacts", "DatasetFacts", "TableFacts", "share_at"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class TableFacts:

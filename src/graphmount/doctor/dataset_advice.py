@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from graphmount.doctor.machine import Machine
     from graphmount.doctor.probe import DiskFigures
 
-__all__ = ["about_dataset"]
-
 _SMALLER = {
     "time": "Larger batches could not be sampled in time",
     "seeds": "There are no more seeds",

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from graphmount._mount.graph import Graph
     from graphmount._support.direction import Direction
 
-__all__ = ["examine_dataset", "largest_table"]
-
 _FANOUTS = (15, 10, 5)
 _SEEDS = (16, 64, 256, 1024)
 _MOST_BATCHES = 4

@@ -10,8 +10,6 @@ from pathlib import Path
 
 from graphmount.doctor.machine import read_fact
 
-__all__ = ["Disk", "examine_disk"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Disk:

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from graphmount.doctor.machine import Machine
     from graphmount.doctor.probe import DiskFigures
 
-__all__ = ["Estimate", "bytes_under_way", "estimate", "rows_per_second", "suggested_memory"]
-
 _BLOCK_BYTES = 512  # a row may begin and end within one
 _LEAST_MEMORY = 64 << 20
 # With the options that loaders have by default: two batches wait, one is made, one is in use, and

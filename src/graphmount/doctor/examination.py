@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from graphmount.doctor.dataset import DatasetFacts
     from graphmount.doctor.finding import Finding
 
-__all__ = ["MachineReport", "examine"]
-
 _LEAST_TABLE_BYTES = 256 << 20  # smaller ones say little about a disk
 _READING_SHARE = 0.6  # of the time; a quarter is for writing
 _SAMPLING_SHARE = 0.15  # at least

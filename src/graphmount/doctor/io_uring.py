@@ -10,8 +10,6 @@ from dataclasses import dataclass
 
 from graphmount.doctor.machine import read_fact
 
-__all__ = ["IoUring", "explain_refusal", "refusal_here"]
-
 _SETTING = "/proc/sys/kernel/io_uring_disabled"
 
 # What is wrong, and what to do about it.

@@ -10,8 +10,6 @@ from pathlib import Path
 
 from graphmount._mount.memory_report import memory, physical_bytes
 
-__all__ = ["Machine", "examine_machine", "read_fact"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Machine:

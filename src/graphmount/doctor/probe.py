@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from graphmount.doctor.probe_file import ProbeFile
 
-__all__ = ["DEPTHS", "DiskFigures", "ReadFigure", "measure_disk"]
-
 Way = Literal["uring", "pread", "mapped"]
 
 #: Reads at a time. Threads that wait are no more than the pread reader has.

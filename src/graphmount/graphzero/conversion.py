@@ -15,8 +15,6 @@ from graphmount._sources.text.table import TextTable
 from graphmount._support.arguments import require_choice
 from graphmount.graphzero.failures import as_runtime_errors
 
-__all__ = ["DataType", "convert_csv_to_gd", "convert_csv_to_gl"]
-
 
 class DataType(Enum):
     """How the values of a `.gd` file are stored.

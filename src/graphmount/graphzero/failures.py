@@ -14,8 +14,6 @@ from graphmount.errors import GraphmountError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["as_runtime_errors"]
-
 
 @contextmanager
 def as_runtime_errors() -> Iterator[None]:

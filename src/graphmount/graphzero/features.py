@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     import graphmount
 
-__all__ = ["FeatureStore"]
-
 
 class FeatureStore:
     """A `.gd` file: one of graphmount, or one of graphzero, which is copied once.

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     import graphmount
 
-__all__ = ["Graph"]
-
 
 class Graph:
     """A `.gl` file: one of graphmount, or one of graphzero, which is copied once.

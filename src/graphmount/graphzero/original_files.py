@@ -21,8 +21,6 @@ from graphmount._support.files.regular_files import open_regular
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["mount_features", "mount_graph"]
-
 
 def mount_graph(filename: str | os.PathLike[str]) -> Graph:
     """Mounts a graph of graphmount, or one of graphzero."""

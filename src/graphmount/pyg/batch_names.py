@@ -15,8 +15,6 @@ from torch_geometric.data import Data
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["require_free_names"]
-
 #: What loaders, ours or PyG's, put into batches by themselves.
 _OF_LOADERS = frozenset(
     {

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
     from graphmount._mount.features import FeatureStore
 
-__all__ = ["DataForm", "feature_dtypes", "open_pyg_data"]
-
 _LABELS = "y"
 _WEIGHTS = "edge_weight"
 

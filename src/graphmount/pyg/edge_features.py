@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from torch_geometric.data import Data
 
-__all__ = ["EdgeFeatures"]
-
 
 class EdgeFeatures:
     """A `transform=` that adds tables of edges, and weights, to the batches of PyG's loaders.

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     import graphmount
 
-__all__ = ["FeatureStore"]
-
 _LABELS = "y"
 
 

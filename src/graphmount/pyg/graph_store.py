@@ -22,8 +22,6 @@ from graphmount.torch.tensor_views import tensor_over
 if TYPE_CHECKING:
     from graphmount._support.direction import Direction
 
-__all__ = ["GraphStore"]
-
 
 class GraphStore(torch_geometric.data.GraphStore):
     """The edges of a graph, as PyG asks for them; made by `Dataset.to_pyg`.

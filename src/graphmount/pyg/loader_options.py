@@ -15,8 +15,6 @@ import torch
 from graphmount._support.arguments import require_choice, require_type
 from graphmount._support.shown import shown
 
-__all__ = ["take_options"]
-
 # Each with what it is if it says nothing.
 _OF_WORKERS = {
     "num_workers": 0,

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from graphmount._mount.features import FeatureStore
     from graphmount._mount.graph import Graph
 
-__all__ = ["LinkNeighborLoader", "NeighborLoader"]
-
 
 class NeighborLoader(TensorNodeLoader):
     """PyG's `NeighborLoader` for mounted data: its arguments, its batches, no pyg-lib.

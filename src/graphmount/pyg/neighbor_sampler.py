@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from graphmount.pyg.feature_store import FeatureStore
     from graphmount.pyg.graph_store import GraphStore
 
-__all__ = ["NeighborSampler"]
-
 #: Attributes that are options of the rule, under the same names.
 _OPTIONS = frozenset({"replace", "weighted", "disjoint", "temporal_strategy", "direction"})
 

@@ -17,8 +17,6 @@ from graphmount.errors import IdError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["NodeIndex"]
-
 
 class NodeIndex:
     """An index as PyG has them: None, a slice, an integer, ids or a mask, as tensor or array."""

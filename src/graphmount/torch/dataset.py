@@ -21,8 +21,6 @@ from graphmount.torch.tensor_batch import TensorBatch
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["BatchDataset"]
-
 
 class BatchDataset(IterableDataset[TensorBatch]):
     """The batches of a loader, for `torch.utils.data.DataLoader(..., batch_size=None)`.

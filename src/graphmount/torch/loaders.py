@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from graphmount._mount.features import FeatureStore
     from graphmount._mount.graph import Graph
 
-__all__ = ["LinkNeighborLoader", "NeighborLoader"]
-
 
 class NeighborLoader(ArrayLoader):
     """`graphmount.NeighborLoader` with tensors: same arguments, same batches.

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from graphmount._mount.results.neighbor_sample import NeighborSample
     from graphmount.torch.tensor_batch import TensorBatch
 
-__all__ = ["to_sparse_csr"]
-
 
 def to_sparse_csr(
     sample: TensorBatch | Batch | NeighborSample,

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["LinkTensorBatch", "TensorBatch", "to_tensors"]
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TensorBatch:

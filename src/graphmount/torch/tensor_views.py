@@ -14,8 +14,6 @@ import torch
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["tensor_over"]
-
 
 def tensor_over(view: tuple[NDArray[Any], bool], path: str, *, stacklevel: int) -> torch.Tensor:
     """A tensor over a private view of a file: an array, and whether it is safe to write to it."""

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-__all__ = ["SkipGramBatch", "SkipGramDataset"]
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SkipGramBatch:

@@ -48,8 +48,6 @@ if TYPE_CHECKING:
     from graphmount._sources.contract.requests import OnError
     from graphmount._sources.contract.tables import Table
 
-__all__ = ["CompiledDataset", "compile_dataset"]
-
 _LABELS = "labels.gd"
 
 

@@ -22,8 +22,6 @@ from graphmount.errors import ClosedError, SourceError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["refuse_own_sources", "refuse_sources_inside", "side_file", "side_splits"]
-
 #: What tells a file from all others: its device and its number there.
 _Identity: TypeAlias = tuple[int, int]
 

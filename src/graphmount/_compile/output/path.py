@@ -15,8 +15,6 @@ from graphmount._compile.output.atomic_folder import hidden_names
 from graphmount._compile.output.own_sources import refuse_own_sources, refuse_sources_inside
 from graphmount._support.files.regular_files import require_replaceable
 
-__all__ = ["folder_output", "output_path", "require_folder", "temporary_place"]
-
 
 def output_path(out: str | os.PathLike[str], *sources: object) -> str:
     """The absolute path of a file to write, links followed.

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from graphmount._sources.contract.requests import OnError
     from graphmount._support.text_columns import Keys
 
-__all__ = ["ArrayPlacement", "KeyPlacement", "Placement"]
-
 
 class Placement(ABC):
     """Knows the node of each row.

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from graphmount._sources.contract.batches import RowBatch, RowSource
     from graphmount._sources.contract.tables import Table
 
-__all__ = ["WrittenRows", "write_rows"]
-
 #: More than this at once makes nothing faster, and memory of this size is used again and again.
 _LARGEST_BATCH_BYTES = 16 << 20
 #: Rows of this size are written whatever the budget is: buffers take more.

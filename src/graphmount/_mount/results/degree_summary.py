@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Self
 if TYPE_CHECKING:
     from graphmount import _core
 
-__all__ = ["DegreeSummary"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class DegreeSummary:

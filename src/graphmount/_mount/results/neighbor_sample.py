@@ -10,8 +10,6 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["NeighborSample"]
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class NeighborSample:

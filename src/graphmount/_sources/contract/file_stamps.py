@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from graphmount._sources.contract.batches import Source
 
-__all__ = ["FileStamp", "require_unchanged", "stamps_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class FileStamp:

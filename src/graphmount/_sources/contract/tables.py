@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from graphmount._sources.contract.nan import NanPolicy
 
-__all__ = ["EdgeTable", "Table"]
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Table:

@@ -17,8 +17,6 @@ from graphmount.errors import SourceError
 if TYPE_CHECKING:
     from graphmount._sources.contract.tables import EdgeTable
 
-__all__ = ["DatasetLayout", "find_layout", "table_at"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class DatasetLayout:

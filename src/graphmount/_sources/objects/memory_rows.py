@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["MemoryRows"]
-
 
 #: How far ahead of a batch mapped rows are asked for, so that the disk is never without work.
 _READ_AHEAD_BYTES = 64 << 20

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from graphmount._sources.text.decoders import Decoder
 
-__all__ = ["Compression", "UnpackedStream", "find_compression", "unpack"]
-
 _PACKED_BYTES = 64 << 10
 #: What is unpacked at once, however little it was before.
 _PART_BYTES = 1 << 20

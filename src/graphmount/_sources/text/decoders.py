@@ -17,8 +17,6 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Compression", "Decoder", "find_decoder", "is_too_large"]
-
 Compression: TypeAlias = Literal["gzip", "bzip2", "xz", "zstd"]
 
 _LARGEST_WINDOW = 128 << 20

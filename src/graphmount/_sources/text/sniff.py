@@ -19,18 +19,7 @@ from graphmount.errors import SourceError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from graphmount._sources.text.compression import Compression
-
-__all__ = [
-    "Kind",
-    "Row",
-    "Sample",
-    "find_delimiter",
-    "has_fractions",
-    "is_all",
-    "is_header",
-    "read_sample",
-]
+    from graphmount._sources.text.decoders import Compression
 
 #: The fields of a row, without the blanks and quotes around them.
 Row: TypeAlias = "list[bytes]"

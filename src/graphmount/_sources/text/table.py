@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from graphmount._sources.contract.requests import EdgeRequest, KeyKind, RowRequest
     from graphmount._sources.text.sniff import Kind, Row
 
-__all__ = ["Output", "TextTable", "as_keys"]
-
 #: One array to make: the type of its items, and the columns they come from.
 Output: TypeAlias = "tuple[str, list[int]]"
 

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from graphmount._sources.text.sniff import Kind
     from graphmount._sources.text.table import Output
 
-__all__ = ["TextEdges", "TextRows"]
-
 #: More than this at once makes nothing faster.
 _LARGEST_BATCH_BYTES = 16 << 20
 

@@ -17,8 +17,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["locked"]
-
 #: The descriptors of all locks that this process holds.
 _held: set[int] = set()
 

@@ -16,15 +16,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = [
-    "MARK",
-    "made_folder",
-    "mark",
-    "remove_folder",
-    "require_own_process",
-    "temporary_folder",
-]
-
 #: In a folder that is being filled or removed, so that whoever finds it later knows whose it was.
 MARK = ".graphmount-partial"
 

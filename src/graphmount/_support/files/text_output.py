@@ -12,8 +12,6 @@ from contextlib import suppress
 
 from graphmount._support.files.regular_files import require_replaceable
 
-__all__ = ["write_text"]
-
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
     """Writes a file, or replaces the one that is there.

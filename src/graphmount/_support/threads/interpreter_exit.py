@@ -12,8 +12,6 @@ import weakref
 
 from graphmount import _core
 
-__all__ = ["has_begun", "running"]
-
 #: The loops that have threads.
 running: weakref.WeakSet[_core.BatchPipeline] = weakref.WeakSet()
 

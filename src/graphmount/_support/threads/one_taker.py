@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-__all__ = ["OneTaker"]
-
 T = TypeVar("T")
 
 

@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["OwnThread"]
-
 
 class OwnThread:
     """Runs a function in a daemon thread.

@@ -16,8 +16,6 @@ from graphmount._support.threads import interpreter_exit as _interpreter_exit
 if TYPE_CHECKING:
     from types import TracebackType
 
-__all__ = ["ProcessLock"]
-
 # How long to wait for a thread that may sleep for good, since the interpreter ends.
 _PATIENCE_AT_EXIT = 2.0
 

@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["shared_property"]
-
 T = TypeVar("T")
 
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from graphmount._mount.graph import Graph
     from graphmount._support.direction import Direction
 
-__all__ = ["LayerBlock", "layer_blocks"]
-
 #: Three blocks are alive at once, and the layer's own results take about as much as one or two.
 _BLOCKS_IN_MEMORY = 6
 #: Of a block, for a node or an edge: its number, both ends, its id, and what sampling needs.

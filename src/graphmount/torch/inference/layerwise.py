@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 
     from graphmount._support.conversion import DTypeName
 
-__all__ = ["layerwise_inference"]
-
 
 def layerwise_inference(
     data: Dataset | tuple[Graph, FeatureStore],

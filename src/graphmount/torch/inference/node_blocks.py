@@ -15,8 +15,6 @@ from graphmount.errors import BudgetError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["node_blocks"]
-
 
 class Offsets(Protocol):
     """Offsets of lists: of all of them where they begin, and of the last where it ends."""

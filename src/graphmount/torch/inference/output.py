@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from graphmount._mount.graph import Graph
     from graphmount._support.conversion import DTypeName
 
-__all__ = ["LayerOutput"]
-
 
 class LayerOutput:
     """The file that a layer is written to.

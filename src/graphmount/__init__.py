@@ -35,12 +35,14 @@ from graphmount._mount.features import FeatureStore
 from graphmount._mount.graph import Graph
 from graphmount._mount.memory_report import FileMemory, MemoryReport, memory
 from graphmount._mount.order import check_order
-from graphmount._mount.results.degree_summary import DegreeSummary
-from graphmount._mount.results.neighbor_lists import NeighborLists
-from graphmount._mount.results.neighbor_sample import NeighborSample
-from graphmount._mount.results.sections import Section
-from graphmount._mount.results.skip_gram_pairs import SkipGramPairs
-from graphmount._mount.results.visit_counts import VisitCounts
+from graphmount._mount.results import (
+    DegreeSummary,
+    NeighborLists,
+    NeighborSample,
+    Section,
+    SkipGramPairs,
+    VisitCounts,
+)
 from graphmount._sources.contract.tables import EdgeTable, Table
 from graphmount._support.num_threads import num_threads, set_num_threads
 from graphmount._version import __version__ as __version__

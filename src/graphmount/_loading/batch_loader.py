@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from graphmount._loading.inputs import IdSpace, LoaderData
     from graphmount._mount.features import Reader
-    from graphmount._mount.results.neighbor_sample import NeighborSample
+    from graphmount._mount.results import NeighborSample
     from graphmount._mount.sampling_rule import SamplingRule
 
 _MOST_AHEAD = 63

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from graphmount._loading.inputs import IdSpace, LoaderData
     from graphmount._mount.features import FeatureStore, Reader
-    from graphmount._mount.results.neighbor_sample import NeighborSample
+    from graphmount._mount.results import NeighborSample
     from graphmount._support.direction import Direction
 
 #: How much of the memory is for rows that come and go: see docs/benchmarks.md.

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from typing import TYPE_CHECKING, Any, Literal, Self, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
@@ -13,6 +12,8 @@ from graphmount._mount.handle import Advice, Handle
 from graphmount._support.arguments import as_ids, as_native, require_choice
 
 if TYPE_CHECKING:
+    import os
+
     import torch
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
@@ -45,14 +46,10 @@ class FeatureStore(Handle[_core.FeatureMatrix]):
         ((2, 2), array([3., 4.], dtype=float32))
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, advice: Advice = "auto") -> None:
-        super().__init__(path, _core.FeatureMatrix(os.fsencode(path)), advice)
+    _core_type = _core.FeatureMatrix
 
-    @classmethod
-    def _mount(cls, path: str, descriptor: int, *, advice: Advice = "auto") -> Self:
-        store = cls.__new__(cls)
-        Handle.__init__(store, path, _core.FeatureMatrix(os.fsencode(path), descriptor), advice)
-        return store
+    def __init__(self, path: str | os.PathLike[str], *, advice: Advice = "auto") -> None:
+        self._mount(path, advice=advice)
 
     def __repr__(self) -> str:
         if self.closed:

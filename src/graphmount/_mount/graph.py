@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import os
-from typing import TYPE_CHECKING, Any, Literal, Self, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 import numpy as np
 
 from graphmount import _core
-from graphmount._mount.handle import Handle
 from graphmount._mount.negative_sampling import NegativeSampling
 from graphmount._mount.neighbor_sampling import NeighborSampling
 from graphmount._mount.random_walks import RandomWalks
-from graphmount._mount.results.degree_summary import DegreeSummary
-from graphmount._mount.results.neighbor_lists import NeighborLists
+from graphmount._mount.results import DegreeSummary, NeighborLists
 from graphmount._support.arguments import (
     as_id,
     as_ids,
@@ -27,6 +24,7 @@ from graphmount._support.text_columns import TextColumn
 from graphmount.errors import IdError
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
@@ -65,6 +63,8 @@ class Graph(NeighborSampling, RandomWalks, NegativeSampling):
         3 3 [2]
     """
 
+    _core_type = _core.Graph
+
     def __init__(
         self,
         path: str | os.PathLike[str],
@@ -73,17 +73,7 @@ class Graph(NeighborSampling, RandomWalks, NegativeSampling):
         reads: Reads = "auto",
     ) -> None:
         require_choice("reads", reads, get_args(Reads))
-        super().__init__(path, _core.Graph(os.fsencode(path)), advice)
-        self._open().reads = reads
-
-    @classmethod
-    def _mount(
-        cls, path: str, descriptor: int, *, advice: Advice = "auto", reads: Reads = "auto"
-    ) -> Self:
-        graph = cls.__new__(cls)
-        Handle.__init__(graph, path, _core.Graph(os.fsencode(path), descriptor), advice)
-        graph._open().reads = reads  # noqa: SLF001
-        return graph
+        self._mount(path, advice=advice, reads=reads)
 
     def _options(self) -> dict[str, str]:
         return super()._options() | {"reads": self.reads}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeVar, get_args
 
 from graphmount import _core
 from graphmount._mount.memory_report import MemoryReport, memory, usable_bytes
-from graphmount._mount.results.sections import Section
+from graphmount._mount.results import Section
 from graphmount._support.arguments import require_choice
 from graphmount._support.files.opened_folder import OpenedFolder
 from graphmount._support.progress import ProgressOption, reporting
@@ -56,13 +56,25 @@ class Handle(Generic[CoreT]):
     made from a handle stay valid when it is closed or gone.
     """
 
-    _core: CoreT | None
+    #: What opens files of this kind.
+    _core_type: type[CoreT]
 
-    def __init__(self, path: str | os.PathLike[str], core: CoreT, advice: Advice) -> None:
+    def _mount(
+        self,
+        path: str | os.PathLike[str],
+        descriptor: int | None = None,
+        *,
+        advice: Advice = "auto",
+        **settings: str,
+    ) -> None:
+        """What constructors do; the file may be open already, and settings are the core's own."""
+        core = self._core_type(os.fsencode(path), descriptor)
+        for name, value in settings.items():
+            setattr(core, name, value)
+        self._core: CoreT | None = core
         self._path = os.path.abspath(os.fsdecode(path))
         self._requested: Advice = "normal"
         self._advice: Advice = "normal"
-        self._core = core
         self._inside: tuple[str, str] | None = None
         self._lock = ProcessLock()
         self.advise(advice)
@@ -73,16 +85,12 @@ class Handle(Generic[CoreT]):
         path = folder.path_of(name)
         descriptor = folder.open_file(name)
         try:
-            handle = cls._mount(path, descriptor, **options)
+            handle = cls.__new__(cls)
+            handle._mount(path, descriptor, **options)  # noqa: SLF001
         finally:
             os.close(descriptor)
         handle._inside = folder.path, name  # noqa: SLF001
         return handle
-
-    @classmethod
-    def _mount(cls, path: str, descriptor: int, *, advice: Advice = "auto") -> Self:
-        """What the constructor does, with a file that is open already."""
-        raise NotImplementedError
 
     @property
     def _content(self) -> Content:

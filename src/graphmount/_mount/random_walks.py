@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from graphmount import _core
 from graphmount._mount.handle import Handle
-from graphmount._mount.results.skip_gram_pairs import SkipGramPairs
-from graphmount._mount.results.visit_counts import VisitCounts
+from graphmount._mount.results import SkipGramPairs, VisitCounts
 from graphmount._support.arguments import as_count, as_ids, as_native, as_number, require_choice
 from graphmount._support.direction import Direction, require_direction
 from graphmount._support.seeds import Seed, as_key

@@ -10,7 +10,7 @@ from dataclasses import InitVar, dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from graphmount import _core
-from graphmount._mount.results.neighbor_sample import NeighborSample, both_ways
+from graphmount._mount.results import NeighborSample, both_ways
 from graphmount._support.arguments import as_counts, as_native, require_choice
 from graphmount._support.direction import Direction, require_direction
 

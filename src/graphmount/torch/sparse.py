@@ -17,7 +17,7 @@ from graphmount._support.shown import shown
 
 if TYPE_CHECKING:
     from graphmount._loading.batch import Batch
-    from graphmount._mount.results.neighbor_sample import NeighborSample
+    from graphmount._mount.results import NeighborSample
     from graphmount.torch.tensor_batch import TensorBatch
 
 

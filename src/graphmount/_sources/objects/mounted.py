@@ -22,7 +22,7 @@ from graphmount._sources.objects.memory_rows import MemoryRows
 from graphmount.errors import SourceError
 
 if TYPE_CHECKING:
-    from graphmount._mount.results.sections import Section
+    from graphmount._mount.results import Section
     from graphmount._sources.arrays.array_stream import ArrayStream
     from graphmount._sources.contract.batches import EdgeSource, RowSource
 

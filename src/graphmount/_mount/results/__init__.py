@@ -1,1 +1,0 @@
-"""What calls of mounted files return."""

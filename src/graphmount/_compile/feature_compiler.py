@@ -11,7 +11,7 @@ from graphmount._compile.output.path import output_path, temporary_place
 from graphmount._compile.rows.edge_placement import EdgePlacement
 from graphmount._compile.rows.placement import ArrayPlacement, KeyPlacement
 from graphmount._compile.rows.stored_form import check_table
-from graphmount._compile.rows.writer import write_rows
+from graphmount._compile.rows.writer import RowWriter
 from graphmount._mount.graph import Graph
 from graphmount._mount.memory_report import physical_bytes
 from graphmount._sources.contract.batches import Skipped
@@ -186,7 +186,7 @@ def compile_features(
         member=member,
     )
     path = output_path(out, table, order, edges)
-    folder = None if tmp is None else temporary_place(tmp, path)
+    folder = temporary_place(tmp, path)
     return compile_table(
         open_table(table, on_error=on_error),
         table,
@@ -209,25 +209,28 @@ def compile_table(
     graph: Graph | None = None,
     num_nodes: int | None = None,
     edges: Graph | None = None,
+    edge_source: tuple[int, str] | None = None,
     new_ids: NDArray[np.int64] | None = None,
     on_error: OnError = "raise",
-    folder: str | None = None,
+    folder: str,
     memory: int,
     progress: ProgressOption = None,
 ) -> CompiledFeatures:
     """What `compile_features` and `compile_dataset` share: writes an open table to a file.
 
-    With `new_ids`, row i of a table without keys belongs to node `new_ids[i]` of the graph.
+    With `new_ids`, row i of a table without keys belongs to node `new_ids[i]` of the graph; with
+    `edge_source`, row i belongs to edge i of the source of `edges`: see `EdgePlacement`.
     """
     start = time.monotonic()
     require_choice("on_error", on_error, ("raise", "skip"))
     target = check_table(rows, table)
-    folder = os.path.dirname(path) if folder is None else folder
     placement: Placement | None = None
     if edges is not None:
         if rows.has_keys or graph is not None or num_nodes is not None:
             raise ValueError("edges= does not go with key=, order= or num_nodes=")
-        placement = EdgePlacement(edges, rows, memory=memory // 2, folder=folder)
+        placement = EdgePlacement(
+            edges, rows, memory=memory // 2, folder=folder, source=edge_source
+        )
     elif rows.has_keys:
         placement = KeyPlacement(rows, graph=graph, num_nodes=num_nodes, on_error=on_error)
     elif new_ids is not None:
@@ -244,18 +247,17 @@ def compile_table(
     if rows.num_rows is not None and not rows.has_keys:
         check_rows(rows.num_rows)
     with reporting(progress, f"writing {os.path.basename(path)}", in_bytes=True) as report:
-        written = write_rows(
-            rows,
-            table,
-            path,
+        written = RowWriter(
+            source=rows,
+            table=table,
+            path=path,
             dtype=target,
-            placement=placement,
-            order=0 if graph is None else graph.order,
-            tmp=folder,
+            folder=folder,
             memory=memory,
             check_rows=check_rows,
+            order=0 if graph is None else graph.order,
             report=report,
-        )
+        ).write(placement)
     skipped = Skipped()
     skipped.add(rows.skipped.count, rows.skipped.examples)
     if placement is not None:

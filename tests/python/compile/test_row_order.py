@@ -17,7 +17,7 @@ from run_mode import IS_SANITIZED
 
 import graphmount as gm
 from graphmount._compile.rows.placement import ArrayPlacement
-from graphmount._compile.rows.writer import write_rows
+from graphmount._compile.rows.writer import RowWriter
 from graphmount._sources.contract.batches import RowBatch, Skipped
 from graphmount._sources.objects.memory_rows import MemoryRows
 
@@ -246,19 +246,24 @@ def test_destinations(memory, tmp_path):
     places = np.random.default_rng(1).permutation(500)
     path = str(tmp_path / "x.gd")
     counts = []
-    options = {"dtype": "float32", "memory": memory, "check_rows": counts.append}
-    written = write_rows(
-        MemoryRows(rows),
-        gm.Table(source=rows),
-        path,
-        placement=ArrayPlacement(places, 500),
-        **options,
-    )
+
+    def write(placement):
+        return RowWriter(
+            source=MemoryRows(rows),
+            table=gm.Table(source=rows),
+            path=path,
+            dtype="float32",
+            folder=str(tmp_path),
+            memory=memory,
+            check_rows=counts.append,
+        ).write(placement)
+
+    written = write(ArrayPlacement(places, 500))
     assert [written.num_rows] == counts == [500]
     assert np.array_equal(gm.FeatureStore(path).numpy()[places], rows.astype(np.float32))
     fewer = ArrayPlacement(places[1:], None)
     with pytest.raises(gm.errors.SourceError, match="the ndarray, row 499: there is no node for"):
-        write_rows(MemoryRows(rows), gm.Table(source=rows), path, placement=fewer, **options)
+        write(fewer)
 
 
 def test_a_source_of_unknown_length(tmp_path):

@@ -30,7 +30,6 @@ from graphmount._compile.feature_compiler import CompiledFeatures, compile_table
 from graphmount._compile.output.atomic_folder import atomic_folder
 from graphmount._compile.output.own_sources import side_file, side_splits
 from graphmount._compile.output.path import folder_output
-from graphmount._compile.rows.edge_placement import RowsOfAllEdges
 from graphmount._mount.graph import Graph
 from graphmount._sources.contract.batches import Skipped
 from graphmount._sources.contract.tables import EdgeTable
@@ -44,9 +43,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from graphmount._sources.contract.batches import RowSource
+    from graphmount._compile.dataset.files import OpenedTable
     from graphmount._sources.contract.requests import OnError
-    from graphmount._sources.contract.tables import Table
 
 _LABELS = "labels.gd"
 
@@ -239,23 +237,18 @@ def compile_dataset(
                 for keyed in rows:
                     intake.add_keys(read_keys(keyed, memory=budget // 16))
             intake.read(reading)
-            num_rows = intake.num_rows
+            edge_source = (intake.num_rows, source.name)
             new_ids, external = choose_order(intake, order, budget)
             written = intake.finish(graph_path, writing, new_ids=new_ids, node_ids=external)
         graph = Graph(graph_path)
 
-        def store(
-            file: str,
-            table: Table,
-            opened: RowSource,
-            **belongs: Any,  # noqa: ANN401
-        ) -> CompiledFeatures:
+        def store(file: str, opened: OpenedTable, **belongs: Any) -> CompiledFeatures:  # noqa: ANN401
             require_own_process(process, path)  # for what was stored before this
             target = os.path.join(partial, file)
             os.makedirs(os.path.dirname(target), exist_ok=True)
             return compile_table(
-                opened,
-                table,
+                opened.rows,
+                opened.table,
                 target,
                 **belongs,
                 on_error=on_error,
@@ -266,12 +259,10 @@ def compile_dataset(
             )
 
         stored = [
-            store(file, opened.table, opened.rows, graph=graph, new_ids=new_ids)
-            for file, opened in tables.items()
+            store(file, opened, graph=graph, new_ids=new_ids) for file, opened in tables.items()
         ]
         for file, opened in edge_tables.items():
-            all_rows = RowsOfAllEdges(opened.rows, num_rows, source.name)
-            store(file, opened.table, all_rows, edges=graph)
+            store(file, opened, edges=graph, edge_source=edge_source)
         require_own_process(process, path)
         split_files = write_splits(read, partial, graph, new_ids=new_ids)
         write_description(

@@ -16,16 +16,13 @@ from graphmount import _core
 from graphmount._compile.rows.placement import Placement
 from graphmount._mount.graph import Graph
 from graphmount._mount.mapped_reads import has_list_section, read_list_section
-from graphmount._sources.contract.batches import RowSource
 from graphmount._support.files.temporary_folders import temporary_folder
 from graphmount.errors import MissingDataError, OrderError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
 
-    from graphmount._sources.contract.batches import RowBatch
+    from graphmount._sources.contract.batches import RowBatch, RowSource
 
 _STEP = 1 << 20
 #: More rows are believed only of graphs with as many edges, or if the features have them.
@@ -41,13 +38,28 @@ class EdgePlacement(Placement):
         rows: The rows of features.
         memory: The budget for turning the rows round, in bytes.
         folder: Where the temporary file is made.
+        source: How many edges the source of the graph had, and what messages call it: there must be
+            as many rows. The graph cannot tell, as rows after the last one that it knows may be of
+            edges it dropped. If None, these are left out.
 
     Raises:
         MissingDataError: The graph does not know the rows of its source.
-        OrderError: It knows rows that the features have not.
+        OrderError: It knows rows that the features have not, or there are more or fewer of them.
     """
 
-    def __init__(self, graph: Graph, rows: RowSource, *, memory: int, folder: str) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        rows: RowSource,
+        *,
+        memory: int,
+        folder: str,
+        source: tuple[int, str] | None = None,
+    ) -> None:
+        self._name = rows.name
+        self._source = source
+        if rows.num_rows is not None:
+            self.finish(rows.num_rows)
         direction = graph.directions[0]
         if not has_list_section(graph, "source rows", direction):
             raise MissingDataError(
@@ -91,13 +103,23 @@ class EdgePlacement(Placement):
         self, batch: RowBatch, first_row: int
     ) -> tuple[NDArray[np.intp] | None, NDArray[np.int64]]:
         """The rows of a batch that belong to edges, as often as they do, and these edges."""
+        upto = first_row + len(batch.rows)
+        if self._source is not None and upto > self._source[0]:
+            count, name = self._source
+            raise OrderError(f"{self._name} has more rows than the {count} edges of {name}")
         graph = self._edges_of_rows
         last = graph.num_nodes
-        begin, end = min(first_row, last), min(first_row + len(batch.rows), last)
+        begin, end = min(first_row, last), min(upto, last)
         offsets = read_list_section(graph, "indptr", "in", begin, end + 1 - begin)
         places = np.repeat(np.arange(end - begin), np.diff(offsets))
         first, count = int(offsets[0]), int(offsets[-1] - offsets[0])
         return places, read_list_section(graph, "indices", "in", first, count)
+
+    def finish(self, num_rows: int) -> None:
+        """Raises if the source of the graph had more edges, or fewer."""
+        if self._source is not None and num_rows != self._source[0]:
+            count, name = self._source
+            raise OrderError(f"{self._name} has {num_rows} rows, but {name} has {count} edges")
 
     def name_of(self, node: int) -> str:
         """What messages call an edge: its id."""
@@ -119,53 +141,3 @@ def _count_rows(graph: Graph, rows: RowSource, end: int) -> int:
             f"{advice}"
         )
     return max(graph.num_edges, end)
-
-
-class RowsOfAllEdges(RowSource):
-    """Rows that are as many as the edges of the source, or raise an error; a `RowSource`.
-
-    The graph cannot tell: rows after the last one that it knows may be of edges it dropped.
-
-    Args:
-        rows: Rows of features, one for each edge.
-        num_edges: How many edges the source had.
-        name: What messages call it.
-
-    Raises:
-        OrderError: The rows say that they are more, or fewer.
-    """
-
-    def __init__(self, rows: RowSource, num_edges: int, name: str) -> None:
-        super().__init__(rows.name, rows.size)
-        self.stamps = getattr(rows, "stamps", ())  # users may have sources of their own
-        self._rows = rows
-        self._num_edges = num_edges
-        self._edges_name = name
-        self.num_rows = rows.num_rows
-        self.num_columns = rows.num_columns
-        self.is_vector = rows.is_vector
-        self.dtype = rows.dtype
-        self.has_keys = rows.has_keys
-        self.has_text_keys = rows.has_text_keys
-        self.skipped = rows.skipped
-        if rows.num_rows is not None:
-            self._require(rows.num_rows)
-
-    def batches(self, *, memory: int) -> Iterator[RowBatch]:
-        """See `RowSource`."""
-        count = 0
-        for batch in self._rows.batches(memory=memory):
-            count += len(batch.rows)
-            if count > self._num_edges:
-                raise OrderError(
-                    f"{self.name} has more rows than the {self._num_edges} edges of "
-                    f"{self._edges_name}"
-                )
-            yield batch
-        self._require(count)
-
-    def _require(self, count: int) -> None:
-        if count != self._num_edges:
-            raise OrderError(
-                f"{self.name} has {count} rows, but {self._edges_name} has {self._num_edges} edges"
-            )

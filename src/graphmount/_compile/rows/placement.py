@@ -59,6 +59,9 @@ class Placement(ABC):
             SourceError: A row belongs to none; the message begins with the row.
         """
 
+    def finish(self, num_rows: int) -> None:  # noqa: B027  (most have nothing to check)
+        """Called when the source has been read, with the number of its rows; may raise."""
+
     def name_of(self, node: int) -> str:
         """What messages call a node: what the source calls it, or its number."""
         return str(node)

@@ -32,17 +32,14 @@ class RowProgress:
 
     def has_read(self, done: int) -> None:
         if self._size:
-            self._show(done, self._size)
+            self.has_written(done, self._size)
         elif self._report:
             self._report(done, done)
-
-    def has_written(self, done: int, total: int) -> None:
-        self._show(done, total)
 
     def next_phase(self) -> None:
         self._phase += 1
 
-    def _show(self, done: int, total: int) -> None:
+    def has_written(self, done: int, total: int) -> None:
         if self._report and self._total and total:
             part = self._total * min(done, total) // total
             self._report(self._phase * self._total + part, self.num_phases * self._total)

@@ -21,7 +21,7 @@ from graphmount._compile.rows.quantization import ColumnRange, quantized, requir
 from graphmount._compile.rows.stored_form import fill_row, fill_value
 from graphmount._mount.memory_report import physical_bytes
 from graphmount._sources.contract.file_stamps import require_unchanged
-from graphmount._sources.contract.nan import apply_nan_policy, require_nan_policy
+from graphmount._sources.contract.nan import apply_nan_policy
 from graphmount._support.conversion import DTypeName, convert, item_bytes
 from graphmount._support.files.disk_space import require_free
 from graphmount._support.sizes import format_bytes
@@ -48,7 +48,7 @@ _NODES_PER_ROW = 64
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WrittenRows:
-    """What `write_rows` wrote.
+    """What `RowWriter` wrote.
 
     Attributes:
         num_rows: Rows of the file.
@@ -59,62 +59,6 @@ class WrittenRows:
     num_rows: int
     missing: int = 0
     repeated: int = 0
-
-
-def write_rows(
-    source: RowSource,
-    table: Table,
-    path: str,
-    *,
-    dtype: DTypeName,
-    placement: Placement | None = None,
-    order: int = 0,
-    tmp: str | None = None,
-    memory: int,
-    check_rows: Callable[[int], None],
-    report: Callable[[int, int], None] | None = None,
-) -> WrittenRows:
-    """Writes a source to a `.gd` file.
-
-    Args:
-        source: The rows.
-        table: How to store them: what to do with NaN and with rows that are missing or repeated,
-            and whether to quantize them. The source is then read twice.
-        path: The file.
-        dtype: How to store the values: "int8" if they are quantized.
-        placement: Where the rows go; they stay in the order of the source if None.
-        order: The fingerprint of the order of the nodes.
-        tmp: The folder for temporary files; that of `path` if None.
-        memory: How many bytes of memory to use.
-        check_rows: Called with the number of rows before the file appears; may raise.
-        report: Called with what is done and what there is to do.
-
-    Raises:
-        SourceError: A value, its place or the number of rows is wrong.
-        OSError: The file, or a temporary one, cannot be written.
-    """
-    require_nan_policy(table.nan, source.dtype)
-    folder = os.path.dirname(path) if tmp is None else tmp
-    _require_row_fits(source, dtype, memory)
-    if source.num_rows is not None:
-        file_bytes = source.num_rows * source.num_columns * item_bytes(dtype)
-        needs = {os.path.dirname(path): file_bytes}
-        if placement is not None and file_bytes > memory * 3 // 4:
-            needs[folder] = needs.get(folder, 0) + file_bytes
-        require_free(needs, f"writing {source.num_rows:,} rows")
-    job = _Job(
-        source,
-        table,
-        path,
-        dtype=dtype,
-        order=order,
-        memory=memory,
-        check_rows=check_rows,
-        progress=RowProgress(report, source, dtype),
-    )
-    if table.quantize is not None:
-        job.measure(is_last=placement is None)
-    return job.write_in_order() if placement is None else job.write_in_place(placement, folder)
 
 
 def _require_row_fits(source: RowSource, dtype: DTypeName, memory: int) -> None:
@@ -131,44 +75,68 @@ def _require_row_fits(source: RowSource, dtype: DTypeName, memory: int) -> None:
         )
 
 
-class _Job:
-    """One pass, or two, over a source."""
+@dataclass(kw_only=True)
+class RowWriter:
+    """Writes a source to a `.gd` file, by one pass over it, or by two.
 
-    def __init__(
-        self,
-        source: RowSource,
-        table: Table,
-        path: str,
-        *,
-        dtype: DTypeName,
-        order: int,
-        memory: int,
-        check_rows: Callable[[int], None],
-        progress: RowProgress,
-    ) -> None:
-        self._source = source
-        self._table = table
-        self._path = path
-        self._dtype = dtype
-        self._order = order
-        self._memory = memory
+    Args:
+        source: The rows.
+        table: How to store them: what to do with NaN and with rows that are missing or repeated,
+            and whether to quantize them. The source is then read twice.
+        path: The file.
+        dtype: How to store the values: "int8" if they are quantized.
+        folder: The folder for temporary files.
+        memory: How many bytes of memory to use.
+        check_rows: Called with the number of rows before the file appears; may raise.
+        order: The fingerprint of the order of the nodes.
+        report: Called with what is done and what there is to do.
+    """
+
+    source: RowSource
+    table: Table
+    path: str
+    dtype: DTypeName
+    folder: str
+    memory: int
+    check_rows: Callable[[int], None]
+    order: int = 0
+    report: Callable[[int, int], None] | None = None
+
+    def __post_init__(self) -> None:
         # Three batches are alive at once, and conversion makes copies of one.
-        self._batch_bytes = min(_LARGEST_BATCH_BYTES, memory // 32)
-        self._check_rows = check_rows
-        self._progress = progress
-        self._missing = fill_value(table)
+        self._batch_bytes = min(_LARGEST_BATCH_BYTES, self.memory // 32)
+        self._progress = RowProgress(self.report, self.source, self.dtype)
+        self._missing = fill_value(self.table)
         self._num_rows: int | None = None  # of the pass before
         self._largest: NDArray[np.float64] | None = None  # of each column, if it was measured
         self._scales: NDArray[np.float32] | None = None  # for quantizing
 
+    def write(self, placement: Placement | None = None) -> WrittenRows:
+        """Writes the rows where `placement` says, or in the order of the source.
+
+        Raises:
+            SourceError: A value, its place or the number of rows is wrong.
+            OSError: The file, or a temporary one, cannot be written.
+        """
+        _require_row_fits(self.source, self.dtype, self.memory)
+        if self.source.num_rows is not None:
+            file_bytes = self.source.num_rows * self.source.num_columns * item_bytes(self.dtype)
+            needs = {os.path.dirname(self.path): file_bytes}
+            if placement is not None and file_bytes > self.memory * 3 // 4:
+                needs[self.folder] = needs.get(self.folder, 0) + file_bytes
+            require_free(needs, f"writing {self.source.num_rows:,} rows")
+        if self.table.quantize is not None:
+            self._measure(is_last=placement is None)
+        return self._write_in_order() if placement is None else self._write_in_place(placement)
+
     def _make_writer(self, rows: int | None) -> _core.FeatureWriter:
         return _core.FeatureWriter(
-            os.fsencode(self._path),
-            dtype=self._dtype,
+            os.fsencode(self.path),
+            dtype=self.dtype,
             rows=rows,
-            columns=self._source.num_columns,
-            one_dimensional=self._source.is_vector,
-            order=self._order,
+            columns=self.source.num_columns,
+            one_dimensional=self.source.is_vector,
+            order=self.order,
             scales=self._scales,
         )
 
@@ -178,19 +146,19 @@ class _Job:
         try:
             yield
         except SourceError as error:
-            raise SourceError(f"{self._source.name}{separator}{error}") from None
+            raise SourceError(f"{self.source.name}{separator}{error}") from None
 
     def _batches(self) -> Generator[tuple[RowBatch, int]]:
         """All batches, and how many rows came before each."""
         num_rows = 0
-        all_batches = self._source.batches(memory=self._batch_bytes)
+        all_batches = self.source.batches(memory=self._batch_bytes)
         with closing(read_ahead(all_batches)) as batches:
             for batch in batches:
                 if len(batch.rows):
                     yield batch, num_rows
                 num_rows += len(batch.rows)
                 self._progress.has_read(batch.done)
-        require_unchanged(self._source)
+        require_unchanged(self.source)
         self._require_same_rows(num_rows)
         self._progress.next_phase()
 
@@ -199,40 +167,40 @@ class _Job:
         before, self._num_rows = self._num_rows, num_rows
         if before not in (None, num_rows):
             raise SourceError(
-                f"{self._source.name} had {before} rows when it was measured, and has {num_rows} "
+                f"{self.source.name} had {before} rows when it was measured, and has {num_rows} "
                 "now; start again when nobody changes it"
             )
 
-    def measure(self, *, is_last: bool) -> None:
+    def _measure(self, *, is_last: bool) -> None:
         """Finds the scales for quantizing, by a pass over the source."""
         self._progress.num_phases = 2 if is_last else 3
-        column_range = ColumnRange(self._source.num_columns)
+        column_range = ColumnRange(self.source.num_columns)
         for batch, first_row in self._batches():
             with self._naming_rows():
-                rows = apply_nan_policy(batch.rows, self._source.dtype, self._table.nan, first_row)
-                column_range.see(rows, self._source.dtype, first_row)
+                rows = apply_nan_policy(batch.rows, self.source.dtype, self.table.nan, first_row)
+                column_range.see(rows, self.source.dtype, first_row)
         if self._missing:
-            column_range.see(np.full((1, self._source.num_columns), self._missing), "float64", 0)
+            column_range.see(np.full((1, self.source.num_columns), self._missing), "float64", 0)
         # The next pass leaves the same rows out again.
-        self._source.skipped.clear()
+        self.source.skipped.clear()
         self._largest = column_range.largest
         with self._naming_rows():
             self._scales = column_range.scales()
 
     def _stored(self, rows: NDArray[Any], first_row: int) -> NDArray[np.uint8]:
         """The bytes of some rows as they are stored."""
-        dtype = self._source.dtype
+        dtype = self.source.dtype
         with self._naming_rows():
-            rows = apply_nan_policy(rows, dtype, self._table.nan, first_row)
+            rows = apply_nan_policy(rows, dtype, self.table.nan, first_row)
             if self._scales is None or self._largest is None:
-                rows = convert(rows, dtype, self._dtype, first_row)
+                rows = convert(rows, dtype, self.dtype, first_row)
             else:
                 require_seen(rows, dtype, self._largest, first_row)
                 rows = quantized(rows, dtype, self._scales)
         return np.ascontiguousarray(rows).reshape(-1).view(np.uint8)
 
-    def write_in_order(self) -> WrittenRows:
-        expected = self._source.num_rows
+    def _write_in_order(self) -> WrittenRows:
+        expected = self.source.num_rows
         with closing(self._make_writer(expected)) as writer:
             num_rows = 0
             with closing(self._batches()) as batches:
@@ -243,10 +211,10 @@ class _Job:
                     writer.append(self._stored(batch.rows, first_row))
             if expected is not None and num_rows != expected:
                 raise SourceError(
-                    f"{self._source.name} was to have {expected} rows, but has "
+                    f"{self.source.name} was to have {expected} rows, but has "
                     f"{'more' if num_rows > expected else num_rows}"
                 )
-            self._check_rows(num_rows)
+            self.check_rows(num_rows)
             writer.finish(num_rows)
         return WrittenRows(num_rows=num_rows)
 
@@ -256,19 +224,19 @@ class _Job:
             return
         if num_rows > max(_PLAUSIBLE_ROWS, _NODES_PER_ROW * self._num_rows):
             raise SourceError(
-                f"{self._source.name}: the key {num_rows - 1} would make a file of {num_rows} rows "
+                f"{self.source.name}: the key {num_rows - 1} would make a file of {num_rows} rows "
                 f"out of {self._num_rows}; pass num_nodes={num_rows} if there are so many nodes, "
                 "or order= with the graph whose external ids they are"
             )
 
-    def write_in_place(self, placement: Placement, folder: str) -> WrittenRows:
+    def _write_in_place(self, placement: Placement) -> WrittenRows:
         self._progress.num_phases = max(2, self._progress.num_phases)
         with ExitStack() as stack:
-            scatter = stack.enter_context(closing(self._make_scatter(placement, folder)))
+            scatter = stack.enter_context(closing(self._make_scatter(placement)))
             # Rows that come in the order of the nodes, as most do, need no sorting: they are
             # written at once, up to the first batch that is not in order. What is in the file stays
             # there, so later rows must not replace it.
-            is_in_order = self._table.repeated != "last"
+            is_in_order = self.table.repeated != "last"
             writer = None
             num_written = 0
             for batch, first_row in stack.enter_context(closing(self._batches())):
@@ -291,8 +259,9 @@ class _Job:
                     scatter.add(np.ascontiguousarray(nodes), stored)
             if is_in_order:
                 scatter.begin_at(num_written)
+            placement.finish(self._num_rows or 0)
             self._require_plausible(placement, scatter.num_rows)
-            self._check_rows(scatter.num_rows)
+            self.check_rows(scatter.num_rows)
             if writer is None:
                 # Now that it is known how many rows there are, space for them can be reserved.
                 writer = stack.enter_context(closing(self._make_writer(scatter.num_rows)))
@@ -302,17 +271,17 @@ class _Job:
             writer.finish(scatter.num_rows)
         return WrittenRows(num_rows=scatter.num_rows, missing=missing, repeated=repeated)
 
-    def _make_scatter(self, placement: Placement, folder: str) -> _core.RowScatter:
-        num_columns, missing = self._source.num_columns, self._missing
+    def _make_scatter(self, placement: Placement) -> _core.RowScatter:
+        num_columns, missing = self.source.num_columns, self._missing
         return _core.RowScatter(
-            row_bytes=num_columns * item_bytes(self._dtype),
+            row_bytes=num_columns * item_bytes(self.dtype),
             num_rows=placement.num_rows,
-            repeated=self._table.repeated,
+            repeated=self.table.repeated,
             fill=None
             if missing is None
-            else fill_row(missing, num_columns, self._dtype, self._scales),
-            memory=self._memory * 3 // 4,
-            tmp=os.fsencode(folder),
+            else fill_row(missing, num_columns, self.dtype, self._scales),
+            memory=self.memory * 3 // 4,
+            tmp=os.fsencode(self.folder),
             name_of=placement.name_of,
         )
 

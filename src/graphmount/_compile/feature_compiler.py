@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from graphmount._compile.rows.placement import Placement
     from graphmount._sources.contract.batches import RowSource
     from graphmount._sources.contract.nan import NanPolicy
-    from graphmount._sources.contract.requests import OnError
+    from graphmount._sources.contract.tables import OnError
 
 
 @dataclass(frozen=True, kw_only=True)

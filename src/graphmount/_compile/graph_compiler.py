@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, DTypeLike
 
-    from graphmount._sources.contract.requests import OnError
+    from graphmount._sources.contract.tables import OnError
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from graphmount import _core
-from graphmount._mount.gather_output import gather_dtype, gather_output
 from graphmount._mount.handle import Advice, Handle
 from graphmount._support.arguments import as_ids, as_native, require_choice
+from graphmount._support.conversion import dtype_name
 
 if TYPE_CHECKING:
     import os
 
     import torch
     from numpy.typing import ArrayLike, DTypeLike, NDArray
+
 
 #: How `FeatureStore.gather` gets at rows.
 Reader = Literal["auto", "mapped", "pread", "uring"]
@@ -198,8 +199,8 @@ class FeatureStore(Handle[_core.FeatureMatrix]):
         core = self._open()
         rows = as_ids(ids, "ids")
         require_choice("reader", reader, _READERS)
-        name = gather_dtype(core.dtype, dtype, out)
-        result = gather_output(out, (len(rows), *self.shape[1:]), name, rows)
+        name = _gather_dtype(core.dtype, dtype, out)
+        result = _gather_output(out, (len(rows), *self.shape[1:]), name, rows)
         core.gather(rows, name, result.reshape(-1).view(np.uint8), reader)
         return result
 
@@ -235,3 +236,47 @@ class FeatureStore(Handle[_core.FeatureMatrix]):
             4096
         """
         return self._open().prefetch(as_ids(ids, "ids"))
+
+
+def _gather_dtype(stored: str, dtype: object, out: NDArray[Any] | None) -> str:
+    """The name of the dtype to gather: what is asked for, that of `out`, or that of the file.
+
+    Raises:
+        TypeError: `out` is no array.
+        ValueError: There is no such dtype.
+    """
+    if out is not None and not isinstance(out, np.ndarray):
+        raise TypeError(f"out must be a NumPy array, not {type(out).__name__}")
+    if dtype is not None:
+        return dtype_name(dtype)
+    if out is None or (stored == "bfloat16" and out.dtype == np.uint16):
+        return stored
+    return dtype_name(out.dtype)
+
+
+def _gather_output(
+    out: NDArray[Any] | None, shape: tuple[int, ...], name: str, ids: NDArray[np.int64]
+) -> NDArray[Any]:
+    """`out` if it will do, or a new array.
+
+    Args:
+        out: The caller's array.
+        shape: What it must have.
+        name: The dtype it must have; bfloat16 is uint16 to NumPy.
+        ids: It must not share memory with these.
+
+    Raises:
+        ValueError: It does not fit.
+    """
+    dtype = np.dtype(np.uint16 if name == "bfloat16" else name)
+    if out is None:
+        return np.empty(shape, dtype)
+    if out.shape != shape:
+        raise ValueError(f"out has the shape {out.shape}; these rows need {shape}")
+    if out.dtype != dtype and not (name == "bfloat16" and out.dtype.name == name):
+        raise ValueError(f"out is of {out.dtype}; these rows need {dtype}")
+    if not (out.flags.c_contiguous and out.flags.aligned and out.flags.writeable):
+        raise ValueError("out must be C-contiguous, aligned and writeable; numpy.empty makes such")
+    if np.may_share_memory(out, ids):
+        raise ValueError("out shares memory with ids, which would change while they are read")
+    return out

@@ -7,17 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 from graphmount._mount.graph import Graph
 from graphmount._sources.arrays.column_edges import ColumnEdges, as_ends
+from graphmount._sources.arrays.matrix_edges import is_sparse, open_sparse_edges
 from graphmount._sources.arrays.npy_files import open_npy
-from graphmount._sources.arrays.npz_edges import open_npz_edges
+from graphmount._sources.arrays.npz_files import open_npz_edges
 from graphmount._sources.arrow.edges import ArrowEdges
 from graphmount._sources.arrow.tables import is_arrow, open_table
 from graphmount._sources.kinds import SUPPORTED, TABLE_KINDS
 from graphmount._sources.objects.graphzero import open_graphzero_edges
-from graphmount._sources.objects.memory_edges import ends_in_memory, is_pyg, open_pyg_edges
+from graphmount._sources.objects.memory_edges import (
+    NameEdges,
+    ends_in_memory,
+    is_name_pair,
+    is_pyg,
+    open_pyg_edges,
+)
 from graphmount._sources.objects.mounted import open_graph_edges
-from graphmount._sources.objects.name_edges import NameEdges, is_name_pair
 from graphmount._sources.objects.networkx_edges import NetworkXEdges, is_networkx
-from graphmount._sources.objects.sparse_edges import is_sparse, open_sparse_edges
 from graphmount._sources.text.matrix_market import MatrixMarketEdges
 from graphmount._sources.text.tables import TextEdges
 from graphmount.errors import SourceError
@@ -26,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from graphmount._sources.contract.batches import EdgeSource
-    from graphmount._sources.contract.requests import EdgeRequest
+    from graphmount._sources.contract.tables import EdgeRequest
     from graphmount._sources.kinds import Kind
 
 

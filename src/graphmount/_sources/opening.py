@@ -17,11 +17,11 @@ import numpy as np
 from graphmount._sources import edge_openers, row_openers
 from graphmount._sources.arrays.array_stream import MemoryStream
 from graphmount._sources.arrays.npy_files import open_npy
-from graphmount._sources.arrays.side_columns import SideColumns
+from graphmount._sources.arrays.value_streams import SideColumns
 from graphmount._sources.arrow.tables import is_arrow
 from graphmount._sources.concatenated import ConcatenatedEdges, ConcatenatedRows
 from graphmount._sources.contract.file_stamps import stamps_of
-from graphmount._sources.contract.requests import EdgeRequest, RowRequest
+from graphmount._sources.contract.tables import EdgeRequest, RowRequest
 from graphmount._sources.kinds import kind_of
 from graphmount._sources.objects.memory_edges import as_array
 from graphmount._sources.paths import expand, is_paths
@@ -32,8 +32,7 @@ from graphmount.errors import SourceError
 if TYPE_CHECKING:
     from graphmount._sources.arrays.array_stream import Stream
     from graphmount._sources.contract.batches import EdgeSource, RowSource
-    from graphmount._sources.contract.requests import KeyKind, OnError
-    from graphmount._sources.contract.tables import EdgeTable, Table
+    from graphmount._sources.contract.tables import EdgeTable, KeyKind, OnError, Table
     from graphmount._sources.kinds import Kind
 
 #: What sources call the types of keys.

@@ -18,7 +18,7 @@ from graphmount.errors import SourceError
 
 if TYPE_CHECKING:
     from graphmount._sources.contract.batches import RowSource
-    from graphmount._sources.contract.requests import RowRequest
+    from graphmount._sources.contract.tables import RowRequest
     from graphmount._sources.kinds import Kind
 
 _TEXT_OPTIONS = ("key", "columns", "source_dtype", "delimiter", "header", "comments", "on_error")

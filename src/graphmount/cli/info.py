@@ -9,16 +9,17 @@ import os
 from typing import TYPE_CHECKING, Any
 
 import graphmount as gm
+from graphmount._dataset.description import named_files
 from graphmount._sources.objects.mounted import FEATURES_MAGIC
 from graphmount._support.files.regular_files import open_regular
 from graphmount._support.sizes import format_bytes
-from graphmount.cli.dataset_files import describe, files_of
 from graphmount.cli.output import complain
 
 if TYPE_CHECKING:
     import argparse
 
     from rich.console import Console
+
 
 _BAR_CHARACTERS = 32
 
@@ -47,8 +48,8 @@ def _run(options: argparse.Namespace) -> int:
         try:
             if os.path.isdir(path):
                 dataset = gm.Dataset(path)
-                waiting = files_of(dataset) + waiting
-                facts.append(describe(dataset))
+                waiting = _files_of(dataset) + waiting
+                facts.append(_dataset_facts(dataset))
             else:
                 facts.append(_facts(path))
         except (gm.errors.GraphmountError, OSError) as error:
@@ -242,3 +243,35 @@ def _table(rows: list[Any], *, header: tuple[str, ...] | None, right: tuple[int,
     for row in rows:
         table.add_row(*row)
     return table
+
+
+def _files_of(dataset: gm.Dataset) -> list[str]:
+    """All files of a dataset: the graph first, then tables, labels and splits.
+
+    Args:
+        dataset: The dataset.
+    """
+    return [os.path.join(dataset.path, file) for _, _, file in named_files(dataset.description)]
+
+
+def _dataset_facts(dataset: gm.Dataset) -> dict[str, Any]:
+    """What `dataset.json` says, and the size of all files.
+
+    Args:
+        dataset: The dataset.
+    """
+    described = dataset.description
+    return {
+        "kind": "dataset",
+        "path": dataset.path,
+        "num_nodes": dataset.num_nodes,
+        "num_edges": dataset.num_edges,
+        "order": described.get("order"),
+        "features": sorted(described["features"]),
+        "edge_features": sorted(described["edge_features"]),
+        "labels": described["labels"] is not None,
+        "splits": sorted(described["splits"]),
+        "notes": described.get("notes", []),
+        "graphmount": described.get("graphmount"),
+        "file_bytes": sum(os.path.getsize(file) for file in _files_of(dataset)),
+    }

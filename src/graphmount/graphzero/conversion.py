@@ -10,7 +10,7 @@ from enum import Enum
 
 from graphmount._compile.feature_compiler import compile_features
 from graphmount._compile.graph_compiler import compile_graph
-from graphmount._sources.contract.requests import EdgeRequest
+from graphmount._sources.contract.tables import EdgeRequest
 from graphmount._sources.text.table import TextTable
 from graphmount._support.arguments import require_choice
 from graphmount.graphzero.failures import as_runtime_errors

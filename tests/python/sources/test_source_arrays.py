@@ -253,7 +253,7 @@ def test_memory_is_bounded(kind, tmp_path):
         np.save(path, np.asfortranarray(edges) if kind == "fortran" else edges)
     code = """
 import sys
-from graphmount._sources.contract.requests import EdgeRequest, RowRequest
+from graphmount._sources.contract.tables import EdgeRequest, RowRequest
 from graphmount._sources.opening import open_edges, open_rows
 def peak():
     status = open("/proc/self/status").read()

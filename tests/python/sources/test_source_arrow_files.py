@@ -100,7 +100,7 @@ def test_without_pyarrow(tmp_path):
     code = f"""
 import sys
 sys.modules["pyarrow"] = None  # as if it were not installed
-from graphmount._sources.contract.requests import EdgeRequest
+from graphmount._sources.contract.tables import EdgeRequest
 from graphmount._sources.opening import open_edges
 try:
     open_edges(EdgeRequest(source={str(tmp_path / "x.parquet")!r}))
@@ -133,7 +133,7 @@ def test_memory_is_bounded(kind, tmp_path):
             out.write_table(table, max_chunksize=1 << 16)
     code = """
 import sys
-from graphmount._sources.contract.requests import EdgeRequest
+from graphmount._sources.contract.tables import EdgeRequest
 from graphmount._sources.opening import open_edges
 def peak():
     status = open("/proc/self/status").read()

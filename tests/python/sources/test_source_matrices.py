@@ -276,7 +276,7 @@ def test_memory_is_bounded(kind, tmp_path):
         path.write_bytes(header + lines * (num_edges // 4096))
     code = """
 import sys
-from graphmount._sources.contract.requests import EdgeRequest
+from graphmount._sources.contract.tables import EdgeRequest
 from graphmount._sources.opening import open_edges
 def peak():
     status = open("/proc/self/status").read()

@@ -150,7 +150,7 @@ def test_no_library_is_imported_for_others(tmp_path):
     np.save(tmp_path / "x.npy", [[0], [1]])
     code = f"""
 import sys
-from graphmount._sources.contract.requests import EdgeRequest
+from graphmount._sources.contract.tables import EdgeRequest
 from graphmount._sources.opening import open_edges
 list(open_edges(EdgeRequest(source={str(tmp_path / "x.npy")!r})).batches(memory=100))
 list(open_edges(EdgeRequest(source=([0], [1]), weights=[0.5])).batches(memory=100))

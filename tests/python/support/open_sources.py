@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from graphmount._sources import opening
-from graphmount._sources.contract.requests import EdgeRequest, RowRequest
+from graphmount._sources.contract.tables import EdgeRequest, RowRequest
 from graphmount._sources.text.tables import TextEdges, TextRows
 
 

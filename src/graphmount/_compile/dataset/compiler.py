@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from graphmount._compile.dataset.files import OpenedTable
-    from graphmount._sources.contract.requests import OnError
+    from graphmount._sources.contract.tables import OnError
 
 _LABELS = "labels.gd"
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from graphmount._sources.contract.batches import RowSource
-    from graphmount._sources.contract.requests import OnError
+    from graphmount._sources.contract.tables import OnError
 
 #: Of a file, in bytes.
 _LONGEST_NAME = 255

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from graphmount._compile.edges.graph_options import GraphOptions
     from graphmount._sources.contract.batches import EdgeBatch, EdgeSource
-    from graphmount._sources.contract.requests import OnError
+    from graphmount._sources.contract.tables import OnError
     from graphmount._support.text_columns import Keys
 
 #: How node ids of a source become those of the graph: as they are, or numbered as they appear.

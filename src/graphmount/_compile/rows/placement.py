@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from graphmount._mount.graph import Graph
     from graphmount._sources.contract.batches import RowBatch, RowSource
-    from graphmount._sources.contract.requests import OnError
+    from graphmount._sources.contract.tables import OnError
     from graphmount._support.text_columns import Keys
 
 

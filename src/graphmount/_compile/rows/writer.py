@@ -17,8 +17,13 @@ import numpy as np
 
 from graphmount import _core
 from graphmount._compile.rows.progress import RowProgress
-from graphmount._compile.rows.quantization import ColumnRange, quantized, require_seen
-from graphmount._compile.rows.stored_form import fill_row, fill_value
+from graphmount._compile.rows.stored_form import (
+    ColumnRange,
+    fill_row,
+    fill_value,
+    quantized,
+    require_seen,
+)
 from graphmount._mount.memory_report import physical_bytes
 from graphmount._sources.contract.file_stamps import require_unchanged
 from graphmount._sources.contract.nan import apply_nan_policy

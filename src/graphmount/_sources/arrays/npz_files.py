@@ -1,15 +1,19 @@
-"""NumPy's `.npz` archives: their members as streams, compressed or not.
+"""NumPy's `.npz` archives: their members as streams, compressed or not, and edges made of these.
 
-Members are unpacked piece by piece as they are read, so an archive may be larger than memory.
+Members are unpacked piece by piece as they are read, so an archive may be larger than memory. Edges
+come from a matrix of SciPy, whose `data` are the weights, if they are asked for; from OGB's
+`edge_index` of shape (2, edges); or from two vectors, or one such array, which `columns` names.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from graphmount._sources.arrays.array_stream import ArrayStream
+from graphmount._sources.arrays.column_edges import ColumnEdges, as_ends
+from graphmount._sources.arrays.matrix_edges import MATRIX_FORMATS, matrix_edges
 from graphmount._sources.arrays.npy_files import (
     NPY_MAGIC,
     read_any_header,
@@ -18,7 +22,13 @@ from graphmount._sources.arrays.npy_files import (
 )
 from graphmount._sources.arrays.stored_bytes import member_bytes, open_archive, open_member
 from graphmount._sources.contract.claims import MOST_NODES, array_bytes
+from graphmount._support.shown import shown
 from graphmount.errors import SourceError
+
+if TYPE_CHECKING:
+    from graphmount._sources.arrays.array_stream import Stream
+    from graphmount._sources.contract.batches import EdgeSource
+    from graphmount._sources.contract.tables import EdgeRequest
 
 #: Members that are read as a whole say how large something is, or of which kind.
 _MOST_SMALL_BYTES = 1 << 20
@@ -109,3 +119,76 @@ class NpzFile:
             return np.empty(shape, dtype)
         flat = np.frombuffer(content, dtype)
         return flat.reshape(shape, order="F" if is_fortran else "C")
+
+
+def open_npz_edges(path: str, request: EdgeRequest) -> EdgeSource:
+    """Edges from an archive.
+
+    Args:
+        path: The file.
+        request: Its `columns` are the members (sources, destinations), or one member with both; by
+            default a SciPy matrix, or `edge_index`. Its `weights` are the name of a member, or True
+            for the `data` of a SciPy matrix; its `timestamps` are the name of a member.
+
+    Raises:
+        SourceError: The members are not there, or not edges.
+    """
+    columns: Any = request.columns
+    weights: Any = request.weights
+    timestamps: Any = request.timestamps
+    archive = NpzFile(path)
+    if columns is None and "format" in archive and "shape" in archive:
+        return _open_matrix(archive, weights, timestamps)
+    if weights is True:
+        raise SourceError(f"{path} is not a SciPy matrix; name the member: weights='edge_weight'")
+    weight_stream = archive.stream(weights) if isinstance(weights, str) else None
+    time_stream = None if timestamps is None else archive.stream(timestamps)
+    if columns is None and "edge_index" not in archive:
+        raise SourceError(
+            f"{path} has neither an edge_index nor a SciPy matrix; pass columns=(sources, "
+            f"destinations) out of {', '.join(map(repr, archive.names)) or 'none'}"
+        )
+    names = (columns,) if isinstance(columns, str) else columns or ("edge_index",)
+    if not isinstance(names, list | tuple) or len(names) not in (1, 2):
+        raise ValueError(f"columns={shown(columns)}; name one member, or (sources, destinations)")
+    ends: Stream | tuple[Stream, Stream]
+    if len(names) == 1:
+        ends = as_ends(archive.stream(names[0]))
+    else:
+        ends = (archive.stream(names[0]), archive.stream(names[1]))
+    return ColumnEdges(
+        name=path,
+        ends=ends,
+        weights=weight_stream,
+        timestamps=time_stream,
+        num_nodes=_num_nodes(archive),
+    )
+
+
+def _num_nodes(archive: NpzFile) -> int | None:
+    """What OGB's archives say: one number in a list, since there is one graph."""
+    if "num_nodes_list" not in archive:
+        return None
+    numbers = archive.counts("num_nodes_list")
+    return numbers[0] if len(numbers) == 1 else None
+
+
+def _open_matrix(
+    archive: NpzFile, weights: bool | str | None, timestamps: str | None
+) -> EdgeSource:
+    words = archive.small("format").ravel()[:2].tolist()
+    word = words[0] if len(words) == 1 else None
+    kind = word.decode("ascii", "replace") if isinstance(word, bytes) else str(word)
+    if kind not in MATRIX_FORMATS:
+        raise SourceError(
+            f"{archive.path} is a SciPy matrix of format {shown(kind)}; save it as CSR, CSC or "
+            "COO, with matrix.tocsr()"
+        )
+    return matrix_edges(
+        archive.path,
+        kind,
+        archive.counts("shape"),
+        archive.stream,
+        weights=archive.stream("data" if weights is True else weights) if weights else None,
+        timestamps=None if timestamps is None else archive.stream(timestamps),
+    )

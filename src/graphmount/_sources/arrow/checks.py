@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from graphmount._sources.arrow.columns import BadRows
     from graphmount._sources.arrow.tables import ArrowTable
     from graphmount._sources.contract.batches import Skipped
-    from graphmount._sources.contract.requests import OnError
+    from graphmount._sources.contract.tables import OnError
 
 
 class CheckedColumns:

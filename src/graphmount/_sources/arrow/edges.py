@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from graphmount._sources.arrow.tables import ArrowTable
-    from graphmount._sources.contract.requests import EdgeRequest
+    from graphmount._sources.contract.tables import EdgeRequest
 
 #: What a row takes while its columns are converted; strings are as long as they are, mostly less.
 _NUMBER_BYTES, _TEXT_BYTES = 24, 192

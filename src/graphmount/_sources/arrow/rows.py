@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from graphmount._sources.arrow.tables import ArrowTable
-    from graphmount._sources.contract.requests import RowRequest
+    from graphmount._sources.contract.tables import RowRequest
 
 _KEY_BYTES = 192
 

@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING, Any, cast
 import numpy as np
 
 from graphmount import _core
-from graphmount._sources.arrays.npz_edges import require_square
+from graphmount._sources.arrays.matrix_edges import require_square
 from graphmount._sources.arrays.stored_bytes import file_size
 from graphmount._sources.contract.batches import EdgeBatch, EdgeSource
 from graphmount._sources.contract.claims import MOST_NODES
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from graphmount._sources.contract.requests import OnError
+    from graphmount._sources.contract.tables import OnError
 
 MTX_MAGIC = b"%%MatrixMarket"
 

@@ -27,7 +27,7 @@ from graphmount.errors import SourceError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from graphmount._sources.contract.requests import EdgeRequest, KeyKind, RowRequest
+    from graphmount._sources.contract.tables import EdgeRequest, KeyKind, RowRequest
     from graphmount._sources.text.sniff import Kind, Row
 
 #: One array to make: the type of its items, and the columns they come from.

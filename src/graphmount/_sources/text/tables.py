@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from graphmount._sources.contract.requests import EdgeRequest, RowRequest
+    from graphmount._sources.contract.tables import EdgeRequest, RowRequest
     from graphmount._sources.text.sniff import Kind
     from graphmount._sources.text.table import Output
 

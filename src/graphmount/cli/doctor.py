@@ -7,15 +7,16 @@ import dataclasses
 import errno
 import json
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from graphmount._support.files.regular_files import require_replaceable
 from graphmount._support.files.text_output import write_text
 from graphmount._support.sizes import format_bytes
+from graphmount.cli.output import table
 from graphmount.doctor import DatasetFacts, MachineReport, ReadFigure, examine
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from rich.console import Console
 
@@ -89,9 +90,11 @@ def _require_writable(path: str) -> None:
 
 
 def _show(report: MachineReport, console: Console) -> None:
-    _show_pairs("Machine", _machine_rows(report), console)
-    console.print()
-    _show_pairs("Disk", _disk_rows(report), console)
+    from rich.padding import Padding
+
+    for title, rows in (("Machine", _machine_rows(report)), ("\nDisk", _disk_rows(report))):
+        console.print(title, style="bold")
+        console.print(table(rows, wraps=True))
     _show_reads(report, console)
     if report.dataset is not None:
         _show_dataset(report.dataset, console)
@@ -100,9 +103,7 @@ def _show(report: MachineReport, console: Console) -> None:
         mark, color = _MARKS[finding.level]
         line = console.render_str(f"[{color}]{mark}[/] [bold]{finding.subject}:[/] ")
         line.append(finding.text)
-        table = _grid()
-        table.add_row("", line)
-        console.print(table)
+        console.print(Padding(line, (0, 2)))
     console.print(f"\nThis took {report.seconds:.0f} s.")
 
 
@@ -156,7 +157,7 @@ def _show_reads(report: MachineReport, console: Console) -> None:
     depths = sorted({figure.depth for figure in figures})
     console.print("\nScattered reads of 4 KiB in a second", style="bold")
     rows = [(str(depth), *(_reads(figures, way, depth) for way in _WAYS)) for depth in depths]
-    _print_table(("at a time", *_WAYS.values()), rows, right=range(4), console=console)
+    console.print(table(rows, header=("at a time", *_WAYS.values()), right=range(4), wraps=True))
 
 
 def _reads(figures: Iterable[ReadFigure], way: str, depth: int) -> str:
@@ -172,51 +173,16 @@ def _show_dataset(facts: DatasetFacts, console: Console) -> None:
     lists = ("neighbor lists", "", "", "", format_bytes(facts.list_bytes))
     rows = [
         (
-            f"{table.name} of edges" if table.of_edges else table.name,
-            f"{table.rows:,}",
-            format_bytes(table.row_bytes),
-            table.dtype,
-            format_bytes(table.table_bytes),
+            f"{each.name} of edges" if each.of_edges else each.name,
+            f"{each.rows:,}",
+            format_bytes(each.row_bytes),
+            each.dtype,
+            format_bytes(each.table_bytes),
         )
-        for table in facts.tables
+        for each in facts.tables
     ]
     header = ("table", "rows", "one row", "dtype", "size")
-    _print_table(header, [*rows, lists], right=(1, 2, 4), console=console)
-
-
-def _show_pairs(title: str, rows: Iterable[tuple[str, str]], console: Console) -> None:
-    from rich.text import Text
-
-    console.print(title, style="bold")
-    table = _grid()
-    for name, value in rows:
-        table.add_row(name, Text(value, overflow="fold"))
-    console.print(table)
-
-
-def _grid() -> Any:  # noqa: ANN401  (rich is imported only when something is shown)
-    from rich.table import Table
-
-    return Table.grid(padding=(0, 2, 0, 0))
-
-
-def _print_table(
-    header: Sequence[str],
-    rows: Iterable[Sequence[str]],
-    *,
-    right: Iterable[int],
-    console: Console,
-) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    to_the_right = set(right)
-    for number, name in enumerate(header):
-        table.add_column(name, justify="right" if number in to_the_right else "left")
-    for row in rows:
-        table.add_row(*map(Text, row))
-    console.print(table)
+    console.print(table([*rows, lists], header=header, right=(1, 2, 4), wraps=True))
 
 
 def _size(size: int | None) -> str:

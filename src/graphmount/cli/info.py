@@ -13,7 +13,7 @@ from graphmount._dataset.description import named_files
 from graphmount._sources.objects.mounted import FEATURES_MAGIC
 from graphmount._support.files.regular_files import open_regular
 from graphmount._support.sizes import format_bytes
-from graphmount.cli.output import complain
+from graphmount.cli.output import complain, table
 
 if TYPE_CHECKING:
     import argparse
@@ -120,7 +120,7 @@ def _feature_facts(store: gm.FeatureStore) -> dict[str, Any]:
 def _show(facts: dict[str, Any], console: Console) -> None:
     console.print(facts["path"], style="bold", markup=False, soft_wrap=True)
     if facts["kind"] == "dataset":
-        console.print(_table(_dataset_rows(facts), header=None, right=()))
+        console.print(table(_dataset_rows(facts)))
         for note in facts["notes"]:
             console.print(f"  {note}", markup=False, soft_wrap=True)
         return
@@ -131,7 +131,7 @@ def _show(facts: dict[str, Any], console: Console) -> None:
         size += f", {format_bytes(resident)} of it in the page cache"
     rows.append(("size", size))
     rows.append(("order", f"{facts['order']:#x}" if facts["order"] else "that of the source"))
-    console.print(_table(rows, header=None, right=()))
+    console.print(table(rows))
     for direction, degrees in facts.get("degrees", {}).items():
         _show_degrees(direction if facts["directed"] else None, degrees, console)
     console.print()
@@ -147,7 +147,7 @@ def _show(facts: dict[str, Any], console: Console) -> None:
         for section in facts["sections"]
     ]
     header = ("section", "dtype", "items", "size", "at byte")
-    console.print(_table(sections, header=header, right=(2, 3, 4)))
+    console.print(table(sections, header=header, right=(2, 3, 4)))
 
 
 def _dataset_rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
@@ -219,7 +219,7 @@ def _show_degrees(direction: str | None, degrees: dict[str, Any], console: Conso
         )
         for low, high, count in degrees["histogram"]
     ]
-    console.print(_table(rows, header=("degree", "nodes", ""), right=(0, 1)))
+    console.print(table(rows, header=("degree", "nodes", ""), right=(0, 1)))
 
 
 def _bar_character(console: Console) -> str:
@@ -228,21 +228,6 @@ def _bar_character(console: Console) -> str:
     except UnicodeEncodeError:
         return "#"
     return "█"
-
-
-def _table(rows: list[Any], *, header: tuple[str, ...] | None, right: tuple[int, ...]) -> Any:  # noqa: ANN401  (a rich table; rich is imported only when a table is shown)
-    from rich.table import Table
-
-    table = Table(box=None, show_header=header is not None, padding=(0, 2, 0, 0))
-    for column in range(len(rows[0]) if rows else 0):
-        table.add_column(
-            header[column] if header else "",
-            justify="right" if column in right else "left",
-            no_wrap=True,
-        )
-    for row in rows:
-        table.add_row(*row)
-    return table
 
 
 def _files_of(dataset: gm.Dataset) -> list[str]:

@@ -11,7 +11,10 @@ import errno
 import io
 import os
 import sys
-from typing import TextIO
+from typing import TYPE_CHECKING, Any, TextIO
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
 
 #: What a shell says of a program that wrote into a closed pipe: 128 and the number of SIGPIPE.
 CLOSED_PIPE = 141
@@ -125,3 +128,34 @@ def _discard(stream: TextIO | None, *, only_if_broken: bool = False) -> None:
         stream.flush()
     except (OSError, ValueError):  # a stream of another program, as in a notebook
         pass
+
+
+def table(
+    rows: Sequence[Sequence[str]],
+    *,
+    header: Sequence[str] | None = None,
+    right: Collection[int] = (),
+    wraps: bool = False,
+) -> Any:  # noqa: ANN401  (of rich, which is imported only when something is shown)
+    """Rows as a table without lines, for a console of rich.
+
+    Args:
+        rows: What to show, as it is.
+        header: The names of the columns.
+        right: The numbers of the columns whose text stands at their right.
+        wraps: Whether long text goes on in the next line.
+    """
+    from rich.table import Table
+    from rich.text import Text
+
+    made = Table(box=None, show_header=header is not None, padding=(0, 2, 0, 0))
+    for number in range(len(rows[0]) if rows else 0):
+        made.add_column(
+            header[number] if header else "",
+            justify="right" if number in right else "left",
+            no_wrap=not wraps,
+            overflow="fold" if wraps else "ellipsis",
+        )
+    for row in rows:
+        made.add_row(*map(Text, row))
+    return made

@@ -131,7 +131,7 @@ def _sample(
         if num_seeds == 0:
             return None, nodes
         drawn = [trial.draw(num_seeds)]
-        if facts is not None and bytes_under_way(drawn[0].facts(num_seeds), row_bytes) > most_bytes:
+        if facts is not None and bytes_under_way(_mean(drawn, num_seeds), row_bytes) > most_bytes:
             return replace(facts, smaller_because="memory"), nodes
         longest = drawn[0].seconds
         # A slow disk must not hold us up: the next batch has to fit into what is left.
@@ -161,15 +161,6 @@ class _Drawn:
     sample_bytes: int
     seconds: float  # for sampling it twice
     warm_seconds: float  # for the second time
-
-    def facts(self, num_seeds: int) -> BatchFacts:
-        return BatchFacts(
-            fanouts=_FANOUTS,
-            num_seeds=num_seeds,
-            num_nodes=len(self.nodes),
-            sample_bytes=self.sample_bytes,
-            sample_seconds=self.warm_seconds,
-        )
 
 
 class _Trial:

@@ -2,15 +2,18 @@
 
 Three batches are alive at once, unless more are asked for: one that is being read, one that waits,
 and one in use; while one is handed over, a fourth may be begun. When it ends, none is kept.
-Whatever ends the consumer, an error or Ctrl-C, ends the thread too before the control returns.
+Whatever ends the consumer, an error or Ctrl-C, ends the thread too before the control returns. A
+limit on threads is an `OSError` that says what to do. A child of `fork` has not the thread: taking
+is refused there, and nothing waits for it.
 """
 
 from __future__ import annotations
 
+import errno
+import os
+import threading
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Generic, TypeVar
-
-from graphmount._support.threads.own_thread import OwnThread
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -26,7 +29,8 @@ class _Reader(Generic[T]):
     """
 
     def __init__(self, items: Iterator[T], most: int) -> None:
-        self._thread = OwnThread(self._run, name="graphmount-reader")
+        self._thread = threading.Thread(target=self._run, name="graphmount-reader", daemon=True)
+        self._process = os.getpid()
         self.failure: BaseException | None = None
         self._items = items
         self._ready: SimpleQueue[T | None] = SimpleQueue()
@@ -36,8 +40,16 @@ class _Reader(Generic[T]):
             self._permits.put(None)
 
     def start(self) -> None:
-        """Begins to read."""
-        self._thread.start()
+        """Begins to read; a limit on threads is an `OSError`."""
+        try:
+            self._thread.start()
+        except RuntimeError:
+            raise OSError(
+                errno.EAGAIN,
+                f"cannot start a thread ({os.strerror(errno.EAGAIN)}): raise the limit on threads "
+                "(ulimit -u, the pids limit of a container) or on memory (ulimit -v), or end other "
+                "loops and programs",
+            ) from None
 
     def _run(self) -> None:
         try:
@@ -58,7 +70,11 @@ class _Reader(Generic[T]):
 
     def take(self) -> T | None:
         """The next item; None if there is none."""
-        self._thread.require_here()
+        if os.getpid() != self._process:
+            raise RuntimeError(
+                "this process was forked from the one that reads; begin anew here, for the thread "
+                "that reads ahead is not there"
+            )
         item = self._ready.get()
         self._permits.put(None)
         return item
@@ -66,8 +82,8 @@ class _Reader(Generic[T]):
     def stop(self) -> None:
         """Returns when the thread has ended; nothing is read after what it is at."""
         self._is_wanted = False
-        if not self._thread.has_started:  # nothing was begun, or it is the parent's
-            return
+        if os.getpid() != self._process or self._thread.ident is None:
+            return  # it is the parent's, or nothing was begun
         self._permits.put(None)
         self._thread.join()
         self._ready = SimpleQueue()

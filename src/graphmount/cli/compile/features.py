@@ -13,6 +13,26 @@ _EXAMPLES = """examples:
   graphmount compile features people.csv age.gd --order people.gl --key name --columns age
   graphmount compile features emb.bin emb.gd --shape 1000000,128 --source-dtype float32
 """
+_READING = f"""
+--key COLUMN          the column that says which node a row belongs to (default: rows are in order)
+--columns A,B,...     the columns to take: names, numbers from 0 on, ranges as 3-7 (default: all)
+{shared.TEXT}
+--shape N,COLUMNS     of a binary file without a header; one size may be -1 (write --shape=-1,...)
+--source-dtype NAME   of a binary file without a header
+--member NAME         of an .npz file with several arrays
+{shared.ON_ERROR}
+"""
+_TABLE = """
+--dtype NAME          how to store values: float16, bfloat16, float32, int8, int64, ...
+                      (default: as they are)
+--order GRAPH.gl      the graph whose nodes the rows belong to
+--edges GRAPH.gl      the graph whose edges the rows belong to, compiled with --source-rows
+--num-nodes N         how many rows the table has, if no graph says
+--missing NUMBER      the value for nodes without a row (default: error)
+--repeated {error,first,last} which of several rows of one node to keep (default: error)
+--nan NUMBER          what to put in the place of NaN; or keep (the default), or error
+--quantize {column}   store int8, with a scale for each column
+"""
 
 
 def add_to(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -29,78 +49,10 @@ def add_to(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     shared.add_paths(parser, "rows", ".gd")
-    _add_reading(parser)
-    _add_table(parser)
+    shared.add_options(parser, "reading", _READING)
+    shared.add_options(parser, "the table", _TABLE)
     shared.add_work_options(parser)
     parser.set_defaults(compile=_compile)
-
-
-def _add_reading(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("reading")
-    group.add_argument(
-        "--key",
-        type=shared.column,
-        metavar="COLUMN",
-        help="the column that says which node a row belongs to (default: rows are in order)",
-    )
-    group.add_argument(
-        "--columns",
-        type=shared.columns,
-        metavar="A,B,...",
-        help="the columns to take: names, numbers from 0 on, ranges as 3-7 (default: all)",
-    )
-    shared.add_text_options(group)
-    shared.add_shape_option(group, "N,COLUMNS")
-    group.add_argument("--source-dtype", metavar="NAME", help="of a binary file without a header")
-    group.add_argument("--member", metavar="NAME", help="of an .npz file with several arrays")
-    shared.add_error_option(group)
-
-
-def _add_table(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("the table")
-    group.add_argument(
-        "--dtype",
-        metavar="NAME",
-        help="how to store values: float16, bfloat16, float32, int8, int64, ... "
-        "(default: as they are)",
-    )
-    group.add_argument(
-        "--order", metavar="GRAPH.gl", help="the graph whose nodes the rows belong to"
-    )
-    group.add_argument(
-        "--edges",
-        metavar="GRAPH.gl",
-        help="the graph whose edges the rows belong to, compiled with --source-rows",
-    )
-    group.add_argument(
-        "--num-nodes",
-        type=shared.count,
-        metavar="N",
-        help="how many rows the table has, if no graph says",
-    )
-    group.add_argument(
-        "--missing",
-        type=shared.number_or("error"),
-        default="error",
-        metavar="NUMBER",
-        help="the value for nodes without a row (default: error)",
-    )
-    group.add_argument(
-        "--repeated",
-        choices=["error", "first", "last"],
-        default="error",
-        help="which of several rows of one node to keep (default: error)",
-    )
-    group.add_argument(
-        "--nan",
-        type=shared.number_or("keep", "error"),
-        default="keep",
-        metavar="NUMBER",
-        help="what to put in the place of NaN; or keep (the default), or error",
-    )
-    group.add_argument(
-        "--quantize", choices=["column"], help="store int8, with a scale for each column"
-    )
 
 
 def _compile(options: argparse.Namespace) -> int:

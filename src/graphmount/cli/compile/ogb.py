@@ -15,6 +15,18 @@ if TYPE_CHECKING:
     import argparse
 
 
+_DATASET = f"""
+--order {{hot,given}} hot numbers the nodes by how often sampling meets them; given leaves them as
+                      they are (default: hot)
+--dtype NAME          how to store features: float16, bfloat16, ... (default: as they are)
+--label-dtype NAME    how to store labels (default: as they are)
+--label-nan NUMBER    what to put in the place of labels that are NaN, such as -1; or keep (the
+                      default), or error
+{shared.NEIGHBORS}
+--overwrite           replace the dataset at OUT
+"""
+
+
 def add_to(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Adds the command to the parser."""
     parser = kinds.add_parser(
@@ -28,33 +40,7 @@ def add_to(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )
     parser.add_argument("folder", metavar="DIR", help="the folder of the dataset")
     parser.add_argument("out", metavar="OUT", help="the folder to write")
-    group = parser.add_argument_group("the dataset")
-    group.add_argument(
-        "--order",
-        choices=["hot", "given"],
-        default="hot",
-        help="hot numbers the nodes by how often sampling meets them; given leaves them as they "
-        "are (default: hot)",
-    )
-    group.add_argument(
-        "--dtype",
-        dest="feature_dtype",
-        metavar="NAME",
-        help="how to store features: float16, bfloat16, ... (default: as they are)",
-    )
-    group.add_argument(
-        "--label-dtype", metavar="NAME", help="how to store labels (default: as they are)"
-    )
-    group.add_argument(
-        "--label-nan",
-        type=shared.number_or("keep", "error"),
-        default="keep",
-        metavar="NUMBER",
-        help="what to put in the place of labels that are NaN, such as -1; or keep (the default), "
-        "or error",
-    )
-    shared.add_neighbors_option(group)
-    group.add_argument("--overwrite", action="store_true", help="replace the dataset at OUT")
+    shared.add_options(parser, "the dataset", _DATASET)
     shared.add_work_options(parser)
     parser.set_defaults(compile=_compile)
 
@@ -65,11 +51,14 @@ def _compile(options: argparse.Namespace) -> int:
         note(f"{layout.kind}: {layout.folder}")
         for line in layout.notes:
             note(f"  {line}")
+    arguments = shared.arguments_of(options)
+    dtype, label_dtype = arguments.pop("dtype", None), arguments.pop("label_dtype", None)
+    label_nan = arguments.pop("label_nan", "keep")
     features, labels = {}, None
     if layout.features is not None:
-        features["x"] = replace(layout.features, dtype=options.feature_dtype)
+        features["x"] = replace(layout.features, dtype=dtype)
     if layout.labels is not None:
-        labels = replace(layout.labels, dtype=options.label_dtype, nan=options.label_nan)
+        labels = replace(layout.labels, dtype=label_dtype, nan=label_nan)
     done = gm.compile_dataset(
         options.out,
         edges=layout.edges,
@@ -79,7 +68,7 @@ def _compile(options: argparse.Namespace) -> int:
         directed=layout.directed,
         num_nodes=layout.num_nodes,
         notes=layout.notes,
-        **shared.arguments_of(options),
+        **arguments,
     )
     tables = [
         name for name, there in (("labels", layout.labels), ("splits", layout.splits)) if there

@@ -1,24 +1,26 @@
-"""Options that several of the commands that compile have, and how their values are read."""
+"""Options of the commands that compile, as tables of text, and how their values are read.
+
+A flag has the name of an argument of the function that does the work, and no default of its own:
+what is not given is not passed on.
+"""
 
 from __future__ import annotations
 
 import argparse
+import re
 from typing import TYPE_CHECKING, Any
 
 from graphmount._support.shown import shown
 from graphmount._support.sizes import parse_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 _DELIMITERS = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ","}
 
-Group = argparse._ArgumentGroup  # noqa: SLF001  (argparse has no public name for it)
-
-
 #: Options that the commands themselves act on.
 _NO_ARGUMENTS = {"run", "compile", "sources", "folder", "out", "pair", "json", "no_progress"}
-_NO_ARGUMENTS |= {"feature_dtype", "label_dtype", "label_nan"}
+_NO_ARGUMENTS |= {"undirected"}
 
 #: As many as a text table may have.
 _MOST_COLUMNS = 1 << 20
@@ -115,6 +117,72 @@ def ends(text: str) -> tuple[int | str, ...] | str:
     return str(found[0]) if len(found) == 1 else tuple(found)
 
 
+#: How text is read.
+TEXT = """
+--delimiter CHARACTER   what separates the columns, such as ',' or tab (default: found)
+--header/--no-header    whether the first line has the names of the columns (default: found)
+--comments CHARACTERS   lines that begin with one of these are passed over (default: #%%)
+"""
+ON_ERROR = """
+--on-error {raise,skip} skip leaves out rows that cannot be used, and counts them
+"""
+NEIGHBORS = """
+--neighbors {both,in,out} which lists to keep: in for sampling, out for walks (default: both)
+"""
+#: How the work is done, and what is said about it.
+_WORK = """
+--memory SIZE  how much memory to use, such as 8GiB (default: 2GiB)
+--tmp FOLDER   where temporary files go (default: beside OUT)
+--json         print the result as JSON
+--no-progress  show no progress bar
+"""
+#: Of values that are more than text.
+READERS: dict[str, Callable[[str], Any]] = {
+    "--columns": columns,
+    "--delimiter": delimiter,
+    "--key": column,
+    "--label-nan": number_or("keep", "error"),
+    "--memory": size,
+    "--missing": number_or("error"),
+    "--nan": number_or("keep", "error"),
+    "--num-nodes": count,
+    "--shape": shape,
+    "--timestamps": column,
+    "--weights": column,
+}
+_OPTION = re.compile(r"(--[\w-]+)(/--no-\S+)?( [^ -]\S*)? +(.+)")
+
+
+def add_options(
+    parser: argparse.ArgumentParser,
+    title: str,
+    table: str,
+    readers: Mapping[str, Callable[[str], Any]] = READERS,
+) -> None:
+    """Adds a group of options.
+
+    Args:
+        parser: What they are added to.
+        title: What help calls the group.
+        table: A line for each option: the flag, what its value is called or the words that it may
+            be, and what help says. A line that begins with blanks goes on with the one before. A
+            flag without a value says yes, and with `/--no-` behind it also no.
+        readers: What makes values of text, by flag.
+    """
+    group = parser.add_argument_group(title)
+    for line in re.sub(r"\n +", " ", table).split("\n"):
+        if found := _OPTION.fullmatch(line):
+            flag, also_no, value, text = found.groups()
+            options: dict[str, Any] = {"help": text}
+            if value is None:
+                options["action"] = argparse.BooleanOptionalAction if also_no else "store_true"
+            elif value.startswith(" {"):
+                options["choices"] = value[2:-1].split(",")
+            else:
+                options |= {"metavar": value[1:], "type": readers.get(flag, str)}
+            group.add_argument(flag, **options)
+
+
 def add_paths(parser: argparse.ArgumentParser, things: str, suffix: str) -> None:
     """The sources, and the file to write."""
     parser.add_argument("sources", nargs="+", metavar="SOURCE", help=f"where the {things} are")
@@ -123,79 +191,18 @@ def add_paths(parser: argparse.ArgumentParser, things: str, suffix: str) -> None
     )
 
 
-def add_shape_option(group: Group, example: str) -> None:
-    """The shape of a file that does not tell it."""
-    group.add_argument(
-        "--shape",
-        type=shape,
-        metavar=example,
-        help="of a binary file without a header; one size may be -1 (write --shape=-1,...)",
-    )
-
-
-def add_neighbors_option(group: Group) -> None:
-    """Which lists a graph has."""
-    group.add_argument(
-        "--neighbors",
-        choices=["both", "in", "out"],
-        default="both",
-        help="which lists to keep: in for sampling, out for walks (default: both)",
-    )
-
-
-def add_text_options(group: Group) -> None:
-    """How text is read."""
-    group.add_argument(
-        "--delimiter",
-        type=delimiter,
-        metavar="CHARACTER",
-        help="what separates the columns, such as ',' or tab (default: found)",
-    )
-    group.add_argument(
-        "--header",
-        action=argparse.BooleanOptionalAction,
-        help="whether the first line has the names of the columns (default: found)",
-    )
-    group.add_argument(
-        "--comments",
-        default="#%",
-        metavar="CHARACTERS",
-        help="lines that begin with one of these are passed over (default: #%%)",
-    )
-
-
-def add_error_option(group: Group) -> None:
-    """What to do with bad rows."""
-    group.add_argument(
-        "--on-error",
-        choices=["raise", "skip"],
-        default="raise",
-        help="skip leaves out rows that cannot be used, and counts them",
-    )
-
-
 def add_work_options(parser: argparse.ArgumentParser) -> None:
     """How the work is done, and what is said about it."""
-    group = parser.add_argument_group("the work")
-    group.add_argument(
-        "--memory",
-        type=size,
-        default="2GiB",
-        metavar="SIZE",
-        help="how much memory to use, such as 8GiB (default: 2GiB)",
-    )
-    group.add_argument(
-        "--tmp",
-        metavar="FOLDER",
-        help="where temporary files go (default: beside OUT)",
-    )
-    group.add_argument("--json", action="store_true", help="print the result as JSON")
-    group.add_argument("--no-progress", action="store_true", help="show no progress bar")
+    add_options(parser, "the work", _WORK)
 
 
 def arguments_of(options: argparse.Namespace) -> dict[str, Any]:
-    """The arguments of a function that compiles: all options that have the names of some."""
-    arguments = {name: value for name, value in vars(options).items() if name not in _NO_ARGUMENTS}
+    """The arguments of a function that compiles: all options given that have the names of some."""
+    arguments = {
+        name: value
+        for name, value in vars(options).items()
+        if name not in _NO_ARGUMENTS and value is not None
+    }
     return arguments | {"progress": False if options.no_progress else None}  # bars are theirs
 
 

@@ -119,7 +119,7 @@ FUZZER = Fuzzer(
     name="matrix_market",
     check=check,
     mutated=mutated,
-    readers=("graphmount._sources.text.matrix_market", "graphmount._sources.contract.edge_values"),
+    readers=("graphmount._sources.text.matrix_market", "graphmount._sources.contract.exact"),
 )
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from graphmount._compile.graph_compiler import compile_graph
 from graphmount._sources.contract.tables import EdgeRequest
 from graphmount._sources.text.table import TextTable
 from graphmount._support.arguments import require_choice
-from graphmount.graphzero.failures import as_runtime_errors
+from graphmount.graphzero.original_files import as_runtime_errors
 
 
 class DataType(Enum):

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphmount._support.arguments import as_id
 from graphmount.errors import IdError
-from graphmount.graphzero.failures import as_runtime_errors
-from graphmount.graphzero.original_files import mount_features
+from graphmount.graphzero.original_files import as_runtime_errors, mount_features
 
 if TYPE_CHECKING:
     import os

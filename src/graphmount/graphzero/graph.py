@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphmount._mount.mapped_reads import read_list_section
 from graphmount._support.arguments import as_count, as_id
-from graphmount.graphzero.failures import as_runtime_errors
-from graphmount.graphzero.original_files import mount_graph
+from graphmount.graphzero.original_files import as_runtime_errors, mount_graph
 
 if TYPE_CHECKING:
     import os

@@ -2,13 +2,15 @@
 
 The copy is made when such a file is first opened, as `name.graphmount.gl` or `.gd`, and opened from
 then on. It has the time of the file it was made of, so a file that is replaced gets a new copy. A
-warning says that it was made: it takes disk space.
+warning says that it was made: it takes disk space. Errors are as graphzero has them, a
+`RuntimeError` for all that goes wrong with files and nodes, with graphmount's own as its cause.
 """
 
 from __future__ import annotations
 
 import os
 import warnings
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from graphmount._compile.feature_compiler import compile_features
@@ -17,9 +19,19 @@ from graphmount._mount.features import FeatureStore
 from graphmount._mount.graph import Graph
 from graphmount._sources.objects.graphzero import FEATURES_MAGIC, GRAPH_MAGIC
 from graphmount._support.files.regular_files import open_regular
+from graphmount.errors import GraphmountError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+
+
+@contextmanager
+def as_runtime_errors() -> Iterator[None]:
+    """Raises graphmount's errors, and those of the system, as a `RuntimeError`."""
+    try:
+        yield
+    except (GraphmountError, OSError) as error:
+        raise RuntimeError(str(error)) from error
 
 
 def mount_graph(filename: str | os.PathLike[str]) -> Graph:

@@ -179,7 +179,7 @@ def test_lists_that_are_no_array():
 OWN_ARRAYS = {
     "_support/arguments.py: as_plain",
     "_mount/graph.py: to_internal",
-    "_compile/rows/quantization.py: quantized",
+    "_compile/rows/stored_form.py: quantized",
     "_sources/contract/exact.py: changed_by_cast",
     "_sources/objects/memory_edges.py: as_array",
     "_sources/layouts/mag240m.py: _as_ids",

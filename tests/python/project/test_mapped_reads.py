@@ -69,7 +69,7 @@ ALLOWED = {
     "pyg/node_index.py": {"numpy": "of torch", "indices": "of a slice"},
     "_sources/objects/memory_edges.py": {"numpy": "of torch"},
     "_sources/objects/memory_rows.py": {"numpy": "its shape, and where to read ahead"},
-    "_sources/objects/sparse_edges.py": {"indptr": "of SciPy", "indices": "of SciPy"},
+    "_sources/arrays/matrix_edges.py": {"indptr": "of SciPy"},
     "torch/__init__.py": {"numpy": "of torch", "_private_view": "views for users"},
 }
 

@@ -15,8 +15,7 @@ import numpy as np
 
 from graphmount._sources.arrays.value_streams import ValueStreams, require_length
 from graphmount._sources.contract.batches import EdgeBatch, EdgeSource
-from graphmount._sources.contract.edge_values import as_node_ids, require_ids
-from graphmount._sources.contract.exact import as_int64
+from graphmount._sources.contract.exact import as_int64, as_node_ids, require_ids
 from graphmount.errors import SourceError
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from graphmount._sources.contract.batches import EdgeSource
-from graphmount._sources.contract.edge_values import (
+from graphmount._sources.contract.exact import (
     as_timestamps,
     as_weights,
     counted,

@@ -1,8 +1,10 @@
-"""Casts that change no number: those that would are found, and are errors.
+"""Values of sources as batches have them: casts that would change a number are errors.
 
 NumPy wraps integers and dates around, and rounds integers that become floats, without a word. Every
 cast of a source's values goes through here, or is marked as one that cannot change anything; a test
-looks for others.
+looks for others. Ids of edges are int64, weights float32, times int64; what does not fit is a
+`SourceError` that names the edge. Whether ids and weights make sense (none is negative, say) is the
+compiler's to check.
 """
 
 from __future__ import annotations
@@ -15,7 +17,6 @@ from graphmount.errors import SourceError
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
-
 
 #: What is multiplied to become seconds, and may then wrap around.
 _COARSE_UNITS = ("Y", "M", "W", "D", "h", "m", "s")
@@ -91,3 +92,56 @@ def as_seconds(values: NDArray[Any], what: str, first: int) -> NDArray[np.int64]
         )
     seconds = values.astype("datetime64[s]")  # cast: has been checked
     return np.ascontiguousarray(seconds.view(np.int64))
+
+
+def counted(number: int, thing: str) -> str:
+    """So many things, for messages."""
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
+def require_ids(dtype: np.dtype[Any], name: str) -> None:
+    """Raises unless ids can be of this dtype."""
+    if dtype.kind not in "iu":
+        raise SourceError(f"{name}: node ids must be integers, not {dtype}")
+
+
+def require_weights(dtype: np.dtype[Any], name: str) -> None:
+    """Raises unless weights can be of this dtype."""
+    if dtype.kind not in "fiu":
+        raise SourceError(f"{name} must be numbers, not {dtype}")
+
+
+def require_timestamps(dtype: np.dtype[Any], name: str) -> None:
+    """Raises unless timestamps can be of this dtype."""
+    if dtype.kind not in "iuM":
+        raise SourceError(f"{name} must be integers or datetime64, not {dtype}")
+
+
+def as_node_ids(values: NDArray[Any], name: str, first: int) -> NDArray[np.int64]:
+    """Ids of a column, contiguous; `first` is the edge the values begin with, for messages."""
+    return as_int64(values, f"{name}, edge", first)
+
+
+def as_weights(values: NDArray[Any], name: str, first: int) -> NDArray[np.float32]:
+    """Weights of a column; `first` is the edge the values begin with, for messages."""
+    with np.errstate(over="ignore"):
+        narrow = np.ascontiguousarray(values, np.float32)
+    # Only doubles and integers have what float32 has not, and few of them.
+    infinite = np.flatnonzero(np.isinf(narrow))
+    bad = infinite[np.isfinite(values[infinite])]
+    if len(bad):
+        edge = int(bad[0])
+        raise SourceError(
+            f"{name}, edge {first + edge}: weight {values[edge]} is too large for float32"
+        )
+    return narrow
+
+
+def as_timestamps(values: NDArray[Any], name: str, first: int) -> NDArray[np.int64]:
+    """Times of a column: integers as they are, datetime64 in seconds since 1970."""
+    if values.dtype.kind == "M":
+        missing = np.flatnonzero(np.isnat(values))
+        if len(missing):
+            raise SourceError(f"{name}, edge {first + int(missing[0])}: the timestamp is missing")
+        return as_seconds(values, f"{name}, edge", first)
+    return as_int64(values, f"{name}, edge", first)

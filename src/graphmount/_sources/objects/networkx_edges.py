@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphmount._sources.contract.batches import EdgeBatch, EdgeSource
-from graphmount._sources.contract.edge_values import as_weights
+from graphmount._sources.contract.exact import as_weights
 from graphmount._sources.contract.node_keys import as_keys
 from graphmount._support.arguments import is_text
 from graphmount._support.shown import shown

@@ -20,7 +20,7 @@ from graphmount._sources.arrays.matrix_edges import require_square
 from graphmount._sources.arrays.stored_bytes import file_size
 from graphmount._sources.contract.batches import EdgeBatch, EdgeSource
 from graphmount._sources.contract.claims import MOST_NODES
-from graphmount._sources.contract.edge_values import as_weights
+from graphmount._sources.contract.exact import as_weights
 from graphmount._support.arguments import as_native
 from graphmount._support.files.regular_files import open_regular
 from graphmount._support.shown import shown

@@ -12,8 +12,9 @@ from graphmount._sources.arrays.npy_files import open_npy
 from graphmount._sources.arrays.npz_files import open_npz_edges
 from graphmount._sources.arrow.edges import ArrowEdges
 from graphmount._sources.arrow.tables import is_arrow, open_table
+from graphmount._sources.graph_files.graphzero import open_graphzero_edges
+from graphmount._sources.graph_files.mounted import open_graph_edges
 from graphmount._sources.kinds import SUPPORTED, TABLE_KINDS
-from graphmount._sources.objects.graphzero import open_graphzero_edges
 from graphmount._sources.objects.memory_edges import (
     NameEdges,
     ends_in_memory,
@@ -21,7 +22,6 @@ from graphmount._sources.objects.memory_edges import (
     is_pyg,
     open_pyg_edges,
 )
-from graphmount._sources.objects.mounted import open_graph_edges
 from graphmount._sources.objects.networkx_edges import NetworkXEdges, is_networkx
 from graphmount._sources.text.matrix_market import MatrixMarketEdges
 from graphmount._sources.text.tables import TextEdges

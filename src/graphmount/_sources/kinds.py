@@ -10,7 +10,7 @@ import os
 from typing import TYPE_CHECKING, Literal
 
 from graphmount._sources.arrays.npy_files import NPY_MAGIC
-from graphmount._sources.objects import graphzero, mounted
+from graphmount._sources.graph_files import graphzero, mounted
 from graphmount._sources.text.compression import find_compression, unpack
 from graphmount._sources.text.matrix_market import MTX_MAGIC
 from graphmount._support.files.regular_files import open_regular

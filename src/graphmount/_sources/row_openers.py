@@ -9,10 +9,10 @@ from graphmount._sources.arrays.npz_files import NpzFile
 from graphmount._sources.arrays.stream_rows import StreamRows
 from graphmount._sources.arrow.rows import ArrowRows
 from graphmount._sources.arrow.tables import is_arrow, open_table
+from graphmount._sources.graph_files.graphzero import open_graphzero_rows
+from graphmount._sources.graph_files.mounted import open_feature_rows
 from graphmount._sources.kinds import TABLE_KINDS
-from graphmount._sources.objects.graphzero import open_graphzero_rows
 from graphmount._sources.objects.memory_rows import MemoryRows
-from graphmount._sources.objects.mounted import open_feature_rows
 from graphmount._sources.text.tables import TextRows
 from graphmount.errors import SourceError
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import graphmount as gm
 from graphmount._dataset.description import named_files
-from graphmount._sources.objects.mounted import FEATURES_MAGIC
+from graphmount._sources.graph_files.mounted import FEATURES_MAGIC
 from graphmount._support.files.regular_files import open_regular
 from graphmount._support.sizes import format_bytes
 from graphmount.cli.output import complain, table

@@ -17,7 +17,7 @@ from graphmount._compile.feature_compiler import compile_features
 from graphmount._compile.graph_compiler import compile_graph
 from graphmount._mount.features import FeatureStore
 from graphmount._mount.graph import Graph
-from graphmount._sources.objects.graphzero import FEATURES_MAGIC, GRAPH_MAGIC
+from graphmount._sources.graph_files.graphzero import FEATURES_MAGIC, GRAPH_MAGIC
 from graphmount._support.files.regular_files import open_regular
 from graphmount.errors import GraphmountError
 

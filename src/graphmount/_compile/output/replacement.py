@@ -12,7 +12,7 @@ import stat
 from typing import TYPE_CHECKING
 
 from graphmount._dataset.description import DESCRIPTION, named_files, read_description
-from graphmount._sources.objects.mounted import FEATURES_MAGIC, GRAPH_MAGIC
+from graphmount._sources.graph_files.mounted import FEATURES_MAGIC, GRAPH_MAGIC
 from graphmount._support.files.opened_folder import OpenedFolder
 from graphmount._support.files.temporary_folders import MARK
 from graphmount.errors import FormatError

@@ -1,1 +1,1 @@
-"""Sources that are objects in memory, or files that are mounted."""
+"""Sources that are objects in memory: arrays, tensors, lists, graphs of PyG and NetworkX."""

@@ -1,0 +1,1 @@
+"""Sources that are files of graphmount or of GraphZero: graphs, and tables of features."""

@@ -8,6 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphmount.errors import BudgetError
+
+pytest.importorskip("torch")
 from graphmount.torch.inference.node_blocks import node_blocks
 
 degrees = st.lists(st.integers(0, 9), max_size=60)

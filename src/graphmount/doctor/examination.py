@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import time
-from contextlib import contextmanager
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,8 @@ from graphmount.doctor.probe import DiskFigures, measure_disk
 from graphmount.doctor.probe_file import ProbeFile, temporary_probe_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
 
     from graphmount._support.progress import ProgressOption
     from graphmount.doctor.dataset import DatasetFacts
@@ -101,7 +102,13 @@ def examine(
     with reporting(progress, "examining", in_bytes=False, shows_rate=False) as report:
         stage = _stages(report)
         table = None if opened is None or folder is not None else _readable_table(opened)
-        with _probe_file(place, table, seconds, stage(0.0, 0.25)) as file:
+        if table is None:
+            probed: AbstractContextManager[ProbeFile] = temporary_probe_file(
+                place, seconds=seconds, report=stage(0.0, 0.25)
+            )
+        else:
+            probed = nullcontext(table)
+        with probed as file:
             figures = measure_disk(
                 file,
                 shown="a temporary file" if table is None else table.path,
@@ -152,17 +159,6 @@ def _readable_table(dataset: Dataset) -> ProbeFile | None:
     if blocks is not None and blocks * 512 < store.file_bytes * 9 // 10:
         return None  # holes are not read from the disk
     return ProbeFile(store.path, store.file_bytes, None, None)
-
-
-@contextmanager
-def _probe_file(
-    place: str, table: ProbeFile | None, seconds: float, report: Callable[[float], None]
-) -> Iterator[ProbeFile]:
-    if table is not None:
-        yield table
-        return
-    with temporary_probe_file(place, seconds=seconds, report=report) as file:
-        yield file
 
 
 def _stages(

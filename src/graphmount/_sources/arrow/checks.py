@@ -37,7 +37,7 @@ class CheckedColumns:
     def __init__(
         self,
         table: ArrowTable,
-        columns: Sequence[tuple[int, Callable[[Any], list[BadRows]]]],
+        columns: Sequence[tuple[int, Callable[[Any], BadRows | None]]],
         *,
         on_error: OnError,
         skipped: Skipped,
@@ -83,7 +83,7 @@ class CheckedColumns:
         return [
             (number, some)
             for number, check in enumerate(self._checks)
-            for some in check(columns[number])
+            if (some := check(columns[number])) is not None
         ]
 
     def _report(

@@ -99,22 +99,23 @@ def has_text_ids(kind: Any, keys: str | None, name: str) -> bool:  # noqa: ANN40
     raise SourceError(f"{name} is of type {kind}; node ids are integers or text")
 
 
-def bad_ids(column: Any, *, as_text: bool) -> list[BadRows]:  # noqa: ANN401
+def bad_ids(column: Any, *, as_text: bool) -> BadRows | None:  # noqa: ANN401
     """What is wrong with a plain column of ids."""
     types = pyarrow("pyarrow.types")
     bad = bad_nulls(column)
-    if as_text or bad:  # without the nulls, the rest will be checked again
+    if as_text or bad is not None:  # without the nulls, the rest will be checked again
         return bad
     if types.is_uint64(column.type):
-        numbers = as_numpy(column)
-        if numbers.size and numbers.max() >= 2**63:
-            bad.append(BadRows(rows=numbers >= 2**63, reason="is too large for int64"))
-    elif not types.is_integer(column.type):
-        bad += _bad_casts(column)
-    return bad
+        return bad_where(as_numpy(column) >= 2**63, "is too large for int64")
+    return None if types.is_integer(column.type) else _bad_casts(column)
 
 
-def _bad_casts(column: Any) -> list[BadRows]:  # noqa: ANN401
+def bad_where(rows: NDArray[np.bool_], reason: str) -> BadRows | None:
+    """The rows that are marked, if any is."""
+    return BadRows(rows=rows, reason=reason) if rows.any() else None
+
+
+def _bad_casts(column: Any) -> BadRows | None:  # noqa: ANN401
     arrow = pyarrow()
     try:
         column.cast(arrow.int64())
@@ -125,32 +126,29 @@ def _bad_casts(column: Any) -> list[BadRows]:  # noqa: ANN401
                 column.slice(place, 1).cast(arrow.int64())
             except arrow.ArrowInvalid:
                 fine[place] = False
-        return [BadRows(rows=~fine, reason="is not an integer that int64 can hold")]
-    return []
+        return bad_where(~fine, "is not an integer that int64 can hold")
+    return None
 
 
-def bad_values(column: Any, *, dtype: np.dtype[Any]) -> list[BadRows]:  # noqa: ANN401
+def bad_values(column: Any, *, dtype: np.dtype[Any]) -> BadRows | None:  # noqa: ANN401
     """What is wrong with a plain column of numbers that are to be of a dtype."""
     bad = bad_nulls(column)
-    if bad:
+    if bad is not None:
         return bad
     if pyarrow("pyarrow.types").is_decimal(column.type):
-        return _bad_casts(column) if dtype.kind == "i" else []
+        return _bad_casts(column) if dtype.kind == "i" else None
     numbers = as_numpy(column)
     if numbers.dtype == dtype or numbers.dtype.kind not in "iu":
-        return []
-    is_other = changed_by_cast(numbers, dtype)
-    if not is_other.any():
-        return []
+        return None
     reason = f"would be another number as {dtype}, which other columns need; take columns= apart"
-    return [BadRows(rows=is_other, reason=reason)]
+    return bad_where(changed_by_cast(numbers, dtype), reason)
 
 
-def bad_nulls(column: Any) -> list[BadRows]:  # noqa: ANN401
+def bad_nulls(column: Any) -> BadRows | None:  # noqa: ANN401
     """The rows of a column that are null."""
     if column.null_count == 0:
-        return []
-    return [BadRows(rows=as_numpy(column.is_null()), reason="is missing (null)")]
+        return None
+    return BadRows(rows=as_numpy(column.is_null()), reason="is missing (null)")
 
 
 def as_ids(column: Any, *, as_text: bool, name: str) -> Keys:  # noqa: ANN401
@@ -193,16 +191,13 @@ def require_weights(kind: Any, name: str) -> None:  # noqa: ANN401
         raise SourceError(f"{name} is of type {kind}; weights are numbers")
 
 
-def bad_weights(column: Any) -> list[BadRows]:  # noqa: ANN401
+def bad_weights(column: Any) -> BadRows | None:  # noqa: ANN401
     """What is wrong with a plain column of weights."""
     bad = bad_nulls(column)
-    if not bad:
-        wide = _as_floats(column)
-        with np.errstate(over="ignore"):
-            too_large = changed_by_cast(wide.astype(np.float64), np.float32)  # cast: is wider
-        if too_large.any():
-            bad.append(BadRows(rows=too_large, reason="is too large for float32"))
-    return bad
+    if bad is not None:
+        return bad
+    wide = _as_floats(column).astype(np.float64)  # cast: is wider
+    return bad_where(changed_by_cast(wide, np.float32), "is too large for float32")
 
 
 def as_weights(column: Any) -> NDArray[np.float32]:  # noqa: ANN401
@@ -224,7 +219,7 @@ def require_timestamps(kind: Any, name: str) -> None:  # noqa: ANN401
         raise SourceError(f"{name} is of type {kind}; timestamps are integers, times or dates")
 
 
-def bad_timestamps(column: Any) -> list[BadRows]:  # noqa: ANN401
+def bad_timestamps(column: Any) -> BadRows | None:  # noqa: ANN401
     """What is wrong with a plain column of timestamps."""
     if pyarrow("pyarrow.types").is_integer(column.type):
         return bad_ids(column, as_text=False)

@@ -66,7 +66,7 @@ class ArrowEdges(EdgeSource):
             )
         self.has_text_ids = text[0]
         check_ids = functools.partial(arrow_columns.bad_ids, as_text=self.has_text_ids)
-        checks: list[Callable[[Any], list[arrow_columns.BadRows]]] = [check_ids, check_ids]
+        checks: list[Callable[[Any], arrow_columns.BadRows | None]] = [check_ids, check_ids]
         self.has_weights = request.weights is not None
         self.has_timestamps = request.timestamps is not None
         for option, require, find_bad in _VALUES:

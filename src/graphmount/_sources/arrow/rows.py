@@ -161,25 +161,20 @@ def _bad_lists(
     *,
     length: int,
     dtype: np.dtype[Any],
-) -> list[arrow_columns.BadRows]:
+) -> arrow_columns.BadRows | None:
     bad = arrow_columns.bad_nulls(column)
-    if bad:
+    if bad is not None:
         return bad
     lengths = arrow_columns.as_numpy(pyarrow("pyarrow.compute").list_value_length(column))
     is_other: NDArray[np.bool_] = lengths != np.int64(length)
     if is_other.any():
-        reason = f"is not of {length} values, as the first row"
-        return [arrow_columns.BadRows(rows=is_other, reason=reason)]
+        return arrow_columns.bad_where(is_other, f"is not of {length} values, as the first row")
     values = arrow_columns.plain(column.flatten())
-    if values.null_count == 0:
-        return [
-            arrow_columns.BadRows(
-                rows=_any_of(some.rows, len(column)), reason=f"has one: {some.reason}"
-            )
-            for some in arrow_columns.bad_values(values, dtype=dtype)
-        ]
-    missing = _any_of(arrow_columns.as_numpy(values.is_null()), len(column))
-    return [arrow_columns.BadRows(rows=missing, reason="has a missing value (null)")]
+    bad = arrow_columns.bad_values(values, dtype=dtype)
+    if bad is None:
+        return None
+    reason = "has a missing value (null)" if values.null_count else f"has one: {bad.reason}"
+    return arrow_columns.BadRows(rows=_any_of(bad.rows, len(column)), reason=reason)
 
 
 def _any_of(values: NDArray[np.bool_], num_rows: int) -> NDArray[np.bool_]:

@@ -30,7 +30,7 @@ def require_nan_policy(nan: object, dtype: str) -> None:
         )
     if dtype.startswith("float"):
         with np.errstate(over="ignore"):
-            if not np.isfinite(np.array(number).astype(dtype)):
+            if not np.isfinite(np.array(number).astype(dtype)):  # cast: is only looked at
                 raise ValueError(f"nan={shown(nan)} is out of the range of the source, {dtype}")
 
 

@@ -135,11 +135,9 @@ void GraphFile::append_offsets(std::span<const std::int64_t> offsets) {
 
 void GraphFile::append_alias(const NeighborLists& lists) {
   alias_.resize(lists.weights.size());
-  const auto num_nodes = static_cast<std::int64_t>(lists.num_nodes());
-  parallel_for(num_nodes, 1 << 10, [&](std::int64_t begin, std::int64_t end) {
+  parallel_for(lists.num_nodes(), 1 << 10, [&](std::size_t begin, std::size_t end) {
     AliasScratch scratch;
-    for (auto node = static_cast<std::size_t>(begin); node < static_cast<std::size_t>(end);
-         ++node) {
+    for (std::size_t node = begin; node < end; ++node) {
       const auto first = static_cast<std::size_t>(lists.offsets[node]);
       const auto length = static_cast<std::size_t>(lists.offsets[node + 1]) - first;
       if (length >= UINT32_MAX)
@@ -156,11 +154,9 @@ void GraphFile::append_alias(const NeighborLists& lists) {
 void GraphFile::append_integers(SectionStream& stream, std::span<const std::int64_t> values) {
   if (stream.section().dtype == DType::kInt64) return stream.append(std::as_bytes(values));
   narrow_.resize(values.size());
-  parallel_for(
-      static_cast<std::int64_t>(values.size()), 1 << 18, [&](std::int64_t begin, std::int64_t end) {
-        std::transform(values.begin() + begin, values.begin() + end, narrow_.data() + begin,
-                       [](std::int64_t value) { return static_cast<std::int32_t>(value); });
-      });
+  parallel_each(values.size(), 1 << 18, [narrow = narrow_.data(), values](std::size_t i) {
+    narrow[i] = static_cast<std::int32_t>(values[i]);
+  });
   stream.append(std::as_bytes(narrow_.span()));
 }
 

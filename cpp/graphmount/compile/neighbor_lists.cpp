@@ -90,11 +90,8 @@ class Builder final : public ListBuilder {
     if (options_.parts.weights) weights_.resize(entries_.size());
     if (options_.parts.times) times_.resize(entries_.size());
     std::vector<std::size_t> lengths(buckets_.count());
-    parallel_for(static_cast<std::int64_t>(buckets_.count()), 1,
-                 [&](std::int64_t bucket, std::int64_t) {
-                   const auto index = static_cast<std::size_t>(bucket);
-                   lengths[index] = finish_bucket(index);
-                 });
+    parallel_each(buckets_.count(), 1,
+                  [&](std::size_t bucket) { lengths[bucket] = finish_bucket(bucket); });
     for (std::size_t node = 0; node < num_nodes; ++node) offsets_[node + 1] += offsets_[node];
     close_gaps(lengths);
     if (options_.dedup == Dedup::kSumWeights) check_sums();
@@ -135,10 +132,10 @@ class Builder final : public ListBuilder {
       for (std::size_t i = groups[group]; i < groups[group + 1]; ++i)
         stretches[i].piece->for_each(stretches[i].begin, stretches[i].end, use);
     };
-    parallel_for(static_cast<std::int64_t>(num_groups), 1, [&](std::int64_t i, std::int64_t) {
-      auto& counts = places[static_cast<std::size_t>(i)];
-      for_each_entry(static_cast<std::size_t>(i),
-                     [&](const ListEntry& entry) { ++counts[buckets_.of(entry.owner)]; });
+    parallel_each(num_groups, 1, [&](std::size_t i) {
+      for_each_entry(i, [&, &counts = places[i]](const ListEntry& entry) {
+        ++counts[buckets_.of(entry.owner)];
+      });
     });
     std::size_t total = 0;
     begins_.clear();
@@ -148,9 +145,8 @@ class Builder final : public ListBuilder {
     }
     begins_.push_back(total);
     entries_.resize(total);
-    parallel_for(static_cast<std::int64_t>(num_groups), 1, [&](std::int64_t i, std::int64_t) {
-      auto& next = places[static_cast<std::size_t>(i)];
-      for_each_entry(static_cast<std::size_t>(i), [&](const ListEntry& from) {
+    parallel_each(num_groups, 1, [&](std::size_t i) {
+      for_each_entry(i, [&, &next = places[i]](const ListEntry& from) {
         EntryType& entry = entries_[next[buckets_.of(from.owner)]++];
         entry.key = buckets_.key(from.owner, from.neighbor);
         if constexpr (kHasRows) entry.row = static_cast<std::int64_t>(from.row);

@@ -53,18 +53,13 @@ void RowBlock::place(const PlacedRows& rows) {
       }
       has_row_[static_cast<std::size_t>(slot)] = true;
     }
-    const auto copy = [&](std::int64_t from, std::int64_t to) {
-      for (auto i = static_cast<std::size_t>(from); i < static_cast<std::size_t>(to); ++i) {
-        if (slots_[i] < 0) continue;
-        std::copy_n(rows.rows + index_of(begin + i) * rows.row_stride, row_bytes_,
-                    matrix_.get() + static_cast<std::uint64_t>(slots_[i]) * row_bytes_);
-      }
-    };
-    const auto all = static_cast<std::int64_t>(count);
-    if (overwrites)
-      copy(0, all);  // two threads could meet at one place
-    else
-      parallel_for(all, static_cast<std::int64_t>(kParallelBytes / (row_bytes_ + 1) + 1), copy);
+    // Not in parallel if two threads could meet at one place.
+    const std::size_t grain = overwrites ? count : kParallelBytes / (row_bytes_ + 1) + 1;
+    parallel_each(count, grain, [&](std::size_t i) {
+      if (slots_[i] < 0) return;
+      std::copy_n(rows.rows + index_of(begin + i) * rows.row_stride, row_bytes_,
+                  matrix_.get() + static_cast<std::uint64_t>(slots_[i]) * row_bytes_);
+    });
   }
 }
 

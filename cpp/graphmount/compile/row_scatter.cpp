@@ -144,15 +144,11 @@ void RowScatter::collect(std::span<const std::int64_t> destinations,
   // Pages that are not touched take no memory, so a few rows do not cost the whole budget.
   if (!records_) records_ = std::make_unique_for_overwrite<std::byte[]>(capacity_ * record_bytes_);
   std::byte* const end = records_.get() + num_records_ * record_bytes_;
-  const auto count = static_cast<std::int64_t>(destinations.size());
-  const auto grain = static_cast<std::int64_t>(kReadBytes / record_bytes_ + 1);
-  parallel_for(count, grain, [&](std::int64_t from, std::int64_t to) {
-    for (auto i = static_cast<std::size_t>(from); i < static_cast<std::size_t>(to); ++i) {
-      std::byte* const record = end + i * record_bytes_;
-      std::memcpy(record, &destinations[i], sizeof(std::int64_t));
-      std::copy_n(rows.data() + i * options_.row_bytes, options_.row_bytes,
-                  record + sizeof(std::int64_t));
-    }
+  parallel_each(destinations.size(), kReadBytes / record_bytes_ + 1, [&](std::size_t i) {
+    std::byte* const record = end + i * record_bytes_;
+    std::memcpy(record, &destinations[i], sizeof(std::int64_t));
+    std::copy_n(rows.data() + i * options_.row_bytes, options_.row_bytes,
+                record + sizeof(std::int64_t));
   });
   num_records_ += destinations.size();
 }
@@ -180,11 +176,9 @@ void RowScatter::spill_records() {
   const std::uint64_t at_once = transfer_bytes_ / record_bytes_;
   for (std::uint64_t begin = 0; begin < num_records_; begin += at_once) {
     const std::uint64_t count = std::min(at_once, num_records_ - begin);
-    const auto grain = static_cast<std::int64_t>(kReadBytes / record_bytes_ + 1);
-    parallel_for(static_cast<std::int64_t>(count), grain, [&](std::int64_t from, std::int64_t to) {
-      for (auto i = static_cast<std::uint64_t>(from); i < static_cast<std::uint64_t>(to); ++i)
-        std::memcpy(transfer_.get() + i * record_bytes_,
-                    records_.get() + order_[begin + i] * record_bytes_, record_bytes_);
+    parallel_each(count, kReadBytes / record_bytes_ + 1, [&](std::size_t i) {
+      std::memcpy(transfer_.get() + i * record_bytes_,
+                  records_.get() + order_[begin + i] * record_bytes_, record_bytes_);
     });
     spill_->append({transfer_.get(), count * record_bytes_});
   }
@@ -218,9 +212,8 @@ void RowScatter::read_extents(const std::vector<Extent>& extents, RowBlock& bloc
       places.push_back(place);
       place += piece.bytes;
     }
-    parallel_for(static_cast<std::int64_t>(pieces.size()), 1, [&](std::int64_t i, std::int64_t) {
-      const auto index = static_cast<std::size_t>(i);
-      spill_->read_at(pieces[index].offset, {transfer_.get() + places[index], pieces[index].bytes});
+    parallel_each(pieces.size(), 1, [&](std::size_t i) {
+      spill_->read_at(pieces[i].offset, {transfer_.get() + places[i], pieces[i].bytes});
     });
     block.place({.destinations = transfer_.get(),
                  .destination_stride = record_bytes_,

@@ -26,14 +26,13 @@ FormatWriter::FormatWriter(const std::filesystem::path& path, Header header)
 void FormatWriter::write(std::size_t index, std::uint64_t offset, std::span<const std::byte> data) {
   const Section& section = header_.sections[index];
   const std::uint64_t first_chunk = section.first_chunk + offset / kChunkBytes;
-  const auto chunks = static_cast<std::int64_t>((data.size() + kChunkBytes - 1) / kChunkBytes);
+  const std::size_t chunks = (data.size() + kChunkBytes - 1) / kChunkBytes;
   // A section whose rows are not known yet has more chunks than were laid out.
-  checksums_.resize(
-      std::max<std::size_t>(checksums_.size(), first_chunk + static_cast<std::uint64_t>(chunks)));
+  checksums_.resize(std::max<std::size_t>(checksums_.size(), first_chunk + chunks));
   file_.reserve_ahead(section.offset + offset + data.size());
-  parallel_for(chunks, 4, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i) {
-      const std::uint64_t at = static_cast<std::uint64_t>(i) * kChunkBytes;
+  parallel_for(chunks, 4, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const std::uint64_t at = i * kChunkBytes;
       const auto chunk = data.subspan(at, std::min<std::size_t>(kChunkBytes, data.size() - at));
       Xxh64 hash;
       // In pieces that are still in the processor's cache when they are looked at again.
@@ -42,11 +41,10 @@ void FormatWriter::write(std::size_t index, std::uint64_t offset, std::span<cons
         hash.add(piece);
         file_.write_at(section.offset + offset + at + done, piece);
       }
-      checksums_[first_chunk + static_cast<std::uint64_t>(i)] = hash.hash();
+      checksums_[first_chunk + i] = hash.hash();
     }
-    const std::uint64_t at = static_cast<std::uint64_t>(begin) * kChunkBytes;
-    file_.start_write_back(section.offset + offset + at,
-                           static_cast<std::uint64_t>(end - begin) * kChunkBytes);
+    file_.start_write_back(section.offset + offset + begin * kChunkBytes,
+                           (end - begin) * kChunkBytes);
   });
 }
 

@@ -12,7 +12,7 @@ namespace graphmount {
 namespace {
 
 constexpr std::size_t kExactDegrees = 1 << 16;
-constexpr std::int64_t kLeastNodes = 1 << 16;
+constexpr std::size_t kLeastNodes = 1 << 16;
 
 // Counts of degrees: each small one by itself, the others by powers of two.
 struct Counts {
@@ -50,19 +50,17 @@ struct Counts {
 }  // namespace
 
 DegreeSummary summarize_degrees(const Graph& graph, Direction direction) {
-  const auto num_nodes = static_cast<std::int64_t>(graph.num_nodes());
+  const std::uint64_t num_nodes = graph.num_nodes();
   DegreeSummary summary;
   if (num_nodes == 0) return summary;
   Counts total;
   std::mutex mutex;
   read_lists(graph, direction, [&](const auto& lists) {
     parallel_for(num_nodes, balanced_grain(num_nodes, kLeastNodes),
-                 [&](std::int64_t begin, std::int64_t end) {
+                 [&](std::size_t begin, std::size_t end) {
                    Counts counts;
-                   for (NodeId node = begin; node < end; ++node) {
-                     const ListRange range = lists.range(node);
-                     counts.add(range.end - range.begin);
-                   }
+                   for (std::size_t node = begin; node < end; ++node)
+                     counts.add(lists.degree(static_cast<NodeId>(node)));
                    const std::lock_guard lock(mutex);
                    total.add(counts);
                  });
@@ -70,7 +68,9 @@ DegreeSummary summarize_degrees(const Graph& graph, Direction direction) {
   summary.smallest = total.smallest;
   summary.largest = total.largest;
   summary.mean = static_cast<double>(graph.num_edges()) / static_cast<double>(num_nodes);
-  const auto share = [&](std::int64_t percent) { return (num_nodes * percent + 99) / 100; };
+  const auto share = [&](std::uint64_t percent) {
+    return static_cast<std::int64_t>((num_nodes * percent + 99) / 100);
+  };
   summary.median = total.quantile(share(50));
   summary.ninety_percent = total.quantile(share(90));
   summary.ninety_nine_percent = total.quantile(share(99));

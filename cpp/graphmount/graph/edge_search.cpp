@@ -39,12 +39,11 @@ struct EdgeLists {
 template <class Index>
 void find_in_lists(const EdgeLists<Index>& lists, const Pairs& pairs, bool is_sorted_by_time,
                    std::span<std::uint8_t> out) {
-  const auto count = static_cast<std::int64_t>(out.size());
-  parallel_for(count, balanced_grain(count, 1 << 10), [&](std::int64_t b, std::int64_t e) {
+  const std::size_t grain = balanced_grain(out.size(), 1 << 10);
+  parallel_for(out.size(), grain, [&](std::size_t begin, std::size_t end) {
     std::array<EdgeLookup<Index>, kMostLookups> lookups;
     const std::uint64_t num_nodes = lists.num_nodes();
-    const auto end = static_cast<std::size_t>(e);
-    for (auto first = static_cast<std::size_t>(b); first < end; first += kMostLookups) {
+    for (std::size_t first = begin; first < end; first += kMostLookups) {
       const std::size_t size = std::min(kMostLookups, end - first);
       for (std::size_t i = 0; i < size; ++i)
         lists.prefetch_ranges(pairs.sources[first + i], pairs.destinations[first + i]);

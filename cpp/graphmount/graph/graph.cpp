@@ -179,27 +179,19 @@ void Graph::refuse_edge_id(EdgeId position, EdgeId id, Direction stored) const {
 
 void Graph::degrees(std::span<const NodeId> nodes, Direction direction,
                     std::span<std::int64_t> out) const {
-  const auto count = static_cast<std::int64_t>(nodes.size());
+  const std::size_t grain = balanced_grain(nodes.size(), 1 << 14);
   read_lists(*this, direction, [&](const auto& lists) {
-    parallel_for(count, balanced_grain(count, 1 << 14), [&](std::int64_t begin, std::int64_t end) {
-      for_each_id(nodes, static_cast<std::size_t>(begin), static_cast<std::size_t>(end),
-                  num_nodes(), "node", [lists, out](std::size_t i, NodeId node) {
-                    const ListRange range = lists.range(node);
-                    out[i] = range.end - range.begin;
-                  });
+    parallel_for(nodes.size(), grain, [&](std::size_t begin, std::size_t end) {
+      for_each_id(nodes, begin, end, num_nodes(), "node",
+                  [lists, out](std::size_t i, NodeId node) { out[i] = lists.degree(node); });
     });
   });
 }
 
 void Graph::all_degrees(Direction direction, std::span<std::int64_t> out) const {
-  const auto count = static_cast<std::int64_t>(num_nodes());
   read_lists(*this, direction, [&](const auto& lists) {
-    parallel_for(count, balanced_grain(count, 1 << 16), [&](std::int64_t begin, std::int64_t end) {
-      for (NodeId node = begin; node < end; ++node) {
-        const ListRange range = lists.range(node);
-        out[static_cast<std::size_t>(node)] = range.end - range.begin;
-      }
-    });
+    parallel_each(num_nodes(), balanced_grain(num_nodes(), 1 << 16),
+                  [lists, out](std::size_t i) { out[i] = lists.degree(static_cast<NodeId>(i)); });
   });
 }
 

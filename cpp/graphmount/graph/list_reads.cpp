@@ -10,8 +10,6 @@
 namespace graphmount {
 namespace {
 
-constexpr std::int64_t kGrain = 1 << 16;
-
 const Section& section_of(const Graph& graph, SectionKind kind, Direction direction) {
   if (const Section* section = graph.find(kind, direction)) return *section;
   throw MissingDataError(
@@ -36,10 +34,10 @@ void require_items(const Section& section, std::uint64_t first, std::uint64_t co
 
 template <class Item, class Out>
 void copy_items(const Item* items, std::span<Out> out) {
-  const auto count = static_cast<std::int64_t>(out.size());
-  parallel_for(count, balanced_grain(count, kGrain), [&](std::int64_t begin, std::int64_t end) {
-    std::copy(items + begin, items + end, out.data() + begin);
-  });
+  parallel_for(out.size(), balanced_grain(out.size(), 1 << 16),
+               [&](std::size_t begin, std::size_t end) {
+                 std::copy(items + begin, items + end, out.data() + begin);
+               });
 }
 
 /// Throws FormatError for the first of these items that is not in [0, end).
@@ -76,12 +74,11 @@ std::vector<Item> gather_items(const Graph& graph, SectionKind kind, Direction d
                                std::span<const EdgeId> positions) {
   const Section& section = section_of(graph, kind, direction);
   std::vector<Item> out(positions.size());
-  const auto count = static_cast<std::int64_t>(positions.size());
+  const std::size_t grain = balanced_grain(positions.size(), 1 << 13);
   graph.mount().file().read_guarded([&] {
     const auto* items = graph.mount().data<Item>(section);
-    parallel_for(count, balanced_grain(count, 1 << 13), [&](std::int64_t begin, std::int64_t end) {
-      for_each_id(positions, static_cast<std::size_t>(begin), static_cast<std::size_t>(end),
-                  graph.num_edges(), "edge",
+    parallel_for(positions.size(), grain, [&](std::size_t begin, std::size_t end) {
+      for_each_id(positions, begin, end, graph.num_edges(), "edge",
                   [&](std::size_t i, EdgeId position) { out[i] = items[position]; });
     });
   });

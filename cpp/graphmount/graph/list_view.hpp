@@ -46,6 +46,11 @@ class ListView {
     return range;
   }
 
+  std::int64_t degree(NodeId node) const {
+    const ListRange list = range(node);
+    return list.end - list.begin;
+  }
+
   /// The neighbor at a position, which must be in a list.
   NodeId neighbor(EdgeId position) const {
     const Index neighbor = read_once(indices_ + position);

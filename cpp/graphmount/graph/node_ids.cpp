@@ -13,15 +13,8 @@
 namespace graphmount {
 namespace {
 
-constexpr std::int64_t kGrain = 1 << 12;
+constexpr std::size_t kGrain = 1 << 12;
 constexpr const char* kDamaged = "; the file is damaged: `graphmount verify` says where";
-
-template <class Body>
-void for_each(std::size_t count, const Body& body) {
-  parallel_for(static_cast<std::int64_t>(count), kGrain, [&](std::int64_t begin, std::int64_t end) {
-    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) body(i);
-  });
-}
 
 template <class Keys>
 void require_all(const Keys& keys, std::span<const NodeId> nodes) {
@@ -87,10 +80,8 @@ NodeIds::NodeIds(std::shared_ptr<const Graph> graph)
 /// Calls body(i, node) for all nodes of a caller, in parallel.
 template <class Body>
 void NodeIds::for_each_node(std::span<const NodeId> nodes, const Body& body) const {
-  const auto count = static_cast<std::int64_t>(nodes.size());
-  parallel_for(count, kGrain, [&](std::int64_t begin, std::int64_t end) {
-    for_each_id(nodes, static_cast<std::size_t>(begin), static_cast<std::size_t>(end),
-                graph_->num_nodes(), "node", body);
+  parallel_for(nodes.size(), kGrain, [&](std::size_t begin, std::size_t end) {
+    for_each_id(nodes, begin, end, graph_->num_nodes(), "node", body);
   });
 }
 
@@ -130,7 +121,7 @@ OwnedNames NodeIds::to_external_names(std::span<const NodeId> nodes) const {
         views.begin(), views.end(), names.offsets.begin() + 1, std::plus<>(),
         [](std::string_view view) { return static_cast<std::int64_t>(view.size()); });
     names.bytes.resize(static_cast<std::size_t>(names.offsets.back()));
-    for_each(nodes.size(), [&](std::size_t i) {
+    parallel_each(nodes.size(), kGrain, [&](std::size_t i) {
       char* copy = reinterpret_cast<char*>(names.bytes.data()) + names.offsets[i];
       std::copy(views[i].begin(), views[i].end(), copy);
       // Of the copy: the file may change between two looks.

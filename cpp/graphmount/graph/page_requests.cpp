@@ -69,8 +69,8 @@ void PageRequests::add_bytes(std::uint64_t begin, std::uint64_t end) {
 void PageRequests::start() {
   std::atomic<std::uint64_t>* const asked = pages_->asked();
   std::atomic<std::int64_t> num_wanted = 0;
-  const auto words = static_cast<std::int64_t>(num_words(*pages_->file_));
-  parallel_for(words, balanced_grain(words, 64), [&](std::int64_t begin, std::int64_t end) {
+  const std::uint64_t words = num_words(*pages_->file_);
+  parallel_for(words, balanced_grain(words, 64), [&](std::size_t begin, std::size_t end) {
     std::int64_t count = 0;
     std::uint64_t run_begin = 0, run_end = 0;  // pages to ask for in one go
     const auto ask = [&] {
@@ -78,15 +78,15 @@ void PageRequests::start() {
         pages_->file_->advise(Advice::kWillNeed, run_begin * kPageBytes,
                               (run_end - run_begin) * kPageBytes);
     };
-    for (std::int64_t i = begin; i < end; ++i) {
-      std::uint64_t& wanted = wanted_[static_cast<std::size_t>(i)];
+    for (std::size_t i = begin; i < end; ++i) {
+      std::uint64_t& wanted = wanted_[i];
       if (wanted == 0) continue;
       count += std::popcount(wanted);
       std::uint64_t missing = wanted & ~asked[i].fetch_or(wanted, std::memory_order_relaxed);
       wanted = 0;
       for (; missing != 0; missing &= missing - 1) {
-        const std::uint64_t page = static_cast<std::uint64_t>(i) * kPagesPerWord +
-                                   static_cast<std::uint64_t>(std::countr_zero(missing));
+        const std::uint64_t page =
+            i * kPagesPerWord + static_cast<std::uint64_t>(std::countr_zero(missing));
         if (page != run_end) {
           ask();
           run_begin = page;

@@ -111,30 +111,27 @@ void TableFeed::load_hot(std::vector<std::int64_t> hottest) {
 }
 
 void TableFeed::copy_hot(std::span<const std::int64_t> ids, std::byte* out) const {
-  constexpr std::int64_t kAhead = 16;
-  const auto count = static_cast<std::int64_t>(ids.size());
-  parallel_for(count, balanced_grain(count, 512), [&](std::int64_t begin, std::int64_t end) {
-    const auto source_of = [&](std::int64_t i) -> const std::byte* {
-      const auto row = static_cast<std::uint64_t>(ids[static_cast<std::size_t>(i)]);
-      const std::uint64_t place = hot_.place_of(row);
+  constexpr std::size_t kAhead = 16;
+  const std::size_t grain = balanced_grain(ids.size(), 512);
+  parallel_for(ids.size(), grain, [&](std::size_t begin, std::size_t end) {
+    const auto source_of = [&](std::size_t i) -> const std::byte* {
+      const std::uint64_t place = hot_.place_of(static_cast<std::uint64_t>(ids[i]));
       return place == HotRows::kCold ? nullptr : hot_bytes_.data() + place * row_bytes_;
     };
-    for (std::int64_t i = begin; i < end; ++i) {
+    for (std::size_t i = begin; i < end; ++i) {
       if (i + kAhead < end)
         if (const std::byte* ahead = source_of(i + kAhead))
           for (std::size_t at = 0; at < std::min<std::size_t>(row_bytes_, 1024); at += 64)
             __builtin_prefetch(ahead + at);
       if (const std::byte* source = source_of(i))
-        std::memcpy(out + static_cast<std::size_t>(i) * row_bytes_, source, row_bytes_);
+        std::memcpy(out + i * row_bytes_, source, row_bytes_);
     }
   });
 }
 
 void TableFeed::convert(const std::byte* rows, std::byte* out, std::size_t count) const {
-  const auto num_rows = static_cast<std::int64_t>(count);
-  parallel_for(num_rows, balanced_grain(num_rows, 512), [&](std::int64_t begin, std::int64_t end) {
-    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i)
-      conversion_.convert(rows + i * row_bytes_, out + i * out_row_bytes());
+  parallel_each(count, balanced_grain(count, 512), [&](std::size_t i) {
+    conversion_.convert(rows + i * row_bytes_, out + i * out_row_bytes());
   });
 }
 

@@ -62,14 +62,12 @@ void FeatureMatrix::read_rows(std::uint64_t first, std::span<std::byte> out) con
   if (first > num_rows() || count > num_rows() - first)
     throw IdError("the matrix has " + std::to_string(num_rows()) + " rows, and not " +
                   std::to_string(count) + " from row " + std::to_string(first) + " on");
-  constexpr std::int64_t kLeastBytes = 1 << 18;  // worth handing to a thread
-  const auto bytes = static_cast<std::int64_t>(out.size());
+  const std::size_t grain = balanced_grain(out.size(), 1 << 18);  // worth handing to a thread
   mount_.file().read_guarded([&] {
     const std::byte* rows = mount_.data<std::byte>(*matrix_) + first * row_bytes();
-    parallel_for(bytes, balanced_grain(bytes, kLeastBytes),
-                 [&](std::int64_t begin, std::int64_t end) {
-                   std::copy(rows + begin, rows + end, out.data() + begin);
-                 });
+    parallel_for(out.size(), grain, [&](std::size_t begin, std::size_t end) {
+      std::copy(rows + begin, rows + end, out.data() + begin);
+    });
   });
 }
 

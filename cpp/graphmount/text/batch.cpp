@@ -24,8 +24,7 @@ void join_text(TextBatch& batch, std::size_t i, const std::vector<TextPiece>& pi
   }
   array.text = allocate(array.text_bytes);
   std::memset(array.items.data(), 0, sizeof(std::int64_t));
-  parallel_for(static_cast<std::int64_t>(pieces.size()), 1, [&](std::int64_t at, std::int64_t) {
-    const auto k = static_cast<std::size_t>(at);
+  parallel_each(pieces.size(), 1, [&](std::size_t k) {
     std::memcpy(array.text.get() + starts[k], pieces[k].text[i].data(), pieces[k].text[i].size());
     auto* const ends = reinterpret_cast<std::int64_t*>(array.row(pieces[k].first_row));
     for (std::size_t row = 0; row < pieces[k].num_rows; ++row)

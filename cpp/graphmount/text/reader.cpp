@@ -92,10 +92,6 @@ TextBatch TextReader::parse(std::size_t num_pieces, const std::optional<PieceOfT
   const auto text_of = [&](std::size_t i, StreamBufferPool::Handle& memory) {
     return start ? *start : pieces_->read(i, memory);
   };
-  const auto for_pieces = [&](const auto& work) {
-    parallel_for(static_cast<std::int64_t>(num_pieces), 1,
-                 [&](std::int64_t at, std::int64_t) { work(static_cast<std::size_t>(at)); });
-  };
   // How many lines are before a piece tells where its rows go. How many there are in all is not
   // known before the last piece has been read, but they are about as many as in the batch before.
   const auto num_bytes = static_cast<double>(pieces_->batch_end() - bytes_read_);
@@ -104,7 +100,7 @@ TextBatch TextReader::parse(std::size_t num_pieces, const std::optional<PieceOfT
   TextBatch batch = make_batch(parser_.layout().outputs, capacity, array_memory_);
   std::vector<Piece> pieces(num_pieces);
   RunningTotal num_lines;
-  for_pieces([&](std::size_t i) {
+  parallel_each(num_pieces, 1, [&](std::size_t i) {
     Piece& piece = pieces[i];
     StreamBufferPool::Handle memory;
     PieceOfText text;
@@ -129,7 +125,7 @@ TextBatch TextReader::parse(std::size_t num_pieces, const std::optional<PieceOfT
     TextBatch larger = make_batch(parser_.layout().outputs, num_lines.total(), array_memory_);
     copy_rows(batch, first->rows.first_row, larger);
     batch = std::move(larger);
-    for_pieces([&](std::size_t i) {
+    parallel_each(num_pieces, 1, [&](std::size_t i) {
       StreamBufferPool::Handle memory;
       if (!pieces[i].is_parsed) parse_piece(text_of(i, memory).lines, batch, pieces[i]);
     });

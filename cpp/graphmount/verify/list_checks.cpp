@@ -235,9 +235,8 @@ void verify_lists(const Graph& graph, const ListColumns& lists, bool offsets_are
   if (!offsets_are_sound) findings.sound = false;
   ListVerifier list_verifier(graph, lists, sum, verifier, findings);
   const std::uint64_t num_edges = graph.num_edges();
-  const auto blocks = static_cast<std::int64_t>((num_edges + kBlockEdges - 1) / kBlockEdges);
-  parallel_for(blocks, 1, [&](std::int64_t block, std::int64_t) {
-    const std::uint64_t begin = static_cast<std::uint64_t>(block) * kBlockEdges;
+  parallel_each((num_edges + kBlockEdges - 1) / kBlockEdges, 1, [&](std::uint64_t block) {
+    const std::uint64_t begin = block * kBlockEdges;
     list_verifier.check_block(begin, std::min(begin + kBlockEdges, num_edges), offsets_are_sound);
   });
 }

@@ -68,7 +68,9 @@ class NodeIdVerifier {
                            std::to_string(node) + " is out of order");
       return false;
     }
-    for_each_node([&](std::uint64_t node) {
+    constexpr std::uint64_t kGrain = 1 << 14;
+    parallel_each(graph_.num_nodes(), kGrain, [&](std::uint64_t node) {
+      if (node % kGrain == 0) verifier_.tick();
       if (!is_utf8(name_of(node)))
         verifier_.report(bytes, static_cast<std::uint64_t>(offsets[node]),
                          "the name of node " + std::to_string(node) + " is not valid UTF-8");
@@ -95,9 +97,7 @@ class NodeIdVerifier {
     });
     if (!can_follow_ids) return;
     const auto slices = cut_slots(IdSlots(table.rows), kTableMemory / sizeof(std::uint64_t));
-    parallel_for(static_cast<std::int64_t>(slices.size()), 1, [&](std::int64_t k, std::int64_t) {
-      check_slice(table, nodes, slices[static_cast<std::size_t>(k)]);
-    });
+    parallel_each(slices.size(), 1, [&](std::size_t i) { check_slice(table, nodes, slices[i]); });
   }
 
   // Every node looks for itself, and leaves its hash in the slot where it is. Who meets an equal
@@ -157,15 +157,6 @@ class NodeIdVerifier {
   template <class Slot>
   bool exists(Slot node) const {
     return static_cast<std::uint64_t>(node) < graph_.num_nodes();
-  }
-
-  void for_each_node(const std::function<void(std::uint64_t)>& check) {
-    parallel_for(static_cast<std::int64_t>(graph_.num_nodes()), 1 << 14,
-                 [&](std::int64_t begin, std::int64_t end) {
-                   verifier_.tick();
-                   for (std::int64_t node = begin; node < end; ++node)
-                     check(static_cast<std::uint64_t>(node));
-                 });
   }
 
   const Graph& graph_;

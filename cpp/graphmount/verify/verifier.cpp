@@ -73,13 +73,11 @@ void Verifier::check_section(const Section& section,
                              const std::function<void(std::uint64_t, std::uint64_t)>& check) {
   const std::uint64_t items = section.rows * section.columns;
   const std::uint64_t step = kChunkBytes / traits_of(section.dtype).item_bytes;
-  parallel_for(static_cast<std::int64_t>(section.num_chunks()), 1,
-               [&](std::int64_t chunk, std::int64_t) {
-                 const std::uint64_t begin = static_cast<std::uint64_t>(chunk) * step;
-                 const std::uint64_t end = std::min(items, begin + step);
-                 check_chunks(section, begin, end);
-                 if (check) check(begin, end);
-               });
+  parallel_each(section.num_chunks(), 1, [&](std::uint64_t chunk) {
+    const std::uint64_t begin = chunk * step, end = std::min(items, begin + step);
+    check_chunks(section, begin, end);
+    if (check) check(begin, end);
+  });
 }
 
 void Verifier::check_padding() {

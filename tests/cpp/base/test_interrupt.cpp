@@ -146,8 +146,9 @@ TEST(a_range_that_was_taken_is_run) {
     std::atomic<std::int64_t> last = -1, num_run = 0;
     const bool ended = is_ended(
         [&] {
-          parallel_for(100, 1, [&](std::int64_t i, std::int64_t) {
+          parallel_for(100, 1, [&](std::size_t begin, std::size_t) {
             ++num_run;
+            const auto i = static_cast<std::int64_t>(begin);
             for (auto known = last.load(); i > known && !last.compare_exchange_weak(known, i);) {
             }
           });
@@ -167,7 +168,7 @@ TEST(threads_that_work_for_the_call_end_too) {
   };
   const InterruptScope scope(ask, 0ns);
   CHECK_THROWS(parallel_for(4, 1,
-                            [&](std::int64_t, std::int64_t) {
+                            [&](std::size_t, std::size_t) {
                               // Work without an end, in all threads but that of the caller.
                               while (std::this_thread::get_id() == caller)
                                 if (num_at_work == 3) return;

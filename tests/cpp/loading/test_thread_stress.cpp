@@ -212,16 +212,14 @@ class Stress {
   }
 
   static void add_up(std::mt19937& choice) {
-    const auto count = static_cast<std::int64_t>(choice() % 5000);
-    std::atomic<std::int64_t> sum = 0;
-    const auto body = [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t i = begin; i < end; ++i) sum += i;
-    };
+    const std::size_t count = choice() % 5000;
+    std::atomic<std::size_t> sum = 0;
+    const auto body = [&](std::size_t i) { sum += i; };
     if (choice() % 2 == 0)
-      parallel_for(count, 100, body);
+      parallel_each(count, 100, body);
     else
       overlapped_for(count, 4, body);
-    CHECK_EQUAL(sum.load(), count * (count - 1) / 2);
+    CHECK_EQUAL(2 * sum.load(), count * count - count);
     set_num_threads(1 + static_cast<int>(choice() % 4));
   }
 

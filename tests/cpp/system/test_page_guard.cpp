@@ -258,8 +258,8 @@ TEST(guards_the_threads_of_the_pool) {
   std::filesystem::resize_file(folder / "file", 0);
   const auto read = [&] {
     std::atomic<int> sum = 0;
-    parallel_for(kBytes, 1000, [&](std::int64_t begin, std::int64_t) {
-      sum += std::to_integer<int>(file->bytes()[static_cast<std::size_t>(begin)]);
+    parallel_for(kBytes, 1000, [&](std::size_t begin, std::size_t) {
+      sum += std::to_integer<int>(file->bytes()[begin]);
     });
   };
   CHECK_THROWS(file->read_guarded(read), FileChangedError);

@@ -13,8 +13,7 @@ TEST(tells_each_part_what_is_before_it) {
     set_num_threads(threads);
     RunningTotal total;
     std::vector<std::size_t> before(1000);
-    parallel_for(1000, 1, [&](std::int64_t at, std::int64_t) {
-      const auto part = static_cast<std::size_t>(at);
+    parallel_for(1000, 1, [&](std::size_t part, std::size_t) {
       before[part] = total.add(part, part).value();
     });
     for (std::size_t part = 0; part < before.size(); ++part)
@@ -27,12 +26,12 @@ TEST(lets_nobody_wait_for_a_part_that_failed) {
   for (const int threads : {1, 4}) {
     set_num_threads(threads);
     RunningTotal total;
-    const auto work = [&](std::int64_t at, std::int64_t) {
+    const auto work = [&](std::size_t at, std::size_t) {
       if (at == 50) {
         total.fail();
         throw std::runtime_error("part 50");
       }
-      const auto before = total.add(static_cast<std::size_t>(at), 1);
+      const auto before = total.add(at, 1);
       CHECK(before.has_value() || threads > 1);
     };
     CHECK_THROWS_WITH(parallel_for(100, 1, work), std::runtime_error, "part 50");

@@ -95,11 +95,11 @@ TEST(a_limit_on_threads_is_an_error_in_words) {
     };
     try {
       CHECK_THROWS_WITH(start_many(), ThreadError, "raise the limit on threads");
-      std::atomic<std::int64_t> sum = 0;
+      std::atomic<std::size_t> sum = 0;
       set_num_threads(4);
-      parallel_for(1000, 10, [&](std::int64_t begin, std::int64_t end) { sum += end - begin; });
-      overlapped_for(100, 32, [&](std::int64_t, std::int64_t) { ++sum; });
-      CHECK_EQUAL(sum.load(), 1100);
+      parallel_for(1000, 10, [&](std::size_t begin, std::size_t end) { sum += end - begin; });
+      overlapped_for(100, 32, [&](std::size_t) { ++sum; });
+      CHECK_EQUAL(sum.load(), 1100U);
     } catch (...) {
       is_over = true;
       throw;

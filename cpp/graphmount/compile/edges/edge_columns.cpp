@@ -12,19 +12,17 @@ void check_edges(const EdgeColumns& edges, std::uint64_t num_nodes, std::uint64_
   const auto is_node = [&](NodeId id) { return static_cast<std::uint64_t>(id) < num_nodes; };
   // The first bad row, whatever the threads do, so that the error is always the same.
   std::atomic<std::size_t> first_bad = edges.size();
-  parallel_for(static_cast<std::int64_t>(edges.size()), 1 << 16,
-               [&](std::int64_t begin, std::int64_t end) {
-                 for (auto row = static_cast<std::size_t>(begin);
-                      row < static_cast<std::size_t>(end); ++row) {
-                   const bool fine = is_node(edges.src[row]) && is_node(edges.dst[row]) &&
-                                     (!edges.weights || is_edge_weight((*edges.weights)[row]));
-                   if (fine) continue;
-                   std::size_t known = first_bad;
-                   while (row < known && !first_bad.compare_exchange_weak(known, row)) {
-                   }
-                   return;
-                 }
-               });
+  parallel_for(edges.size(), 1 << 16, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t row = begin; row < end; ++row) {
+      const bool fine = is_node(edges.src[row]) && is_node(edges.dst[row]) &&
+                        (!edges.weights || is_edge_weight((*edges.weights)[row]));
+      if (fine) continue;
+      std::size_t known = first_bad;
+      while (row < known && !first_bad.compare_exchange_weak(known, row)) {
+      }
+      return;
+    }
+  });
   if (first_bad == edges.size()) return;
   const std::size_t row = first_bad;
   const std::string where = "edge " + std::to_string(first_row + row) + ": ";

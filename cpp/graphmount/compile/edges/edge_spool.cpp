@@ -67,9 +67,7 @@ Cells EdgeSpool::cells_now() const {
 }
 
 void EdgeSpool::partition(const Cells& cells) {
-  parallel_for(static_cast<std::int64_t>(blocks_.size()), 1, [&](std::int64_t i, std::int64_t) {
-    blocks_[static_cast<std::size_t>(i)].partition(cells);
-  });
+  parallel_each(blocks_.size(), 1, [&](std::size_t i) { blocks_[i].partition(cells); });
 }
 
 // Writes one part of all blocks, cell after cell, and tells where it begins.
@@ -87,18 +85,14 @@ std::uint64_t EdgeSpool::spill_part(const Run& run, std::size_t part) {
     while (end < run.cells.count && run.begins[end + 1] - run.begins[cell] <= most) ++end;
     const std::uint64_t count = run.begins[end] - run.begins[cell];
     if (count <= most) {
-      parallel_for(
-          static_cast<std::int64_t>(end - cell), 16, [&](std::int64_t from, std::int64_t to) {
-            for (auto i = cell + static_cast<std::size_t>(from);
-                 i < cell + static_cast<std::size_t>(to); ++i) {
-              std::uint64_t place = run.begins[i] - run.begins[cell];
-              for (const EdgeBlock& block : blocks_) {
-                const EdgePiece piece = block.piece(i, i + 1);
-                piece.copy(part, 0, piece.count, item_bytes, staging_.data() + place * item_bytes);
-                place += piece.count;
-              }
-            }
-          });
+      parallel_each(end - cell, 16, [&](std::size_t i) {
+        std::uint64_t place = run.begins[cell + i] - run.begins[cell];
+        for (const EdgeBlock& block : blocks_) {
+          const EdgePiece piece = block.piece(cell + i, cell + i + 1);
+          piece.copy(part, 0, piece.count, item_bytes, staging_.data() + place * item_bytes);
+          place += piece.count;
+        }
+      });
       append(static_cast<std::size_t>(count));
     } else {
       for (const EdgeBlock& block : blocks_) {
@@ -227,8 +221,7 @@ void EdgeSpool::load(const Bucket& bucket, Loaded& loaded) const {
   }
   loaded.memory.resize(places.back());
   loaded.pieces.resize(runs_.size());
-  parallel_for(static_cast<std::int64_t>(runs_.size()), 1, [&](std::int64_t number, std::int64_t) {
-    const auto i = static_cast<std::size_t>(number);
+  parallel_each(runs_.size(), 1, [&](std::size_t i) {
     const auto [begin, end] = run_range(runs_[i], bucket);
     loaded.pieces[i] = load_run(runs_[i], begin, end, loaded.memory.data() + places[i]);
   });

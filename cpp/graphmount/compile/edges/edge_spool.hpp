@@ -42,18 +42,15 @@ class EdgeSpool {
 
   template <class Source>
   void add(const Source& source) {
-    const auto rows = static_cast<std::int64_t>(source.num_rows());
-    const auto grain = static_cast<std::int64_t>(kBlockEntries / source.entries_per_row());
-    const std::int64_t step = 2 * grain * num_threads();  // so that the limit is looked at often
-    for (std::int64_t first = 0; first < rows; first += step) {
-      const std::int64_t last = std::min(rows, first + step);
-      std::vector<std::optional<EdgeBlock>> made(
-          static_cast<std::size_t>((last - first + grain - 1) / grain));
-      parallel_for(static_cast<std::int64_t>(made.size()), 1, [&](std::int64_t i, std::int64_t) {
-        const std::int64_t begin = first + i * grain;
-        made[static_cast<std::size_t>(i)].emplace(
-            source, static_cast<std::size_t>(begin),
-            static_cast<std::size_t>(std::min(last, begin + grain)), parts_);
+    const std::size_t rows = source.num_rows(), grain = kBlockEntries / source.entries_per_row();
+    // So that the limit is looked at often.
+    const std::size_t step = 2 * grain * static_cast<std::size_t>(num_threads());
+    for (std::size_t first = 0; first < rows; first += step) {
+      const std::size_t last = std::min(rows, first + step);
+      std::vector<std::optional<EdgeBlock>> made((last - first + grain - 1) / grain);
+      parallel_each(made.size(), 1, [&](std::size_t i) {
+        const std::size_t begin = first + i * grain;
+        made[i].emplace(source, begin, std::min(last, begin + grain), parts_);
       });
       for (auto& block : made) take(std::move(*block));
     }
@@ -85,11 +82,8 @@ class EdgeSpool {
   template <class Use>
   void for_each_entry(const Use& use) const {
     const auto use_piece = [&](const EdgePiece& piece) {
-      parallel_for(static_cast<std::int64_t>(piece.count), 1 << 16,
-                   [&](std::int64_t begin, std::int64_t end) {
-                     piece.for_each(static_cast<std::size_t>(begin), static_cast<std::size_t>(end),
-                                    use);
-                   });
+      parallel_for(piece.count, 1 << 16,
+                   [&](std::size_t begin, std::size_t end) { piece.for_each(begin, end, use); });
     };
     for (const Run& run : runs_) for_each_portion(run, 0, run.begins.back(), use_piece);
     for (const EdgeBlock& block : blocks_) use_piece(block.piece());

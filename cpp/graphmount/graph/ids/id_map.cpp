@@ -10,7 +10,7 @@
 namespace graphmount {
 namespace {
 
-constexpr std::int64_t kGrain = 1 << 14;
+constexpr std::size_t kGrain = 1 << 14;
 // Looking up a key waits for memory; this many are asked for before the first is waited for.
 constexpr std::size_t kAhead = 16;
 
@@ -62,12 +62,10 @@ NodeId IdMap<Keys>::find_one(Key key, std::uint64_t hash) const {
 
 template <class Keys>
 void IdMap<Keys>::find(const Column& keys, std::span<NodeId> out) const {
-  const auto count = static_cast<std::int64_t>(keys.size());
-  parallel_for(count, kGrain, [&](std::int64_t begin, std::int64_t end) {
+  parallel_for(keys.size(), kGrain, [&](std::size_t begin, std::size_t end) {
     std::array<std::uint64_t, kAhead> hashes;
-    for (auto first = static_cast<std::size_t>(begin); first < static_cast<std::size_t>(end);
-         first += kAhead) {
-      const std::size_t some = std::min(kAhead, static_cast<std::size_t>(end) - first);
+    for (std::size_t first = begin; first < end; first += kAhead) {
+      const std::size_t some = std::min(kAhead, end - first);
       for (std::size_t i = 0; i < some; ++i) {
         hashes[i] = Keys::hash(keys[first + i]);
         table_.prefetch(hashes[i]);

@@ -22,14 +22,10 @@ constexpr int kMostDoublings = 4;
 bool do_groups_hold(const ExternalIds& ids, const IdSlots& slots) {
   if (ids.size() <= slots.group_size()) return true;
   std::vector<std::uint32_t> counts(slots.count() / slots.group_size());
-  parallel_for(static_cast<std::int64_t>(ids.size()), 1 << 16,
-               [&](std::int64_t begin, std::int64_t end) {
-                 for (auto node = static_cast<std::size_t>(begin);
-                      node < static_cast<std::size_t>(end); ++node) {
-                   const std::uint64_t group = slots.home(ids.hash(node)) / slots.group_size();
-                   std::atomic_ref(counts[group]).fetch_add(1, std::memory_order_relaxed);
-                 }
-               });
+  parallel_each(ids.size(), 1 << 16, [&](std::size_t node) {
+    const std::uint64_t group = slots.home(ids.hash(node)) / slots.group_size();
+    std::atomic_ref(counts[group]).fetch_add(1, std::memory_order_relaxed);
+  });
   return std::ranges::max(counts) <= slots.group_size();
 }
 
@@ -101,8 +97,7 @@ void build(const ExternalIds& ids, const IdSlots& slots, std::uint64_t memory,
   for (std::size_t first = 0; first < ranges.size(); first += slices.size()) {
     const std::size_t count = std::min(slices.size(), ranges.size() - first);
     std::mutex mutex;
-    parallel_for(static_cast<std::int64_t>(count), 1, [&](std::int64_t k, std::int64_t) {
-      const auto i = static_cast<std::size_t>(k);
+    parallel_each(count, 1, [&](std::size_t i) {
       const auto found = slices[i].build(ids, slots, ranges[first + i]);
       const std::lock_guard lock(mutex);
       if (found && (!obstacle || *found < *obstacle)) obstacle = found;

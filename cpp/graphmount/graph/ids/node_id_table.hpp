@@ -101,10 +101,9 @@ void find_in_table(const IdSlots& slots, const Slot* data, const NodeIn& node_in
     std::uint64_t slot, home;
     NodeId node;
   };
-  parallel_for(static_cast<std::int64_t>(out.size()), 1 << 12, [&](std::int64_t b, std::int64_t e) {
+  parallel_for(out.size(), 1 << 12, [&](std::size_t begin, std::size_t end) {
     std::array<Probe, kAhead> probes;
-    const auto end = static_cast<std::size_t>(e);
-    for (auto first = static_cast<std::size_t>(b); first < end; first += kAhead) {
+    for (std::size_t first = begin; first < end; first += kAhead) {
       std::size_t count = std::min(kAhead, end - first);
       for (std::size_t i = 0; i < count; ++i) {
         const std::uint64_t home = slots.home(keys.hash(first + i));

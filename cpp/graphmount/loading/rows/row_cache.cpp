@@ -142,12 +142,11 @@ class SweepCache final : public RowCache {
   void start(const RowFill& fill) override { fill_ = &fill; }
 
   void copy() override {
-    const auto count = static_cast<std::int64_t>(fill_->cold->rows().size());
-    parallel_for(count, balanced_grain(count, 512), [&](std::int64_t begin, std::int64_t end) {
-      for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i)
-        fill_->cold->for_places(i, [&](std::uint32_t place) {
-          std::memcpy(fill_->row_at(place), swept_.row(i), fill_->row_bytes);
-        });
+    const std::size_t count = fill_->cold->rows().size();
+    parallel_each(count, balanced_grain(count, 512), [&](std::size_t i) {
+      fill_->cold->for_places(i, [&](std::uint32_t place) {
+        std::memcpy(fill_->row_at(place), swept_.row(i), fill_->row_bytes);
+      });
     });
   }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <limits>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -16,7 +15,7 @@
 namespace graphmount {
 namespace {
 
-constexpr std::int64_t kGrain = 1 << 10;
+constexpr std::size_t kGrain = 1 << 10;
 
 Direction opposite(Direction direction) {
   return direction == Direction::kIn ? Direction::kOut : Direction::kIn;
@@ -41,16 +40,16 @@ void require_options(const NegativeOptions& options) {
 // The first row that has no negative: the same for any number of threads.
 class FirstShortage {
  public:
-  void note(std::int64_t row) {
-    std::int64_t known = row_.load(std::memory_order_relaxed);
+  void note(std::size_t row) {
+    std::size_t known = row_.load(std::memory_order_relaxed);
     while (row < known && !row_.compare_exchange_weak(known, row, std::memory_order_relaxed)) {
     }
   }
-  std::int64_t row() const { return row_.load(std::memory_order_relaxed); }
-  bool is_there() const { return row() != std::numeric_limits<std::int64_t>::max(); }
+  std::size_t row() const { return row_.load(std::memory_order_relaxed); }
+  bool is_there() const { return row() != SIZE_MAX; }
 
  private:
-  std::atomic<std::int64_t> row_ = std::numeric_limits<std::int64_t>::max();
+  std::atomic<std::size_t> row_ = SIZE_MAX;
 };
 
 void fill_all(const NegativeRequest& request, NodeId value) {
@@ -62,19 +61,16 @@ void fill_all(const NegativeRequest& request, NodeId value) {
 // drawing from one node less.
 void fill_uniform(const NegativeRequest& request, std::uint64_t num_nodes) {
   const bool allows_loops = request.options.allows_self_loops;
-  const auto count = static_cast<std::int64_t>(request.out.size());
-  parallel_for(count, balanced_grain(count, kGrain), [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t place = begin; place < end; ++place) {
-      const auto at = static_cast<std::size_t>(place);
-      const std::int64_t row = place / request.num;
-      Draws draws(request.key_of(row, place % request.num));
-      const NodeId kept = request.draws_pairs() ? static_cast<NodeId>(draws.below(num_nodes))
-                                                : request.kept[static_cast<std::size_t>(row)];
-      auto other = static_cast<NodeId>(draws.below(num_nodes - (allows_loops ? 0 : 1)));
-      if (!allows_loops && other >= kept) ++other;
-      if (request.draws_pairs()) request.kept_out[at] = kept;
-      request.out[at] = other;
-    }
+  const std::size_t count = request.out.size();
+  parallel_each(count, balanced_grain(count, kGrain), [&](std::size_t place) {
+    const std::size_t row = place / request.num;
+    Draws draws(request.key_of(row, place % request.num));
+    const NodeId kept =
+        request.draws_pairs() ? static_cast<NodeId>(draws.below(num_nodes)) : request.kept[row];
+    auto other = static_cast<NodeId>(draws.below(num_nodes - (allows_loops ? 0 : 1)));
+    if (!allows_loops && other >= kept) ++other;
+    if (request.draws_pairs()) request.kept_out[place] = kept;
+    request.out[place] = other;
   });
 }
 
@@ -83,16 +79,14 @@ void fill_uniform(const NegativeRequest& request, std::uint64_t num_nodes) {
 template <class Lists, class Reverse>
 void choose_rows(const NegativeRequest& request, const Lists& lists, const Reverse& reverse) {
   FirstShortage shortage;
-  const auto num_rows = static_cast<std::int64_t>(request.kept.size());
-  const std::int64_t grain = std::max<std::int64_t>(1, kGrain / request.num);
-  parallel_for(num_rows, grain, [&](std::int64_t begin, std::int64_t end) {
+  parallel_for(request.kept.size(), kGrain / request.num, [&](std::size_t begin, std::size_t end) {
     NegativeChoice choice(request.options, lists, reverse);
-    for (std::int64_t row = begin; row < end; ++row) {
+    for (std::size_t row = begin; row < end; ++row) {
       bool is_ready = false;
-      for (std::int64_t draw = 0; draw < request.num; ++draw) {
-        NodeId& place = request.out[static_cast<std::size_t>(row * request.num + draw)];
+      for (std::size_t draw = 0; draw < request.num; ++draw) {
+        NodeId& place = request.out[row * request.num + draw];
         if (place != kOpenPlace) continue;
-        if (!is_ready) choice.prepare(request.kept[static_cast<std::size_t>(row)]);
+        if (!is_ready) choice.prepare(request.kept[row]);
         is_ready = true;
         if (choice.count() == 0) {
           shortage.note(row);
@@ -104,7 +98,7 @@ void choose_rows(const NegativeRequest& request, const Lists& lists, const Rever
     }
   });
   if (!shortage.is_there() || request.options.pad) return;
-  const NodeId node = request.kept[static_cast<std::size_t>(shortage.row())];
+  const NodeId node = request.kept[shortage.row()];
   refuse(
       lists.graph(),
       "node " + std::to_string(node) + " (at position " + std::to_string(shortage.row()) +
@@ -118,17 +112,16 @@ void choose_rows(const NegativeRequest& request, const Lists& lists, const Rever
 template <class Lists, class Reverse>
 void choose_pairs(const NegativeRequest& request, const Lists& lists, const Reverse& reverse) {
   using Wide = unsigned __int128;  // pairs by degree are counted by the square of the edges
-  const auto num_nodes = static_cast<std::int64_t>(lists.num_nodes());
-  std::vector<Wide> pairs_up_to(static_cast<std::size_t>(num_nodes));
-  parallel_for(num_nodes, kGrain, [&](std::int64_t begin, std::int64_t end) {
+  std::vector<Wide> pairs_up_to(lists.num_nodes());
+  parallel_for(pairs_up_to.size(), kGrain, [&](std::size_t begin, std::size_t end) {
     NegativeChoice choice(request.options, lists, reverse);
-    for (NodeId node = begin; node < end; ++node) {
-      const ListRange range = lists.range(node);
-      const auto draws_of_node =
-          request.is_by_degree() ? static_cast<std::uint64_t>(range.end - range.begin) : 1;
+    for (std::size_t i = begin; i < end; ++i) {
+      const auto node = static_cast<NodeId>(i);
+      const std::int64_t degree = lists.degree(node);
+      const auto draws_of_node = request.is_by_degree() ? static_cast<std::uint64_t>(degree) : 1;
       if (draws_of_node == 0) continue;
       choice.prepare(node);
-      pairs_up_to[static_cast<std::size_t>(node)] = Wide{choice.count()} * draws_of_node;
+      pairs_up_to[i] = Wide{choice.count()} * draws_of_node;
     }
   });
   Wide total = 0;
@@ -141,32 +134,29 @@ void choose_pairs(const NegativeRequest& request, const Lists& lists, const Reve
     fill_all(request, *request.options.pad);
     return;
   }
-  parallel_for(static_cast<std::int64_t>(request.out.size()), kGrain,
-               [&](std::int64_t begin, std::int64_t end) {
-                 NegativeChoice choice(request.options, lists, reverse);
-                 for (std::int64_t row = begin; row < end; ++row) {
-                   const auto place = static_cast<std::size_t>(row);
-                   if (request.out[place] != kOpenPlace) continue;
-                   Draws draws(request.key_of(row, 0).with(0));
-                   const Wide high = draws.bits();
-                   const Wide rank = (high << 64 | draws.bits()) % total;
-                   const auto found =
-                       std::upper_bound(pairs_up_to.begin(), pairs_up_to.end(), rank);
-                   const NodeId kept = found - pairs_up_to.begin();
-                   choice.prepare(kept);
-                   if (choice.count() == 0) [[unlikely]]
-                     refuse_changed_lists(lists.graph());
-                   request.kept_out[place] = kept;
-                   request.out[place] = choice.at(draws.below(choice.count()));
-                 }
-               });
+  parallel_for(request.out.size(), kGrain, [&](std::size_t begin, std::size_t end) {
+    NegativeChoice choice(request.options, lists, reverse);
+    for (std::size_t place = begin; place < end; ++place) {
+      if (request.out[place] != kOpenPlace) continue;
+      Draws draws(request.key_of(place, 0).with(0));
+      const Wide high = draws.bits();
+      const Wide rank = (high << 64 | draws.bits()) % total;
+      const auto found = std::upper_bound(pairs_up_to.begin(), pairs_up_to.end(), rank);
+      const NodeId kept = found - pairs_up_to.begin();
+      choice.prepare(kept);
+      if (choice.count() == 0) [[unlikely]]
+        refuse_changed_lists(lists.graph());
+      request.kept_out[place] = kept;
+      request.out[place] = choice.at(draws.below(choice.count()));
+    }
+  });
 }
 
 template <class Lists, class Reverse>
 void fill_from_lists(const NegativeRequest& request, const Lists& lists, const Reverse& reverse) {
   std::atomic<bool> has_open = false;
-  const auto count = static_cast<std::int64_t>(request.out.size());
-  parallel_for(count, balanced_grain(count, kGrain), [&](std::int64_t begin, std::int64_t end) {
+  const std::size_t count = request.out.size();
+  parallel_for(count, balanced_grain(count, kGrain), [&](std::size_t begin, std::size_t end) {
     NegativeTries tries(request, lists, reverse);
     if (!tries.fill(begin, end)) has_open.store(true, std::memory_order_relaxed);
   });
@@ -220,7 +210,7 @@ void sample_negatives(const Graph& graph, std::span<const NodeId> kept, EdgeEnd 
   require_ids(kept, graph.num_nodes(), "node");
   if (kept.empty() ? !out.empty() : out.size() % kept.size() != 0)
     throw std::invalid_argument("negatives are as many for each kept end");
-  const auto num = kept.empty() ? 1 : static_cast<std::int64_t>(out.size() / kept.size());
+  const std::size_t num = kept.empty() ? 1 : out.size() / kept.size();
   const Direction direction = corrupt == EdgeEnd::kDestination ? Direction::kOut : Direction::kIn;
   // Of a copy, where ids are followed: the caller's array may change between check and use.
   std::vector<NodeId> copied;

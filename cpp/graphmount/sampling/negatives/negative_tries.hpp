@@ -22,7 +22,7 @@ inline constexpr NodeId kOpenPlace = -1;
 struct NegativeRequest {
   /// The kept end of each row; if empty, each row has one place, and both its ends are drawn.
   std::span<const NodeId> kept;
-  std::int64_t num;
+  std::size_t num;
   NegativeOptions options;
   RandomKey key;
   /// Where drawn kept ends go, one for each place; empty if they are given.
@@ -31,9 +31,7 @@ struct NegativeRequest {
 
   bool draws_pairs() const { return !kept_out.empty(); }
   bool is_by_degree() const { return options.weighting == NegativeWeighting::kDegree; }
-  RandomKey key_of(std::int64_t row, std::int64_t draw) const {
-    return key.with(static_cast<std::uint64_t>(row)).with(static_cast<std::uint64_t>(draw));
-  }
+  RandomKey key_of(std::size_t row, std::size_t draw) const { return key.with(row).with(draw); }
 };
 
 /// `Lists` go from kept ends to others, `Reverse` back; only draws of pairs by degree read these.
@@ -48,32 +46,30 @@ class NegativeTries {
         is_sorted_by_time_(lists.graph().mount().header().has(kFlagSortedByTime)) {}
 
   /// Fills places [begin, end), or leaves them open. Returns whether all are filled.
-  bool fill(std::int64_t begin, std::int64_t end) {
+  bool fill(std::size_t begin, std::size_t end) {
     bool is_filled = true;
-    for (std::int64_t first = begin; first < end; first += kAhead)
-      is_filled &= fill_block(first, std::min(end, first + kAhead));
+    for (std::size_t first = begin; first < end; first += kMostLookups)
+      is_filled &= fill_block(first, std::min(end, first + kMostLookups));
     return is_filled;
   }
 
  private:
   static constexpr int kTries = 64;
-  static constexpr auto kAhead = static_cast<std::int64_t>(kMostLookups);
 
   struct Try {
-    std::int64_t place;
+    std::size_t place;
     Draws draws{RandomKey(0)};
     NodeId kept, other;
     EdgeId kept_position, other_position;
   };
 
-  bool fill_block(std::int64_t begin, std::int64_t end) {
-    std::int64_t row = begin / request_.num, draw = begin % request_.num;
-    std::size_t count = 0;
-    for (std::int64_t place = begin; place < end; ++place) {
+  bool fill_block(std::size_t begin, std::size_t end) {
+    std::size_t row = begin / request_.num, draw = begin % request_.num, count = 0;
+    for (std::size_t place = begin; place < end; ++place) {
       Try& next = tries_[count++];
       next.place = place;
       next.draws = Draws(request_.key_of(row, draw));
-      if (!request_.draws_pairs()) next.kept = request_.kept[static_cast<std::size_t>(row)];
+      if (!request_.draws_pairs()) next.kept = request_.kept[row];
       if (++draw == request_.num) draw = 0, ++row;
     }
     for (int round = 0; round < kTries && count > 0; ++round) {
@@ -81,8 +77,7 @@ class NegativeTries {
       if (request_.options.is_strict) look_up(count);
       count = keep_refused(count);
     }
-    for (std::size_t i = 0; i < count; ++i)
-      request_.out[static_cast<std::size_t>(tries_[i].place)] = kOpenPlace;
+    for (std::size_t i = 0; i < count; ++i) request_.out[tries_[i].place] = kOpenPlace;
     return count == 0;
   }
 
@@ -130,9 +125,8 @@ class NegativeTries {
         tries_[refused++] = current;
         continue;
       }
-      const auto place = static_cast<std::size_t>(current.place);
-      if (request_.draws_pairs()) request_.kept_out[place] = current.kept;
-      request_.out[place] = current.other;
+      if (request_.draws_pairs()) request_.kept_out[current.place] = current.kept;
+      request_.out[current.place] = current.other;
     }
     return refused;
   }

@@ -113,7 +113,7 @@ class FrontierPicks {
   static constexpr std::size_t kChunkEdges = 8192;
   static constexpr std::size_t kChunkEdgesFromDisk = 1024;
   static constexpr std::size_t kBlockNodes = 32;  // lists that are fetched at the same time
-  static constexpr std::int64_t kPlanGrain = 2048;
+  static constexpr std::size_t kPlanGrain = 2048;
 
   template <class TimeOf>
   void find_ranges(std::span<const NodeId> nodes, std::uint64_t k, const TimeOf& time_of) {
@@ -254,18 +254,15 @@ class FrontierPicks {
 
   /// Calls body(begin, end) for parts of [first, last).
   template <class Body>
-  void for_range(std::size_t first, std::size_t last, std::int64_t least, const Body& body) {
-    const auto count = static_cast<std::int64_t>(last - first);
-    parallel_for(count, balanced_grain(count, least), [&](std::int64_t begin, std::int64_t end) {
-      body(first + static_cast<std::size_t>(begin), first + static_cast<std::size_t>(end));
-    });
+  void for_range(std::size_t first, std::size_t last, std::size_t least, const Body& body) {
+    parallel_for(last - first, balanced_grain(last - first, least),
+                 [&](std::size_t begin, std::size_t end) { body(first + begin, first + end); });
   }
 
   template <class Body>
   void for_chunks(std::size_t first, std::size_t last, const Body& body) {
-    for_range(first, last, 1, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) body(chunks()[i]);
-    });
+    parallel_each(last - first, balanced_grain(last - first, 1),
+                  [&](std::size_t i) { body(chunks()[first + i]); });
   }
 
   /// Calls body for each node of some chunks.

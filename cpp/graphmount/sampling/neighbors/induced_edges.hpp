@@ -27,21 +27,20 @@ void induce_edges(const ListView<Index>& lists, const Section* edge_ids,
     EdgeId position;
     std::int64_t neighbor, target;
   };
-  constexpr std::int64_t kGrain = 256;
-  const auto count = static_cast<std::int64_t>(nodes.size());
+  constexpr std::size_t kGrain = 256;
   const bool is_sorted = !lists.graph().mount().header().has(kFlagSortedByTime);
   std::vector<NodeId> sorted(nodes.begin(), nodes.end());
   std::sort(sorted.begin(), sorted.end());
   sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
 
-  std::vector<std::vector<Found>> found(static_cast<std::size_t>((count + kGrain - 1) / kGrain));
-  parallel_for(count, kGrain, [&](std::int64_t begin, std::int64_t end) {
-    std::vector<Found>& mine = found[static_cast<std::size_t>(begin / kGrain)];
-    for (std::int64_t target = begin; target < end; ++target) {
-      const ListRange range = lists.range(nodes[static_cast<std::size_t>(target)]);
+  std::vector<std::vector<Found>> found((nodes.size() + kGrain - 1) / kGrain);
+  parallel_for(nodes.size(), kGrain, [&](std::size_t begin, std::size_t end) {
+    std::vector<Found>& mine = found[begin / kGrain];
+    for (std::size_t target = begin; target < end; ++target) {
+      const ListRange range = lists.range(nodes[target]);
       const auto add = [&](EdgeId position) {
-        const auto number = find(lists.neighbor(position), static_cast<std::size_t>(target));
-        if (number) mine.push_back({position, *number, target});
+        const auto number = find(lists.neighbor(position), target);
+        if (number) mine.push_back({position, *number, static_cast<std::int64_t>(target)});
       };
       const Index* const list_end = lists.indices() + range.end;
       if (is_sorted && (range.end - range.begin) / 32 > static_cast<EdgeId>(sorted.size())) {
@@ -61,9 +60,9 @@ void induce_edges(const ListView<Index>& lists, const Section* edge_ids,
   neighbors_out.resize(starts.back());
   targets_out.resize(starts.back());
   edge_ids_out.resize(starts.back());
-  parallel_for(static_cast<std::int64_t>(found.size()), 1, [&](std::int64_t i, std::int64_t) {
-    std::size_t edge = starts[static_cast<std::size_t>(i)];
-    for (const Found& one : found[static_cast<std::size_t>(i)]) {
+  parallel_each(found.size(), 1, [&](std::size_t i) {
+    std::size_t edge = starts[i];
+    for (const Found& one : found[i]) {
       neighbors_out[edge] = one.neighbor;
       targets_out[edge] = one.target;
       edge_ids_out[edge++] =

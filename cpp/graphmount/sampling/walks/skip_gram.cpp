@@ -14,7 +14,7 @@ namespace {
 
 // No node has this bit; a row entry has it if the walker came there by a restart.
 constexpr NodeId kRestartMark = NodeId{1} << 62;
-constexpr std::int64_t kLeastRows = 16;
+constexpr std::size_t kLeastRows = 16;
 // The part of the key that negatives are drawn by: no walker has this number.
 constexpr std::uint64_t kNegativeDraws = UINT64_MAX;
 
@@ -26,11 +26,7 @@ std::uint64_t pairs_of(std::uint64_t places, std::uint64_t window) {
 
 template <class Body>
 void for_each_row(std::uint64_t num_rows, const Body& body) {
-  const auto count = static_cast<std::int64_t>(num_rows);
-  parallel_for(count, balanced_grain(count, kLeastRows), [&](std::int64_t begin, std::int64_t end) {
-    for (auto row = static_cast<std::uint64_t>(begin); row < static_cast<std::uint64_t>(end); ++row)
-      body(row);
-  });
+  parallel_each(num_rows, balanced_grain(num_rows, kLeastRows), body);
 }
 
 // Draws list entries, and then says which nodes they are: asked for first, they come together.

@@ -53,10 +53,10 @@ VisitCounts count_visits(const Graph& graph, const Walkers& walkers, const WalkO
   std::vector<std::vector<Visit>> found(num_blocks);
   VisitCounts result{std::vector<std::int64_t>(num_starts + 1), {}, {}};
   read_walk_lists(graph, options, [&](const auto& lists) {
-    const auto count = static_cast<std::int64_t>(num_blocks);
-    parallel_for(count, balanced_grain(count, 1), [&](std::int64_t begin, std::int64_t end) {
+    const std::size_t grain = balanced_grain(num_blocks, 1);
+    parallel_for(num_blocks, grain, [&](std::size_t begin, std::size_t end) {
       std::vector<VisitTable> tables(block);
-      for (auto i = static_cast<std::uint64_t>(begin); i < static_cast<std::uint64_t>(end); ++i) {
+      for (std::size_t i = begin; i < end; ++i) {
         const std::uint64_t first = i * block, last = std::min(num_starts, first + block);
         CountingSink sink(tables, first * walkers.walks_per_start, walkers);
         walk_range(lists, walkers, options, first * walkers.walks_per_start,

@@ -37,7 +37,7 @@ void walk_range(const Lists& lists, const Walkers& walkers, const WalkOptions& o
 }
 
 /// Fewer walkers than this are not worth a thread: they would not hide each other's waits.
-inline constexpr std::int64_t kLeastWalkers = 64;
+inline constexpr std::size_t kLeastWalkers = 64;
 
 /// Writes walks into rows of `columns` nodes. Where a walker came by a restart, its node has the
 /// bits of `restart_mark` as well.
@@ -65,14 +65,12 @@ class WalkRows {
 /// Walks all walkers into rows of length + 1 nodes each, in parallel.
 inline void walk_to_rows(const Graph& graph, const Walkers& walkers, const WalkOptions& options,
                          NodeId* rows, NodeId restart_mark) {
-  const auto count = static_cast<std::int64_t>(walkers.count());
+  const std::size_t grain = balanced_grain(walkers.count(), kLeastWalkers);
   read_walk_lists(graph, options, [&](const auto& lists) {
-    parallel_for(count, balanced_grain(count, kLeastWalkers),
-                 [&](std::int64_t begin, std::int64_t end) {
-                   WalkRows sink(rows, walkers.length + 1, restart_mark);
-                   walk_range(lists, walkers, options, static_cast<std::uint64_t>(begin),
-                              static_cast<std::uint64_t>(end), sink);
-                 });
+    parallel_for(walkers.count(), grain, [&](std::size_t begin, std::size_t end) {
+      WalkRows sink(rows, walkers.length + 1, restart_mark);
+      walk_range(lists, walkers, options, begin, end, sink);
+    });
   });
 }
 

@@ -47,11 +47,8 @@ void fill_probe_pattern(std::span<std::uint64_t> out, std::uint64_t offset, std:
   if (offset % kWordBytes != 0)
     throw std::invalid_argument("the pattern begins at multiples of 8, not at byte " +
                                 std::to_string(offset));
-  const auto count = static_cast<std::int64_t>(out.size());
-  parallel_for(count, balanced_grain(count, 1 << 16), [&](std::int64_t begin, std::int64_t end) {
-    for (auto i = static_cast<std::uint64_t>(begin); i < static_cast<std::uint64_t>(end); ++i)
-      out[i] = pattern_word(key, offset + i * kWordBytes);
-  });
+  parallel_each(out.size(), balanced_grain(out.size(), 1 << 16),
+                [&](std::size_t i) { out[i] = pattern_word(key, offset + i * kWordBytes); });
 }
 
 // Which block is next, for many threads: all of them once before any comes again, in order or
@@ -184,7 +181,7 @@ std::uint64_t DiskProbe::run_mapped(const ProbeOptions& options, Places& places)
   std::atomic<std::uint64_t> reads = 0;
   places.start();
   mapping->read_guarded([&] {
-    overlapped_for(options.depth, static_cast<int>(options.depth), [&](std::int64_t, std::int64_t) {
+    overlapped_for(options.depth, options.depth, [&](std::size_t) {
       for (std::uint64_t block; places.next(block); reads.fetch_add(1, std::memory_order_relaxed)) {
         const std::uint64_t offset = block * options.read_bytes;
         const std::byte* const bytes = mapping->data() + offset;
@@ -201,17 +198,14 @@ std::uint64_t DiskProbe::run_pread(const ProbeOptions& options, Places& places) 
   Buffer<std::byte> memory = read_memory(options.depth, options.read_bytes);
   std::atomic<std::uint64_t> reads = 0;
   places.start();
-  overlapped_for(options.depth, static_cast<int>(options.depth),
-                 [&](std::int64_t lane, std::int64_t) {
-                   std::byte* const bytes =
-                       memory.data() + static_cast<std::uint64_t>(lane) * options.read_bytes;
-                   for (std::uint64_t block; places.next(block);
-                        reads.fetch_add(1, std::memory_order_relaxed)) {
-                     const std::uint64_t offset = block * options.read_bytes;
-                     blocks_->read(offset, bytes, options.read_bytes, options.read_bytes);
-                     check(bytes, offset, options.read_bytes);
-                   }
-                 });
+  overlapped_for(options.depth, options.depth, [&](std::size_t lane) {
+    std::byte* const bytes = memory.data() + lane * options.read_bytes;
+    for (std::uint64_t block; places.next(block); reads.fetch_add(1, std::memory_order_relaxed)) {
+      const std::uint64_t offset = block * options.read_bytes;
+      blocks_->read(offset, bytes, options.read_bytes, options.read_bytes);
+      check(bytes, offset, options.read_bytes);
+    }
+  });
   return reads;
 }
 

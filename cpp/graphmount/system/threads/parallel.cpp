@@ -30,6 +30,7 @@ namespace graphmount {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+using RangeBody = std::function<void(std::size_t, std::size_t)>;
 
 // How long a thread with nothing to do looks out for more before it sleeps. Calls come one right
 // after the other, and to wake a thread takes about as long as the work of one: with this, samples
@@ -61,14 +62,13 @@ void look_out(Clock::time_point end, const IsThere& is_there) {
 
 // One call of parallel_for. Threads take ranges off `next` until none is left.
 struct Job {
-  Job(const std::function<void(std::int64_t, std::int64_t)>& job_body, std::int64_t job_count,
-      std::int64_t job_grain)
+  Job(const RangeBody& job_body, std::size_t job_count, std::size_t job_grain)
       : body(job_body), count(job_count), grain(job_grain) {}
 
-  const std::function<void(std::int64_t, std::int64_t)>& body;
-  std::int64_t count;
-  std::int64_t grain;
-  std::atomic<std::int64_t> next = 0;
+  const RangeBody& body;
+  std::size_t count;
+  std::size_t grain;
+  std::atomic<std::size_t> next = 0;
   std::mutex mutex;
   std::condition_variable left;
   // Pool threads at work on this job. Changes under the mutex. Away from what they work on, since
@@ -83,9 +83,9 @@ struct Job {
       for (;;) {
         // Before a range is taken: one that has been taken is begun, since others may wait for it.
         check_interrupt();
-        const std::int64_t begin = next.fetch_add(grain);
+        const std::size_t begin = next.fetch_add(grain);
         if (begin >= count) return;
-        body(begin, std::min(begin + grain, count));
+        body(begin, begin + std::min(grain, count - begin));
       }
     } catch (...) {
       fail();
@@ -260,16 +260,16 @@ void set_num_threads(int count) {
 
 namespace {
 
-void run(std::atomic<Pool*>& pool, std::int64_t count, std::int64_t grain, int most_threads,
-         const std::function<void(std::int64_t, std::int64_t)>& body) {
-  if (count <= 0) return;
-  grain = std::max<std::int64_t>(grain, 1);
-  const std::int64_t ranges = (count + grain - 1) / grain;
-  const int threads = static_cast<int>(std::min<std::int64_t>(ranges, most_threads));
+void run(std::atomic<Pool*>& pool, std::size_t count, std::size_t grain, std::size_t most_threads,
+         const RangeBody& body) {
+  if (count == 0) return;
+  grain = std::clamp<std::size_t>(grain, 1, count);
+  const std::size_t ranges = (count - 1) / grain + 1;
+  const int threads = static_cast<int>(std::min(ranges, std::max<std::size_t>(most_threads, 1)));
   if (threads == 1 || t_inside) {
-    for (std::int64_t begin = 0; begin < count; begin += grain) {
+    for (std::size_t begin = 0; begin < count; begin += grain) {
       check_interrupt();
-      body(begin, std::min(begin + grain, count));
+      body(begin, begin + std::min(grain, count - begin));
     }
     return;
   }
@@ -286,14 +286,13 @@ void start_threads() {
   if (num_threads() > 1) get_pool(g_computing_pool).start(num_threads() - 1);
 }
 
-void parallel_for(std::int64_t count, std::int64_t grain,
-                  const std::function<void(std::int64_t, std::int64_t)>& body) {
-  run(g_computing_pool, count, grain, num_threads(), body);
+void parallel_for(std::size_t count, std::size_t grain, const RangeBody& body) {
+  run(g_computing_pool, count, grain, static_cast<std::size_t>(num_threads()), body);
 }
 
-void overlapped_for(std::int64_t count, int threads,
-                    const std::function<void(std::int64_t, std::int64_t)>& body) {
-  run(g_waiting_pool, count, 1, std::max(threads, 1), body);
+void overlapped_for(std::size_t count, unsigned threads,
+                    const std::function<void(std::size_t)>& body) {
+  run(g_waiting_pool, count, 1, threads, [&](std::size_t i, std::size_t) { body(i); });
 }
 
 }  // namespace graphmount

@@ -8,7 +8,7 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
+#include <cstddef>
 #include <functional>
 
 namespace graphmount {
@@ -25,19 +25,28 @@ void start_threads();
 /// the calling thread and the pool. Returns when all have run. The first exception of a body stops
 /// the handing out of ranges and is thrown here. Calls made inside a body run on its own thread.
 /// Between ranges it looks whether the call is to end (`check_interrupt`).
-void parallel_for(std::int64_t count, std::int64_t grain,
-                  const std::function<void(std::int64_t, std::int64_t)>& body);
+void parallel_for(std::size_t count, std::size_t grain,
+                  const std::function<void(std::size_t, std::size_t)>& body);
 
-/// The same for work that waits for the disk: on up to `threads` threads, however few cores there
-/// are, from a pool of their own, so that work which computes is not held up.
-void overlapped_for(std::int64_t count, int threads,
-                    const std::function<void(std::int64_t, std::int64_t)>& body);
+/// The same with body(i) for each i of the ranges.
+template <class Body>
+void parallel_each(std::size_t count, std::size_t grain, const Body& body) {
+  parallel_for(count, grain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) body(i);
+  });
+}
+
+/// Calls body(i) for each i below `count`, for work that waits for the disk: on up to `threads`
+/// threads, however few cores there are, from a pool of their own, so that work which computes is
+/// not held up.
+void overlapped_for(std::size_t count, unsigned threads,
+                    const std::function<void(std::size_t)>& body);
 
 /// A grain that gives every thread several ranges to take, but none smaller than `least`, of which
 /// a range is worth the handing out; nor so large that a call which is to end goes on for long.
-inline std::int64_t balanced_grain(std::int64_t count, std::int64_t least) {
-  constexpr std::int64_t kMostLeasts = 64;
-  return std::clamp(count / (8 * static_cast<std::int64_t>(num_threads())) + 1, least,
+inline std::size_t balanced_grain(std::size_t count, std::size_t least) {
+  constexpr std::size_t kMostLeasts = 64;
+  return std::clamp(count / (8 * static_cast<std::size_t>(num_threads())) + 1, least,
                     kMostLeasts * least);
 }
 

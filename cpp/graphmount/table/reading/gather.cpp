@@ -109,24 +109,21 @@ void FeatureGather::gather_mapped(std::span<const std::int64_t> ids,
                                   const RowConversion& conversion, std::byte* out) const {
   constexpr std::size_t kAhead = 8;  // rows fetched while others are copied
   const std::uint64_t row_bytes = matrix_->row_bytes(), out_bytes = conversion.out_bytes();
-  const auto count = static_cast<std::int64_t>(ids.size());
   matrix_->mount().file().read_guarded([&] {
     const auto* rows = matrix_->mount().data<std::byte>(matrix_->matrix());
     // By value: what is written here might else be taken for what a reference leads to.
     const auto row_of = [rows, row_bytes](std::int64_t id) {
       return rows + static_cast<std::uint64_t>(id) * row_bytes;
     };
-    parallel_for(count, balanced_grain(count, least_rows(row_bytes)),
-                 [&](std::int64_t begin, std::int64_t end) {
-                   const auto last = static_cast<std::size_t>(end);
-                   const auto convert = [=, &conversion](std::size_t i, std::int64_t id) {
-                     // Of any address: a row that does not exist is refused when it is its turn.
-                     if (i + kAhead < last) prefetch_row(row_of(ids[i + kAhead]), row_bytes);
-                     conversion.convert(row_of(id), out + i * out_bytes);
-                   };
-                   for_each_id(ids, static_cast<std::size_t>(begin), last, matrix_->num_rows(),
-                               "row", convert);
-                 });
+    const std::size_t grain = balanced_grain(ids.size(), least_rows(row_bytes));
+    parallel_for(ids.size(), grain, [&](std::size_t begin, std::size_t end) {
+      const auto convert = [=, &conversion](std::size_t i, std::int64_t id) {
+        // Of any address: a row that does not exist is refused when it is its turn.
+        if (i + kAhead < end) prefetch_row(row_of(ids[i + kAhead]), row_bytes);
+        conversion.convert(row_of(id), out + i * out_bytes);
+      };
+      for_each_id(ids, begin, end, matrix_->num_rows(), "row", convert);
+    });
   });
 }
 
@@ -156,16 +153,12 @@ void FeatureGather::gather_read(std::span<const std::int64_t> ids, const RowConv
       memory->read_of[end] = static_cast<std::uint32_t>(num_reads - 1);
     }
     reader.read(memory->reads.span().first(num_reads));
-    const auto count = static_cast<std::int64_t>(end - begin);
-    if (conversion.is_copy() && num_reads == end - begin) continue;  // each is in its place
-    parallel_for(count, balanced_grain(count, least_rows(row_bytes)),
-                 [&](std::int64_t first, std::int64_t last) {
-                   for (std::int64_t i = first; i < last; ++i) {
-                     const std::size_t at = begin + static_cast<std::size_t>(i);
-                     const std::byte* const row = memory->reads[memory->read_of[at]].out;
-                     if (row != out_of(at)) conversion.convert(row, out_of(at));
-                   }
-                 });
+    const std::size_t count = end - begin;
+    if (conversion.is_copy() && num_reads == count) continue;  // each is in its place
+    parallel_each(count, balanced_grain(count, least_rows(row_bytes)), [&](std::size_t i) {
+      const std::byte* const row = memory->reads[memory->read_of[begin + i]].out;
+      if (row != out_of(begin + i)) conversion.convert(row, out_of(begin + i));
+    });
   }
 }
 

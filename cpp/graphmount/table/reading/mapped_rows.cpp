@@ -15,14 +15,13 @@ class MappedRows final : public RowReader {
     constexpr std::size_t kAhead = 8;  // rows fetched while others are copied
     const std::uint64_t row_bytes = matrix_->row_bytes();
     // Rows without bytes need not have anywhere to go.
-    const auto count = row_bytes == 0 ? 0 : static_cast<std::int64_t>(reads.size());
+    const std::size_t count = row_bytes == 0 ? 0 : reads.size();
     matrix_->mount().file().read_guarded([&] {
       const auto* rows = matrix_->mount().data<std::byte>(matrix_->matrix());
       parallel_for(count, balanced_grain(count, least_rows(row_bytes)),
-                   [&](std::int64_t begin, std::int64_t end) {
-                     const auto last = static_cast<std::size_t>(end);
-                     for (auto i = static_cast<std::size_t>(begin); i < last; ++i) {
-                       if (i + kAhead < last)
+                   [&](std::size_t begin, std::size_t end) {
+                     for (std::size_t i = begin; i < end; ++i) {
+                       if (i + kAhead < end)
                          prefetch_row(rows + reads[i + kAhead].row * row_bytes, row_bytes);
                        std::memcpy(reads[i].out, rows + reads[i].row * row_bytes, row_bytes);
                      }

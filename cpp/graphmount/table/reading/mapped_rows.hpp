@@ -10,9 +10,9 @@ namespace graphmount {
 std::unique_ptr<RowReader> make_mapped_rows(const FeatureMatrix& matrix);
 
 /// Least rows that are worth handing to a thread.
-inline std::int64_t least_rows(std::uint64_t row_bytes) {
+inline std::size_t least_rows(std::uint64_t row_bytes) {
   constexpr std::uint64_t kLeastBytes = 1 << 16;
-  return static_cast<std::int64_t>(kLeastBytes / (row_bytes + 1) + 1);
+  return kLeastBytes / (row_bytes + 1) + 1;
 }
 
 /// Asks the processor for the first bytes of a row that will be copied soon; it fetches what

@@ -50,11 +50,9 @@ class PreadRows final : public RowReader {
  private:
   void read_requests(std::span<const RowRead> reads, std::size_t count) {
     // A lane is a thread with its own memory, taking requests until none is left.
-    const auto lanes = static_cast<std::int64_t>(std::min<std::size_t>(count, num_threads_));
     std::atomic<std::size_t> next = 0;
-    overlapped_for(lanes, static_cast<int>(num_threads_), [&](std::int64_t lane, std::int64_t) {
-      std::byte* const bytes =
-          memory_.data() + static_cast<std::uint64_t>(lane) * limits_.most_bytes;
+    overlapped_for(std::min<std::size_t>(count, num_threads_), num_threads_, [&](std::size_t lane) {
+      std::byte* const bytes = memory_.data() + lane * limits_.most_bytes;
       for (std::size_t i; (i = next.fetch_add(1)) < count;) {
         const ReadRequest& request = requests_[i];
         try {

@@ -21,6 +21,7 @@ from graphmount._support import interruption as _interruption  # noqa: F401  (Ct
 # The module above comes before what takes long to import.
 from graphmount import errors
 from graphmount._compile.dataset.compiler import CompiledDataset, compile_dataset
+from graphmount._compile.dataset.from_pyg import from_pyg
 from graphmount._compile.expected_access import expected_access
 from graphmount._compile.feature_compiler import CompiledFeatures, compile_features
 from graphmount._compile.graph_compiler import CompiledGraph, compile_graph
@@ -79,6 +80,7 @@ __all__ = [
     "compile_graph",
     "errors",
     "expected_access",
+    "from_pyg",
     "memory",
     "num_threads",
     "set_num_threads",

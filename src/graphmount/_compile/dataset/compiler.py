@@ -95,6 +95,7 @@ def compile_dataset(
     dedup: bool | Literal["first", "sum"] = False,
     self_loops: Literal["keep", "drop"] = "keep",
     index_dtype: Literal["int32", "int64"] | None = None,
+    source_rows: bool = False,
     on_error: OnError = "raise",
     overwrite: bool = False,
     notes: Sequence[str] = (),
@@ -130,6 +131,8 @@ def compile_dataset(
         dedup: What to do with repeated edges; see `compile_graph`.
         self_loops: Whether to keep or drop edges from a node to itself.
         index_dtype: The dtype of neighbors; see `compile_graph`.
+        source_rows: Keep the row that each edge had in the source, which loaders give as ids of
+            edges with `edge_ids="source"`. They are kept anyway if there are tables of edges.
         on_error: "skip" leaves out rows that cannot be used, and counts them.
         overwrite: Replace the dataset at `out`. Anything else is never removed: a folder that is no
             dataset, or holds other files too, is refused.
@@ -166,6 +169,7 @@ def compile_dataset(
     if isinstance(order, str):
         require_choice("order", order, ("hot", "given"))
     require_choice("overwrite", overwrite, (False, True))
+    require_choice("source_rows", source_rows, (False, True))
     if edge_features and on_error == "skip":
         raise ValueError("edge_features= does not go with on_error='skip': rows would not match")
     budget = as_budget(memory)
@@ -216,7 +220,7 @@ def compile_dataset(
             dedup=dedup,
             self_loops=self_loops,
             index_dtype=index_dtype,
-            source_rows=bool(edge_tables),
+            source_rows=source_rows or bool(edge_tables),
         ),
         ids=ids,
         node_ids=keys,

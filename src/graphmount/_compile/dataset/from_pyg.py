@@ -1,0 +1,247 @@
+"""From a PyG `Data` to a dataset in one call: each of its attributes becomes what it is there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from graphmount._compile.dataset.compiler import compile_dataset
+from graphmount._sources.contract.tables import EdgeTable, Table
+from graphmount._sources.objects.pyg_data import DataParts, parts_of
+from graphmount._support.shown import shown
+from graphmount.errors import MissingDataError
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import ArrayLike
+
+    from graphmount._compile.dataset.compiler import CompiledDataset
+    from graphmount._support.progress import ProgressOption
+
+__all__ = ["from_pyg"]
+
+_LABELS = "y"
+_WEIGHTS = ("edge_weight",)
+_TIMES = ("edge_time", "time")
+
+
+def from_pyg(
+    data: Any,  # noqa: ANN401  (PyG is not imported here)
+    out: str | os.PathLike[str],
+    *,
+    weights: str | None = "auto",
+    timestamps: str | None = "auto",
+    exclude: Iterable[str] = (),
+    dtype: Any = None,  # noqa: ANN401  (of NumPy, of torch, a name, or a dict of them)
+    order: Literal["hot", "given"] | ArrayLike = "hot",
+    neighbors: Literal["both", "in", "out"] = "both",
+    index_dtype: Literal["int32", "int64"] | None = None,
+    overwrite: bool = False,
+    notes: Sequence[str] = (),
+    memory: int | str = "2GiB",
+    tmp: str | os.PathLike[str] | None = None,
+    progress: ProgressOption = None,
+) -> CompiledDataset:
+    """Writes a folder with all that a PyG `Data` has: see `compile_dataset` and `Dataset`.
+
+    Tensors and arrays with a row for each node become tables of nodes, `y` the labels, and masks
+    splits: `train_mask` is the split "train"; a mask with several columns, as some datasets of PyG
+    have them, is "train_0", "train_1" and so on. Those with a row for each edge become tables of
+    edges. Vectors stay vectors, and rows of more dimensions are stored as one row. The graph keeps
+    the place of each edge in `edge_index`, which loaders give as `e_id` with `edge_ids="source"`.
+    What belongs to the graph as a whole (`data.name`), and links to be predicted
+    (`edge_label_index`, `edge_label`), are left out.
+
+    Args:
+        data: The `Data`, on any device but "meta".
+        out: The folder to write.
+        weights: The attribute of edges that is the weights of sampling, which is then no table.
+            "auto" takes `edge_weight`, if it has one number for each edge, none of them negative.
+            None for no weights.
+        timestamps: The attribute of edges that is their times. "auto" takes `edge_time`, else
+            `time`, if it has one integer for each edge. None for no times.
+        exclude: Attributes to leave out.
+        dtype: How tables of nodes with floats are stored, but for the labels; or a dict with the
+            dtypes of some tables, of nodes or edges, by name. As they are if None.
+        order: As for `compile_dataset`, and so for all that follow.
+        neighbors: See there.
+        index_dtype: See there.
+        overwrite: See there.
+        notes: See there.
+        memory: See there.
+        tmp: See there.
+        progress: See there.
+
+    Returns:
+        A `CompiledDataset`.
+
+    Raises:
+        SourceError: There is no `edge_index`, or an edge leads to a node that does not exist.
+        TypeError: It is no `Data`, or an attribute of nodes or edges is nothing that a table holds.
+        MissingDataError: There is no attribute of edges with the name of weights or times.
+        FileExistsError, BudgetError, ValueError, OSError: As for `compile_dataset`.
+
+    Examples:
+        >>> import torch
+        >>> from torch_geometric.data import Data
+        >>> import graphmount as gm
+        >>> data = Data(
+        ...     x=torch.rand(4, 2), edge_index=torch.tensor([[3, 3, 1], [0, 1, 2]]),
+        ...     y=torch.tensor([0, 1, 0, 1]), train_mask=torch.tensor([True, False, False, True]),
+        ... )
+        >>> gm.from_pyg(data, "four").num_edges
+        3
+        >>> ds = gm.Dataset("four")
+        >>> sorted(ds.features), sorted(ds.to_external(ds.splits["train"]).tolist())
+        (['x'], [0, 3])
+    """
+    parts = parts_of(data, exclude=exclude)
+    if parts.others:
+        name, reason = next(iter(parts.others.items()))
+        raise TypeError(
+            f"data.{name} has a row for each node or edge, but {reason}; convert it, or leave it "
+            f"out by exclude=[{name!r}]"
+        )
+    weights = _chosen(parts, weights, "weights", _WEIGHTS, _can_be_weights)
+    timestamps = _chosen(parts, timestamps, "timestamps", _TIMES, _can_be_times)
+    return compile_parts(
+        parts,
+        out,
+        weights=weights,
+        timestamps=timestamps,
+        edge_tables=[name for name in parts.edges if name not in (weights, timestamps)],
+        splits=parts.named_splits(),
+        dtype=dtype,
+        order=order,
+        neighbors=neighbors,
+        index_dtype=index_dtype,
+        overwrite=overwrite,
+        notes=notes,
+        memory=memory,
+        tmp=tmp,
+        progress=progress,
+    )
+
+
+def compile_parts(
+    parts: DataParts,
+    out: str | os.PathLike[str],
+    *,
+    weights: str | None,
+    timestamps: str | None,
+    edge_tables: Iterable[str],
+    splits: Mapping[str, Any],
+    dtype: Any = None,  # noqa: ANN401
+    **options: Any,  # noqa: ANN401
+) -> CompiledDataset:
+    """Compiles the parts of a `Data`, whose edges keep their places.
+
+    Args:
+        parts: The parts.
+        out: The folder to write.
+        weights: The attribute of edges that is their weights, or None.
+        timestamps: That which is their times, or None.
+        edge_tables: Those that are tables of edges.
+        splits: Nodes by the name of the split.
+        dtype: As for `from_pyg`.
+        options: Those of `compile_dataset`.
+
+    Raises:
+        ValueError: A dtype is of no table.
+    """
+    ends = parts.edge_index
+    if ends is None:
+        ends = np.empty((2, 0), np.int64)
+    labels = parts.nodes.get(_LABELS)
+    nodes = {name: rows for name, rows in parts.nodes.items() if name != _LABELS}
+    edges = {name: parts.edges[name] for name in edge_tables}
+    if isinstance(dtype, Mapping):
+        for name in dtype:
+            if name not in nodes and name not in edges:
+                raise ValueError(
+                    f"dtype: there is no table {shown(name)}; there are {sorted([*nodes, *edges])}"
+                )
+        dtypes = dict(dtype)
+    else:
+        dtypes = dict.fromkeys((name for name, rows in nodes.items() if _is_float(rows)), dtype)
+    return compile_dataset(
+        out,
+        edges=EdgeTable(
+            source=(ends[0], ends[1]),
+            weights=None if weights is None else _vector(parts.edges[weights]),
+            timestamps=None if timestamps is None else _vector(parts.edges[timestamps]),
+        ),
+        features={name: Table(source=rows, dtype=dtypes.get(name)) for name, rows in nodes.items()},
+        labels=labels,
+        splits=splits,
+        edge_features={
+            name: Table(source=rows, dtype=dtypes.get(name)) for name, rows in edges.items()
+        },
+        num_nodes=parts.num_nodes,
+        source_rows=True,
+        **options,
+    )
+
+
+def _chosen(
+    parts: DataParts,
+    name: str | None,
+    argument: str,
+    usual: Sequence[str],
+    is_fit: Any,  # noqa: ANN401
+) -> str | None:
+    """The attribute that is meant, if there is one."""
+    if name == "auto":
+        return next((key for key in usual if key in parts.edges and is_fit(parts.edges[key])), None)
+    if name is not None:
+        require_edge_values(parts, name, argument)
+    return name
+
+
+def require_edge_values(parts: DataParts, name: object, argument: str) -> None:
+    """Raises unless an attribute has one number for each edge.
+
+    Args:
+        parts: The parts.
+        name: The attribute.
+        argument: What named it.
+
+    Raises:
+        MissingDataError: There is no such attribute of edges.
+        ValueError: It has more than one number for each edge.
+    """
+    if not isinstance(name, str) or name not in parts.edges:
+        also = "" if name not in parts.nodes else ": it has one of nodes, which is something else"
+        raise MissingDataError(
+            f"{argument}={shown(name)}: this Data has no such attribute of edges{also}; there are "
+            f"{sorted(parts.edges)}"
+        )
+    if _vector(parts.edges[name]).ndim != 1:
+        shape = tuple(parts.edges[name].shape)
+        raise ValueError(
+            f"{argument}={name!r} has the shape {shape}, and one number is needed for each edge"
+        )
+
+
+def _vector(rows: Any) -> Any:  # noqa: ANN401
+    """A column as a vector; others as they are."""
+    return rows[:, 0] if rows.ndim == 2 and rows.shape[1] == 1 else rows
+
+
+def _is_float(rows: Any) -> bool:  # noqa: ANN401
+    return "float" in str(rows.dtype)
+
+
+def _can_be_weights(rows: Any) -> bool:  # noqa: ANN401
+    values = _vector(rows)
+    if values.ndim != 1 or str(values.dtype).endswith("bool"):
+        return False
+    return len(values) == 0 or bool(values.min() >= 0 and values.max() < float("inf"))
+
+
+def _can_be_times(rows: Any) -> bool:  # noqa: ANN401
+    return _vector(rows).ndim == 1 and "int" in str(rows.dtype)

@@ -20,7 +20,7 @@ from graphmount._support.arguments import (
     require_choice,
 )
 from graphmount._support.direction import Direction, require_direction
-from graphmount._support.text_columns import TextColumn
+from graphmount._support.text_columns import to_core
 from graphmount.errors import IdError
 
 if TYPE_CHECKING:
@@ -316,10 +316,7 @@ class Graph(NeighborSampling, RandomWalks, NegativeSampling):
 
     def _find(self, keys: Keys) -> NDArray[np.int64]:
         """As `to_internal`, for keys as sources have them; -1 for those that no node has."""
-        external = _core.NodeIds(self._open())
-        if isinstance(keys, TextColumn):
-            return as_native(external.find((keys.offsets, keys.data)))
-        return as_native(external.find(keys))
+        return as_native(_core.NodeIds(self._open()).find(to_core(keys)))
 
     def to_internal(self, keys: ArrayLike | Sequence[str]) -> NDArray[np.int64]:
         """The nodes that the source knows by these ids.

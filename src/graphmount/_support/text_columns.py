@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -34,6 +34,18 @@ class TextColumn:
         return len(self.offsets) - 1
 
 
+def to_core(keys: Keys) -> Any:  # noqa: ANN401
+    """Keys as the core takes them: numbers, or a pair of offsets and bytes."""
+    return (keys.offsets, keys.data) if isinstance(keys, TextColumn) else keys
+
+
+def from_core(found: Any) -> Any:  # noqa: ANN401
+    """Keys as the core gives them: numbers, or a pair of offsets and bytes."""
+    if isinstance(found, tuple):
+        return TextColumn(offsets=as_native(found[0]), data=found[1])
+    return as_native(found)
+
+
 def from_strings(strings: Sequence[str]) -> TextColumn:
     """A column of strings.
 
@@ -41,8 +53,8 @@ def from_strings(strings: Sequence[str]) -> TextColumn:
         TypeError: Something is not a string.
         UnicodeEncodeError: A string has lone surrogates.
     """
-    offsets, data = _core.join_names(list(strings))
-    return TextColumn(offsets=as_native(offsets), data=data)
+    column: TextColumn = from_core(_core.join_names(list(strings)))
+    return column
 
 
 def from_uuids(uuids: NDArray[np.uint8]) -> TextColumn:

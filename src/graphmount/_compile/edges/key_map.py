@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from graphmount import _core
 from graphmount._support.sizes import format_bytes
-from graphmount._support.text_columns import TextColumn
+from graphmount._support.text_columns import TextColumn, from_core, to_core
 from graphmount.errors import BudgetError, SourceError
 
 if TYPE_CHECKING:
@@ -41,11 +41,9 @@ class KeyMap:
         Raises:
             BudgetError: The map has grown too large.
         """
-        ids: tuple[NDArray[np.int64], NDArray[np.int64]]
-        if isinstance(self._core, _core.NameMap):
-            ids = self._core.add(_as_names(src), _as_names(dst))
-        else:
-            ids = self._core.add(_as_numbers(src), _as_numbers(dst))
+        ids: tuple[NDArray[np.int64], NDArray[np.int64]] = self._core.add(
+            to_core(src), to_core(dst)
+        )
         if self._core.memory_bytes > self._memory:
             raise BudgetError(
                 f"{self._name}: a map of {len(self):,} ids takes "
@@ -60,9 +58,7 @@ class KeyMap:
 
     def find(self, keys: Keys) -> NDArray[np.int64]:
         """The numbers of keys, -1 for those that have none."""
-        if isinstance(self._core, _core.NameMap):
-            return self._core.find(_as_names(keys))
-        return self._core.find(_as_numbers(keys))
+        return self._core.find(to_core(keys))
 
     def fill(self, node_ids: Keys) -> None:
         """Numbers all nodes, which must have different keys, in their order."""
@@ -82,10 +78,8 @@ class KeyMap:
 
     def keys(self) -> Keys:
         """All keys, in the order of their numbers."""
-        if isinstance(self._core, _core.NameMap):
-            offsets, data = self._core.keys()
-            return TextColumn(offsets=offsets, data=data)
-        return self._core.keys()
+        keys: Keys = from_core(self._core.keys())
+        return keys
 
 
 def shown_key(keys: Keys, place: int) -> str:
@@ -94,12 +88,3 @@ def shown_key(keys: Keys, place: int) -> str:
         text = bytes(keys.data[keys.offsets[place] : keys.offsets[place + 1]])
         return repr(text.decode("utf-8", "replace"))
     return str(int(keys[place]))
-
-
-def _as_names(keys: Keys) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
-    column = cast("TextColumn", keys)
-    return column.offsets, column.data
-
-
-def _as_numbers(keys: Keys) -> NDArray[np.int64]:
-    return cast("NDArray[np.int64]", keys)

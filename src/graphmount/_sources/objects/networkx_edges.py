@@ -23,6 +23,7 @@ from graphmount.errors import SourceError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from types import UnionType
 
     from numpy.typing import NDArray
 
@@ -121,11 +122,9 @@ class NetworkXEdges(EdgeSource):
     def _edge_weights(self, edges: list[Any], first: int) -> NDArray[np.float32] | None:
         if self._weights is None:
             return None
-        values = self._values(edges, self._weights)
         # Complex numbers are np.number too, and lose half of what they are.
         kinds = int | float | np.integer | np.floating
-        if not all(isinstance(value, kinds) for value in values):
-            self._refuse(edges, values, self._weights, kinds, "a number")
+        values = self._values(edges, self._weights, kinds, "a number")
         try:
             wide = np.array(values, np.float64)
         except OverflowError:
@@ -138,25 +137,18 @@ class NetworkXEdges(EdgeSource):
     def _edge_times(self, edges: list[Any], first: int) -> NDArray[np.int64] | None:
         if self._timestamps is None:
             return None
-        values = self._values(edges, self._timestamps)
-        if not all(isinstance(value, int | np.integer) for value in values):
-            self._refuse(edges, values, self._timestamps, int | np.integer, "an integer")
+        values = self._values(edges, self._timestamps, int | np.integer, "an integer")
         return self._integers(values, first)
 
-    def _values(self, edges: list[Any], name: str) -> list[Any]:
-        return [edge[2].get(name) for edge in edges]
-
-    def _refuse(
-        self,
-        edges: list[Any],
-        values: list[Any],
-        name: str,
-        kinds: Any,  # noqa: ANN401  (a union of types)
-        wanted: str,
-    ) -> None:
-        place = next(i for i, value in enumerate(values) if not isinstance(value, kinds))
-        src, dst = edges[place][:2]
-        found = (
-            "is missing" if values[place] is None else f"is {shown(values[place])}, not {wanted}"
-        )
-        raise SourceError(f"{self.name}, edge from {src!r} to {dst!r}: its {name!r} {found}")
+    def _values(
+        self, edges: list[Any], name: str, kinds: type | UnionType, wanted: str
+    ) -> list[Any]:
+        """An attribute of these edges, which must be of these kinds."""
+        values = [edge[2].get(name) for edge in edges]
+        for (src, dst, _), value in zip(edges, values, strict=True):
+            if not isinstance(value, kinds):
+                found = "is missing" if value is None else f"is {shown(value)}, not {wanted}"
+                raise SourceError(
+                    f"{self.name}, edge from {src!r} to {dst!r}: its {name!r} {found}"
+                )
+        return values

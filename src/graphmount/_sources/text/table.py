@@ -20,8 +20,7 @@ from graphmount._sources.text.sniff import (
     is_header,
     read_sample,
 )
-from graphmount._support.arguments import as_count, as_native, require_choice, require_text
-from graphmount._support.text_columns import Keys, TextColumn
+from graphmount._support.arguments import as_count, require_choice, require_text
 from graphmount.errors import SourceError
 
 if TYPE_CHECKING:
@@ -212,11 +211,3 @@ class TextTable:
 def _longest_line(memory: int) -> int:
     """How long a line may be that is in memory beside batches of this size: 1 to 16 MiB."""
     return min(_LONGEST_LINE_MIB, max(1, memory >> 20)) << 20
-
-
-def as_keys(array: Any) -> Keys:  # noqa: ANN401
-    """Node ids as the core gives them: an array of integers, or a pair of offsets and bytes."""
-    if isinstance(array, tuple):
-        offsets, data = array
-        return TextColumn(offsets=as_native(offsets), data=data)
-    return as_native(array)

@@ -11,9 +11,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from graphmount._sources.contract.batches import EdgeBatch, EdgeSource, RowBatch, RowSource
-from graphmount._sources.text.table import TextTable, as_keys
+from graphmount._sources.text.table import TextTable
 from graphmount._support.arguments import as_native, require_choice
 from graphmount._support.shown import shown
+from graphmount._support.text_columns import from_core
 from graphmount.errors import SourceError
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ class TextEdges(EdgeSource):
             weights = others.pop(0) if self.has_weights else None
             times = as_native(others.pop(0)) if self.has_timestamps else None
             yield EdgeBatch(
-                src=as_keys(src), dst=as_keys(dst), weights=weights, timestamps=times, done=done
+                src=from_core(src), dst=from_core(dst), weights=weights, timestamps=times, done=done
             )
 
 
@@ -155,7 +156,7 @@ class TextRows(RowSource):
             for arrays, done in self._table.read(self._outputs, memory=memory):
                 yield RowBatch(
                     rows=self._shape(arrays[0]),
-                    keys=as_keys(arrays[1]) if self.has_keys else None,
+                    keys=from_core(arrays[1]) if self.has_keys else None,
                     done=done,
                 )
         except SourceError as error:

@@ -13,6 +13,7 @@ import numpy as np
 from graphmount import _core
 from graphmount._compile.edges.key_map import KeyMap, shown_key
 from graphmount._sources.contract.batches import MOST_EXAMPLES
+from graphmount._sources.contract.claims import is_plausible
 from graphmount._sources.contract.file_stamps import require_unchanged
 from graphmount._sources.contract.node_keys import as_keys
 from graphmount._support.text_columns import TextColumn
@@ -33,9 +34,6 @@ Ids = Literal["dense", "map"]
 
 #: Small enough that the memory of one batch is used again for the next, and stays in the caches.
 _BATCH_BYTES = 16 << 20
-#: As in the core: more nodes are believed only of sources with as many edges, or if one says so.
-_PLAUSIBLE_NODES = 1 << 24
-_NODES_PER_EDGE = 64
 
 
 class WrittenGraph(NamedTuple):
@@ -158,10 +156,9 @@ class EdgeIntake:
         num_nodes = self._num_nodes or 0
         num_bytes = sum(stamp.size for stamp in self.source.stamps)
         if (
-            num_nodes > _PLAUSIBLE_NODES
-            and self._num_nodes_are_claimed
+            self._num_nodes_are_claimed
             and 0 < num_bytes < num_nodes  # offsets of lists would take more
-            and num_nodes > _NODES_PER_EDGE * self._core.num_rows
+            and not is_plausible(num_nodes, self._core.num_rows)
         ):
             raise SourceError(
                 f"{self.source.name} says that it has {num_nodes} nodes, and has "

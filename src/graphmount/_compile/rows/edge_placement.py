@@ -16,6 +16,7 @@ from graphmount import _core
 from graphmount._compile.rows.placement import Placement
 from graphmount._mount.graph import Graph
 from graphmount._mount.mapped_reads import has_list_section, read_list_section
+from graphmount._sources.contract.claims import is_plausible
 from graphmount._support.files.temporary_folders import temporary_folder
 from graphmount.errors import MissingDataError, OrderError
 
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
     from graphmount._sources.contract.batches import RowBatch, RowSource
 
 _STEP = 1 << 20
-#: More rows are believed only of graphs with as many edges, or if the features have them.
-_PLAUSIBLE_ROWS = 1 << 24
-_ROWS_PER_EDGE = 64
 
 
 class EdgePlacement(Placement):
@@ -132,7 +130,7 @@ def _count_rows(graph: Graph, rows: RowSource, end: int) -> int:
     A file takes space for each of them, so a damaged number must not be believed.
     """
     known = rows.num_rows or 0
-    if end > max(_PLAUSIBLE_ROWS, _ROWS_PER_EDGE * graph.num_edges, known):
+    if end > known and not is_plausible(end, graph.num_edges):
         there = f", and {rows.name} has {known} rows" if known else ""
         advice = "" if known else ", or the features as a file that knows how many rows it has"
         raise OrderError(

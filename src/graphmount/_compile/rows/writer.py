@@ -25,6 +25,7 @@ from graphmount._compile.rows.stored_form import (
     require_seen,
 )
 from graphmount._mount.memory_report import physical_bytes
+from graphmount._sources.contract.claims import is_plausible
 from graphmount._sources.contract.file_stamps import require_unchanged
 from graphmount._sources.contract.nan import apply_nan_policy
 from graphmount._support.conversion import DTypeName, convert, item_bytes
@@ -46,9 +47,6 @@ if TYPE_CHECKING:
 _LARGEST_BATCH_BYTES = 16 << 20
 #: Rows of this size are written whatever the budget is: buffers take more.
 _LEAST_ROW_BYTES = 1 << 20
-#: More nodes than this are believed only of sources with as many rows, or if one says so.
-_PLAUSIBLE_ROWS = 1 << 24
-_NODES_PER_ROW = 64
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -227,7 +225,7 @@ class RowWriter:
         """Raises if a key that nobody vouches for would make a file of nothing but empty rows."""
         if placement.num_rows is not None or self._num_rows is None:
             return
-        if num_rows > max(_PLAUSIBLE_ROWS, _NODES_PER_ROW * self._num_rows):
+        if not is_plausible(num_rows, self._num_rows):
             raise SourceError(
                 f"{self.source.name}: the key {num_rows - 1} would make a file of {num_rows} rows "
                 f"out of {self._num_rows}; pass num_nodes={num_rows} if there are so many nodes, "

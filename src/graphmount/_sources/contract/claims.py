@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 _LARGEST_FILE = 2**63 - 1
 #: The core has room for no more.
 MOST_NODES = 2**47
+#: As in the core: more nodes or rows are believed only of sources that have as many, or nearly.
+_PLAUSIBLE = 1 << 24
+_CLAIMED_FOR_EACH = 64
 #: Rows without columns take no space, so that counting them is all there is to do.
 _MOST_EMPTY_ROWS = 2**40
 #: How many of them to take at once.
@@ -61,6 +64,11 @@ def require_rows(name: str, shape: Sequence[int]) -> None:
             f"{name} has shape {shown(tuple(shape))}: there are at most {_MOST_EMPTY_ROWS} rows "
             "without columns; is its header damaged?"
         )
+
+
+def is_plausible(claimed: int, there: int) -> bool:
+    """Whether to believe that there are so many nodes or rows, of which so many were seen."""
+    return claimed <= max(_PLAUSIBLE, _CLAIMED_FOR_EACH * there)
 
 
 def rows_at_once(memory: int, row_bytes: int) -> int:

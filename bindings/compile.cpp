@@ -102,15 +102,17 @@ void bind_graph_compiler_part(nb::module_& module) {
   module.def("hot_order", &hot_order_of, "counts"_a);
   nb::class_<GraphCompiler>(module, "GraphCompiler")
       .def("__init__", &make_compiler, nb::kw_only(), "num_nodes"_a.none(), "in_lists"_a,
-           "out_lists"_a, "undirected"_a, "weights"_a, "timestamps"_a, "dedup"_a,
-           "drop_self_loops"_a, "wide_indices"_a, "keep_source_rows"_a, "memory"_a, "folder"_a,
-           "memory_parts"_a = 1)
-      .def("add", &add, "src"_a, "dst"_a, nb::kw_only(), "weights"_a.none(), "timestamps"_a.none())
+           "out_lists"_a, "undirected"_a = false, "weights"_a = false, "timestamps"_a = false,
+           "dedup"_a = "keep", "drop_self_loops"_a = false, "wide_indices"_a = false,
+           "keep_source_rows"_a = false, "memory"_a, "folder"_a, "memory_parts"_a = 1)
+      .def("add", &add, "src"_a, "dst"_a, nb::kw_only(), "weights"_a.none() = nb::none(),
+           "timestamps"_a.none() = nb::none())
       .def_prop_ro("num_rows", &GraphCompiler::num_rows)
       .def_prop_ro("num_nodes", &GraphCompiler::num_nodes)
       .def("count_appearances", &count_appearances)
-      .def("finish", &finish, "path"_a, nb::kw_only(), "node_numbers"_a.none(),
-           "node_names"_a.none(), "new_ids"_a.none(), "progress"_a.none());
+      .def("finish", &finish, "path"_a, nb::kw_only(), "node_numbers"_a.none() = nb::none(),
+           "node_names"_a.none() = nb::none(), "new_ids"_a.none() = nb::none(),
+           "progress"_a.none() = nb::none());
 }
 
 Repeated to_repeated(const std::string& name) {

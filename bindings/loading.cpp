@@ -28,11 +28,7 @@ using IdColumn = Column<std::int64_t>;
 using namespace std::chrono_literals;
 
 /// What Python calls TableFeed: harmless in a child of fork, where it cannot be used.
-struct PythonFeed {
-  ProcessBound<TableFeed> feed;
-  // What does not change, so that it can be told anywhere.
-  std::uint64_t num_hot, num_slots;
-};
+using PythonFeed = ProcessBound<TableFeed>;
 
 IdSpace to_space(const std::string& name) {
   for (const IdSpace space : {IdSpace::kNodes, IdSpace::kEdges})
@@ -52,9 +48,7 @@ void make_feed(PythonFeed* self, const MountedFeatures& matrix, const std::strin
                             .dtype = to_dtype(dtype),
                             .reader = to_reader_kind(reader)};
   const GilRelease release;
-  auto feed = ProcessBound<TableFeed>::make(matrix, options);
-  const std::uint64_t num_hot = feed->hot().size(), num_slots = feed->num_slots();
-  new (self) PythonFeed{std::move(feed), num_hot, num_slots};
+  new (self) PythonFeed(PythonFeed::make(matrix, options));
 }
 
 /// What Python calls BatchPipeline. Its end does not keep Python from running, since its threads
@@ -90,9 +84,9 @@ void make_pipeline(PythonPipeline* self, std::shared_ptr<const Graph> graph,
                    bool pin_memory) {
   std::vector<std::shared_ptr<TableFeed>> tables;
   for (const PythonFeed* feed : feeds) {
-    if (!feed->feed.is_here())
+    if (!feed->is_here())
       throw std::logic_error("the caches are those of the process that this one was forked from");
-    tables.push_back(feed->feed.shared());
+    tables.push_back(feed->shared());
   }
   const PipelineOptions options{.sample = sample,
                                 .first_batch = first_batch,
@@ -135,7 +129,7 @@ void set_host_pinning(std::uintptr_t pin, std::uintptr_t unpin) {
 
 /// The rows of a table as an array, which owns them from then on.
 nb::ndarray<nb::numpy> take_rows(LoadedBatch& batch, std::size_t table, const PythonFeed& of) {
-  const TableFeed& feed = *of.feed;
+  const TableFeed& feed = *of;
   auto* owned = new BufferPool::Handle(std::move(batch.rows.at(table)));
   nb::capsule owner(
       owned, [](void* pointer) noexcept { delete static_cast<BufferPool::Handle*>(pointer); });
@@ -177,9 +171,7 @@ void bind_loader_part(nb::module_& module) {
 
   nb::class_<PythonFeed>(module, "TableFeed")
       .def("__init__", &make_feed, "matrix"_a, nb::kw_only(), "space"_a, "memory"_a, "slot_share"_a,
-           "window"_a, "trial"_a, "hottest"_a, "dtype"_a, "reader"_a, nb::keep_alive<1, 2>())
-      .def_ro("num_hot", &PythonFeed::num_hot)
-      .def_ro("num_slots", &PythonFeed::num_slots);
+           "window"_a, "trial"_a, "hottest"_a, "dtype"_a, "reader"_a, nb::keep_alive<1, 2>());
 
   nb::class_<LoadedBatch>(module, "LoadedBatch")
       .def_ro("number", &LoadedBatch::number)

@@ -101,24 +101,21 @@ TextFormat to_format(const std::string& delimiter, const std::string& comments, 
   return {delimiter.empty() ? std::nullopt : std::optional(delimiter[0]), comments, quotes, header};
 }
 
-void make_reader(TextReader* self, const nb::bytes& name, const std::optional<nb::bytes>& path,
-                 const std::optional<nb::object>& stream, const std::string& delimiter,
-                 const std::string& comments, bool quotes, bool header,
+void make_reader(TextReader* self, const nb::bytes& path, const std::optional<nb::object>& stream,
+                 const std::string& delimiter, const std::string& comments, bool quotes,
+                 bool header,
                  const std::vector<std::pair<std::string, std::vector<std::size_t>>>& outputs,
-                 bool missing_is_nan, bool skip_errors, std::size_t longest_line) {
+                 bool skip_errors, std::size_t longest_line) {
   TextLayout layout;
   layout.format = to_format(delimiter, comments, quotes, header);
   for (const auto& [type, fields] : outputs) layout.outputs.push_back({to_type(type), fields});
-  layout.missing_is_nan = missing_is_nan;
   layout.skip_errors = skip_errors;
   layout.longest_line = longest_line;
-  std::string shown(name.c_str(), name.size());
+  std::string name(path.c_str(), path.size());
   if (stream)
-    new (self) TextReader(std::move(shown), std::make_unique<PythonStream>(*stream), layout);
-  else if (path)
-    new (self) TextReader(std::move(shown), std::make_unique<SourceFile>(to_path(*path)), layout);
+    new (self) TextReader(std::move(name), std::make_unique<PythonStream>(*stream), layout);
   else
-    throw std::invalid_argument("a text reader needs a path or a stream");
+    new (self) TextReader(std::move(name), std::make_unique<SourceFile>(to_path(path)), layout);
 }
 
 /// The fields of the first rows of a text, for those who look at it before they read it. Rows that
@@ -151,9 +148,9 @@ void bind_text(nb::module_& module) {
              "quotes"_a, "max_rows"_a);
 
   nb::class_<TextReader>(module, "TextReader")
-      .def("__init__", &make_reader, "name"_a, nb::kw_only(), "path"_a.none() = nb::none(),
-           "stream"_a.none() = nb::none(), "delimiter"_a, "comments"_a, "quotes"_a, "header"_a,
-           "outputs"_a, "missing_is_nan"_a, "skip_errors"_a, "longest_line"_a = kLongestLine)
+      .def("__init__", &make_reader, "path"_a, nb::kw_only(), "stream"_a.none() = nb::none(),
+           "delimiter"_a, "comments"_a, "quotes"_a, "header"_a, "outputs"_a, "skip_errors"_a,
+           "longest_line"_a = kLongestLine)
       .def(
           "read",
           [](TextReader& self, std::size_t num_bytes) -> std::optional<nb::list> {

@@ -90,7 +90,6 @@ TextLayout random_layout(std::mt19937_64& random) {
   if (random() % 4 == 0) layout.format.delimiter.reset();
   layout.format.has_quotes = random() % 2 == 0;
   layout.format.has_header = random() % 4 == 0;
-  layout.missing_is_nan = random() % 2 == 0;
   layout.skip_errors = random() % 4 != 0;
   const bool is_edge_list = random() % 2 == 0;
   layout.outputs.push_back({is_edge_list ? TextType::kNodeId : kTypes[random() % 7], {0}});

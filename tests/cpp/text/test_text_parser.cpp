@@ -139,10 +139,9 @@ TEST(reads_floats_text_and_times) {
                     {TextType::kFloat32, {1, 3}},
                     {TextType::kFloat64, {1}},
                     {TextType::kTime, {2}}};
-  layout.missing_is_nan = true;
   const WholeTable table = read_table(
       "a,0.1,1970-01-02,inf\n\"b, \"\"c\"\"\",-2,1970-01-01T00:00:01Z,-Infinity\n"
-      " \xC3\xA4 ,\"1e-3\", 1970-01-01 ,\n",
+      " \xC3\xA4 ,\"1e-3\", 1970-01-01 ,nan\n",
       layout);
   CHECK_EQUAL(table.num_rows, std::size_t{3});
   CHECK(table.texts[0] == std::vector<std::string>{"a", "b, \"c\"", "\xC3\xA4"});
@@ -212,7 +211,6 @@ TEST(agrees_with_itself_about_quoted_numbers) {
     const std::size_t num_fields = 1 + random() % 4;
     TextLayout layout;
     layout.skip_errors = true;
-    layout.missing_is_nan = random() % 2 == 0;
     if (random() % 3 == 0) layout.format.delimiter = '\t';
     for (std::size_t i = 0; i < 1 + random() % 3; ++i)
       layout.outputs.push_back({types[random() % types.size()], {random() % num_fields}});

@@ -49,8 +49,6 @@ struct TextOutput {
 struct TextLayout {
   TextFormat format;
   std::vector<TextOutput> outputs;
-  /// Whether an empty field stands for NaN where a float is wanted.
-  bool missing_is_nan = false;
   /// Whether rows that cannot be read are counted and left out, rather than an error.
   bool skip_errors = false;
   /// Longer lines are an error: a line is in memory as a whole.

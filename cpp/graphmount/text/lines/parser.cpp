@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <utility>
 
 #include "graphmount/base/utf8.hpp"
@@ -28,9 +27,8 @@ bool parse_integer(std::string_view text, TextType type, std::byte* place) {
   return put(place, value);
 }
 
-std::optional<double> parse_float(std::string_view text, bool missing_is_nan) {
-  if (text.empty())
-    return missing_is_nan ? std::optional(std::numeric_limits<double>::quiet_NaN()) : std::nullopt;
+std::optional<double> parse_float(std::string_view text) {
+  if (text.empty()) return std::nullopt;
   double value = 0;
   const char* const end = text.data() + text.size();
   if (read_decimal(text.data(), end, value) == end) return value;
@@ -53,8 +51,8 @@ std::string_view trim(std::string_view text) {
 
 // Puts the value of a field into its place; if that fails, says why.
 std::optional<std::string> parse_field(const TextField& field, const WantedField& wanted,
-                                       bool missing_is_nan, const TextTarget& target,
-                                       std::byte* place, std::size_t row) {
+                                       const TextTarget& target, std::byte* place,
+                                       std::size_t row) {
   std::string unescaped;
   std::string_view text = field.text;
   if (field.has_escapes) {
@@ -80,7 +78,7 @@ std::optional<std::string> parse_field(const TextField& field, const WantedField
     }
     case TextType::kFloat32:
     case TextType::kFloat64: {
-      const std::optional<double> value = parse_float(text, missing_is_nan);
+      const std::optional<double> value = parse_float(text);
       if (!value) return describe_problem(text, wanted.type);
       const bool is_narrow = wanted.type == TextType::kFloat32;
       const auto narrow = static_cast<float>(*value);
@@ -170,8 +168,8 @@ std::optional<std::string> TextParser::parse_row(std::string_view text, std::int
   if (fields.size() < num_needed_ || !are_as_many)
     return at_line(line) + ": " + describe_count(fields.size(), line);
   for (const WantedField& wanted : wanted_) {
-    if (auto problem = parse_field(fields[wanted.field], wanted, layout_.missing_is_nan,
-                                   targets[wanted.output], wanted.place(targets, row), row))
+    if (auto problem = parse_field(fields[wanted.field], wanted, targets[wanted.output],
+                                   wanted.place(targets, row), row))
       return at_field(wanted.field) + *problem;
   }
   return std::nullopt;

@@ -76,25 +76,15 @@ class EdgePlacement(Placement):
             num_nodes=_count_rows(graph, rows, largest + 1),
             in_lists=True,
             out_lists=False,
-            undirected=False,
-            weights=False,
-            timestamps=False,
-            dedup="keep",
-            drop_self_loops=False,
-            wide_indices=False,
-            keep_source_rows=False,
             memory=memory,
             folder=os.fsencode(folder),
         )
         for first in range(0, count, _STEP):
             some = read(first)
-            edge_ids = np.arange(first, first + len(some), dtype=np.int64)
-            compiler.add(edge_ids, some, weights=None, timestamps=None)
+            compiler.add(np.arange(first, first + len(some), dtype=np.int64), some)
         with temporary_folder(folder, prefix=".graphmount-rows-") as temporary:
             path = os.path.join(temporary, "rows.gl")
-            compiler.finish(
-                os.fsencode(path), node_numbers=None, node_names=None, new_ids=None, progress=None
-            )
+            compiler.finish(os.fsencode(path))
             self._edges_of_rows = Graph(path)  # the mapping outlives the name
 
     def place(

@@ -215,14 +215,12 @@ class MatrixMarketEdges(EdgeSource):
         outputs = [("node_id", [0]), ("node_id", [1]), ("float64", [2])]
         reader = _core.TextReader(
             os.fsencode(self.name),
-            path=os.fsencode(self.name),
             stream=io.BytesIO(block),
             delimiter="",  # any blanks
             comments="",
             quotes=False,
             header=False,
             outputs=outputs[: self._width],
-            missing_is_nan=False,
             skip_errors=False,
         )
         parts = []

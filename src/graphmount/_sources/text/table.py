@@ -168,14 +168,12 @@ class TextTable:
         try:
             reader = _core.TextReader(
                 os.fsencode(self.name),
-                path=os.fsencode(self.name),
                 stream=stream,
                 delimiter=self._delimiter,
                 comments=self._comments,
                 quotes=True,
                 header=bool(self.header),
                 outputs=outputs,
-                missing_is_nan=False,
                 skip_errors=self._skips,
                 longest_line=_longest_line(memory),
             )

@@ -15,7 +15,7 @@ time and no memory, whatever its size, and NumPy and PyTorch see the file as the
 
 from __future__ import annotations
 
-from graphmount._support import interruption as _interruption  # noqa: F401  (Ctrl-C)
+from graphmount.cli import interruption as _interruption  # noqa: F401  (Ctrl-C)
 
 # isort: split
 # The module above comes before what takes long to import.

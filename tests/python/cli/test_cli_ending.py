@@ -14,8 +14,8 @@ import pytest
 from interrupting import CAN_BE_INTERRUPTED
 
 import graphmount as gm
-from graphmount._support.interruption import INTERRUPTED
 from graphmount.cli import main
+from graphmount.cli.interruption import INTERRUPTED
 from graphmount.cli.output import CLOSED_PIPE
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="pipes and signals of POSIX")

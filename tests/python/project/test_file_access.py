@@ -59,7 +59,7 @@ ALLOWED = {
     "_compile/output/atomic_folder.py": {"open", "unlink", "rename"},
     "_compile/dataset/files.py": {"open"},  # a new file in a folder of our own, O_EXCL
     "_compile/output/own_sources.py": {"open"},  # /proc/self/maps
-    "_support/interruption.py": {"open"},  # the script that Python is running
+    "cli/interruption.py": {"open"},  # the script that Python is running
     "cli/output.py": {"open"},  # os.devnull
     "_mount/memory_report.py": {"read_text"},  # /proc and /sys
     "doctor/machine.py": {"read_text"},  # the same

@@ -9,11 +9,9 @@
 #include "graphmount/base/random.hpp"
 
 namespace graphmount::bindings {
-namespace {
 
-using nb::literals::operator""_a;
-
-void bind_checksum_part(nb::module_& module) {
+void bind_base(nb::module_& module) {
+  using nb::literals::operator""_a;
   module.def(
       "checksum",
       [](const Column<std::uint8_t>& bytes) {
@@ -21,19 +19,9 @@ void bind_checksum_part(nb::module_& module) {
         return xxh64(std::as_bytes(to_span(bytes)));
       },
       "bytes"_a);
-}
-
-void bind_random_part(nb::module_& module) {
   module.def(
       "random_key", [](const std::vector<std::uint64_t>& parts) { return make_key(parts).bits(); },
       "parts"_a);
-}
-
-}  // namespace
-
-void bind_base(nb::module_& module) {
-  bind_checksum_part(module);
-  bind_random_part(module);
 }
 
 }  // namespace graphmount::bindings

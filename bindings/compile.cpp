@@ -57,21 +57,13 @@ void add(GraphCompiler& self, const IdColumn& src, const IdColumn& dst,
 }
 
 auto count_appearances(const GraphCompiler& self) {
-  std::vector<std::uint32_t> counts(self.num_nodes());
-  {
-    const GilRelease release;
-    self.count_appearances(counts);
-  }
-  return to_numpy(std::move(counts));
+  return make_array<std::uint32_t>(
+      self.num_nodes(), [&](std::span<std::uint32_t> out) { self.count_appearances(out); });
 }
 
 auto hot_order_of(const Column<std::uint32_t>& counts) {
-  std::vector<NodeId> order(counts.size());
-  {
-    const GilRelease release;
-    hot_order(to_span(counts), order);
-  }
-  return to_numpy(std::move(order));
+  return make_array<NodeId>(counts.size(),
+                            [&](std::span<NodeId> out) { hot_order(to_span(counts), out); });
 }
 
 std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t> finish(

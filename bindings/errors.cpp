@@ -24,17 +24,10 @@ void raise(const char* name, const std::exception& error, nb::object path = nb::
   PyErr_SetObject(type.ptr(), instance.ptr());
 }
 
-void raise_os_error(const IoError& error) {
-  const std::string message = std::string(error.what()).substr(error.path().size() + 2);
-  const nb::object type = nb::borrow(PyExc_OSError);
-  // Called with an errno, OSError makes itself the right subclass, such as FileNotFoundError.
-  const nb::object instance = type(error.code(), message, to_str(error.path()));
-  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(instance.ptr())), instance.ptr());
-}
-
-void raise_os_error(const std::system_error& error) {
-  const nb::object type = nb::borrow(PyExc_OSError);
-  const nb::object instance = type(error.code().value(), error.what());
+// Called with an errno, OSError makes itself the right subclass, such as FileNotFoundError.
+template <class... Details>
+void raise_os_error(int code, const Details&... details) {
+  const nb::object instance = nb::borrow(PyExc_OSError)(code, details...);
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(instance.ptr())), instance.ptr());
 }
 
@@ -42,11 +35,6 @@ void raise_os_error(const std::system_error& error) {
 constexpr const char* kOutOfMemory =
     "out of memory: the system gives this process no more of it; use smaller batches or a lower "
     "memory=, or raise its limit (ulimit -v, the container's)";
-
-void raise_thread_error(const ThreadError& error) {
-  const nb::object instance = nb::borrow(PyExc_OSError)(error.code(), error.what());
-  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(instance.ptr())), instance.ptr());
-}
 
 void translate(const std::exception_ptr& pointer, void*) {
   try {
@@ -58,9 +46,10 @@ void translate(const std::exception_ptr& pointer, void*) {
   } catch (const MissingDataError& error) {
     raise("MissingDataError", error, to_str(error.path()));
   } catch (const IoError& error) {
-    raise_os_error(error);
+    raise_os_error(error.code(), std::string(error.what()).substr(error.path().size() + 2),
+                   to_str(error.path()));
   } catch (const ThreadError& error) {
-    raise_thread_error(error);
+    raise_os_error(error.code(), error.what());
   } catch (const IdError& error) {
     raise("IdError", error);
   } catch (const BudgetError& error) {
@@ -74,7 +63,7 @@ void translate(const std::exception_ptr& pointer, void*) {
   } catch (const std::length_error&) {
     PyErr_SetString(PyExc_MemoryError, kOutOfMemory);
   } catch (const std::system_error& error) {
-    raise_os_error(error);
+    raise_os_error(error.code().value(), error.what());
   }
 }
 

@@ -39,6 +39,13 @@ class GilRelease {
   const InterruptScope scope_{kCheckSignals};
 };
 
+/// What work() gives, which is done without the GIL.
+template <class Work>
+auto without_gil(const Work& work) {
+  const GilRelease release;
+  return work();
+}
+
 /// Lets this thread, which may be one of the core, run Python while it lives.
 class GilAcquire {
  public:

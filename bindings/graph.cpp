@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "convert/arrays.hpp"
-#include "convert/directions.hpp"
 #include "convert/handles.hpp"
+#include "convert/words.hpp"
 #include "graphmount/graph/degree_summary.hpp"
 #include "graphmount/graph/edge_search.hpp"
 #include "graphmount/graph/list_reads.hpp"
@@ -72,12 +72,8 @@ std::optional<std::tuple<nb::ndarray<nb::numpy>, bool>> private_list_section(
 template <class ReadWeights, class ReadIntegers>
 nb::object to_items(SectionKind kind, const ReadWeights& read_weights,
                     const ReadIntegers& read_integers) {
-  const auto read = [](const auto& call) {
-    const GilRelease release;
-    return call();
-  };
-  return kind == SectionKind::kWeights ? nb::cast(to_numpy(read(read_weights)))
-                                       : nb::cast(to_numpy(read(read_integers)));
+  return kind == SectionKind::kWeights ? nb::cast(to_numpy(without_gil(read_weights)))
+                                       : nb::cast(to_numpy(without_gil(read_integers)));
 }
 
 /// A copy of a part of a section, checked: the way for our own code, where views are for users.
@@ -198,15 +194,11 @@ auto find_edges_of(const Graph& graph, const IdColumn& sources, const IdColumn& 
   });
 }
 
-void bind_edge_search_part(nb::module_& module) {
-  module.def("find_edges", &find_edges_of, "graph"_a, "sources"_a, "destinations"_a);
-}
-
 }  // namespace
 
 void bind_graph(nb::module_& module) {
   bind_graph_part(module);
-  bind_edge_search_part(module);
+  module.def("find_edges", &find_edges_of, "graph"_a, "sources"_a, "destinations"_a);
 }
 
 }  // namespace graphmount::bindings

@@ -16,19 +16,21 @@ namespace {
 
 using nb::literals::operator""_a;
 
+auto to_pair(OwnedNames names) {
+  return std::pair(to_numpy(std::move(names.offsets)), to_numpy(std::move(names.bytes)));
+}
+
 // Raises TypeError for what is no str, UnicodeEncodeError for what is no text.
 auto join_names(const nb::list& texts) {
-  std::vector<std::int64_t> offsets = {0};
-  std::vector<std::uint8_t> bytes;
-  offsets.reserve(texts.size() + 1);
+  OwnedNames names;
+  names.offsets.reserve(texts.size() + 1);
   for (const nb::handle text : texts) {
     Py_ssize_t size = 0;
     const char* data = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
     if (data == nullptr) throw nb::python_error();
-    bytes.insert(bytes.end(), data, data + size);
-    offsets.push_back(static_cast<std::int64_t>(bytes.size()));
+    names.push_back({data, static_cast<std::size_t>(size)});
   }
-  return std::pair(to_numpy(std::move(offsets)), to_numpy(std::move(bytes)));
+  return to_pair(std::move(names));
 }
 
 nb::list split_names(const Column<std::int64_t>& offsets, const Column<std::uint8_t>& bytes) {
@@ -70,12 +72,7 @@ CallerNames to_keys(const Names& keys) {
 }
 
 auto to_external_names(const NodeIds& ids, const Numbers& nodes) {
-  OwnedNames names;
-  {
-    const GilRelease release;
-    names = ids.to_external_names(to_span(nodes));
-  }
-  return std::pair(to_numpy(std::move(names.offsets)), to_numpy(std::move(names.bytes)));
+  return to_pair(without_gil([&] { return ids.to_external_names(to_span(nodes)); }));
 }
 
 // The calls that take keys of one kind.
@@ -135,10 +132,8 @@ nb::class_<Map> bind_map(nb::module_& module, const char* name) {
             const auto firsts = to_keys(first);
             const auto seconds = to_keys(second);
             std::vector<NodeId> first_ids(firsts.size()), second_ids(seconds.size());
-            {
-              const GilRelease release;
-              self.add(firsts.column(), seconds.column(), first_ids, second_ids);
-            }
+            without_gil(
+                [&] { self.add(firsts.column(), seconds.column(), first_ids, second_ids); });
             return std::pair(to_numpy(std::move(first_ids)), to_numpy(std::move(second_ids)));
           },
           "first"_a, "second"_a)

@@ -14,7 +14,7 @@
 
 #include "convert/arrays.hpp"
 #include "convert/mounted_features.hpp"
-#include "convert/weightings.hpp"
+#include "convert/words.hpp"
 #include "graphmount/loading/batch_pipeline.hpp"
 #include "graphmount/loading/link_seeds.hpp"
 #include "graphmount/system/threads/process_bound.hpp"
@@ -94,13 +94,10 @@ void make_pipeline(PythonPipeline* self, std::shared_ptr<const Graph> graph,
                                 .prefetch = prefetch,
                                 .pin_memory = pin_memory};
   // With the GIL released, since reads of the last loop may have to be waited for.
-  ProcessBound<BatchPipeline> pipeline;
-  {
-    const GilRelease release;
-    pipeline = ProcessBound<BatchPipeline>::make(std::move(graph), std::move(tables),
-                                                 std::move(seeds), options);
-  }
-  new (self) PythonPipeline(std::move(pipeline));
+  new (self) PythonPipeline(without_gil([&] {
+    return ProcessBound<BatchPipeline>::make(std::move(graph), std::move(tables), std::move(seeds),
+                                             options);
+  }));
 }
 
 /// The next batch, or None at the end. Ctrl-C is noticed while waiting.
@@ -108,11 +105,7 @@ std::optional<LoadedBatch> next_batch(const PythonPipeline& self) {
   BatchPipeline& pipeline = self.here();
   for (;;) {
     LoadedBatch batch;
-    BatchPipeline::Next state;
-    {
-      const GilRelease release;
-      state = pipeline.next(batch, 100ms);
-    }
+    const auto state = without_gil([&] { return pipeline.next(batch, 100ms); });
     if (state == BatchPipeline::Next::kEnd) return std::nullopt;
     if (state == BatchPipeline::Next::kBatch) return batch;
     check_signals();
@@ -130,9 +123,7 @@ void set_host_pinning(std::uintptr_t pin, std::uintptr_t unpin) {
 /// The rows of a table as an array, which owns them from then on.
 nb::ndarray<nb::numpy> take_rows(LoadedBatch& batch, std::size_t table, const PythonFeed& of) {
   const TableFeed& feed = *of;
-  auto* owned = new BufferPool::Handle(std::move(batch.rows.at(table)));
-  nb::capsule owner(
-      owned, [](void* pointer) noexcept { delete static_cast<BufferPool::Handle*>(pointer); });
+  const auto [owned, owner] = to_owned(std::move(batch.rows.at(table)));
   const auto columns = static_cast<std::size_t>(feed.matrix().matrix().columns);
   const std::size_t shape[2] = {batch.num_rows.at(table), columns};
   const DType dtype = feed.dtype();
@@ -188,8 +179,6 @@ void bind_loader_part(nb::module_& module) {
       .def("stats", [](const PythonPipeline& self) { return self.here().stats(); });
 }
 
-using IdColumn = Column<std::int64_t>;
-
 NegativeMode to_mode(const std::string& name) {
   if (name == "none") return NegativeMode::kNone;
   if (name == "binary") return NegativeMode::kBinary;
@@ -238,11 +227,7 @@ void make_link_seeds(LinkSeeds* self, std::shared_ptr<const Graph> graph,
 }
 
 auto seeds_of(const SeedSource& source, std::uint64_t batch, std::uint64_t key) {
-  BatchSeeds seeds;
-  {
-    const GilRelease release;
-    seeds = source.seeds_of(batch, RandomKey(key));
-  }
+  BatchSeeds seeds = without_gil([&] { return source.seeds_of(batch, RandomKey(key)); });
   return std::tuple(to_numpy(std::move(seeds.nodes)), to_numpy(std::move(seeds.times)),
                     to_numpy(std::move(seeds.ends)));
 }

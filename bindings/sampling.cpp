@@ -9,9 +9,8 @@
 #include <string>
 
 #include "convert/arrays.hpp"
-#include "convert/directions.hpp"
 #include "convert/results.hpp"
-#include "convert/weightings.hpp"
+#include "convert/words.hpp"
 #include "graphmount/sampling/negatives/negative_sampling.hpp"
 #include "graphmount/sampling/neighbors/neighbor_sampler.hpp"
 #include "graphmount/sampling/neighbors/random_fanout.hpp"
@@ -33,12 +32,8 @@ ResultArray<2> fanout(const Graph& graph, const IdColumn& nodes, std::uint64_t k
                               .rule = {.replace = replace, .weighted = weighted},
                               .repeat = repeat,
                               .key = RandomKey(key)};
-  ResultBuffer out;
-  {
-    const GilRelease release;
-    out = random_fanout(graph, to_span(nodes), options);
-  }
-  return to_array<2>(std::move(out), {nodes.size(), static_cast<std::size_t>(k)});
+  return to_array<2>(without_gil([&] { return random_fanout(graph, to_span(nodes), options); }),
+                     {nodes.size(), static_cast<std::size_t>(k)});
 }
 
 void make_sample_options(SampleOptions* self, const std::vector<std::int64_t>& fanouts,
@@ -51,7 +46,7 @@ void make_sample_options(SampleOptions* self, const std::vector<std::int64_t>& f
                                     .temporal = temporal,
                                     .take_last = take_last},
                            .disjoint = disjoint,
-                           .edges = induced ? SampledEdges::kInduced : SampledEdges::kPicked,
+                           .induced = induced,
                            .key = RandomKey(key)};
   for (const std::int64_t fanout : fanouts)
     self->fanouts.push_back(fanout < 0 ? kAllNeighbors : static_cast<std::uint64_t>(fanout));
@@ -99,14 +94,8 @@ ResultArray<2> walk(const Graph& graph, const IdColumn& starts, std::uint64_t le
                     const WalkOptions& options, std::uint64_t key) {
   const auto copied = to_vector(starts);
   const Walkers walkers{copied, length, RandomKey(key)};
-  ResultBuffer out;
-  {
-    const GilRelease release;
-    require_walkable(graph, walkers, options);
-    out = allocate_walks(starts.size(), length);
-    random_walk(graph, walkers, options, out->span());
-  }
-  return to_array<2>(std::move(out), {starts.size(), length + 1});
+  return to_array<2>(without_gil([&] { return random_walk(graph, walkers, options); }),
+                     {starts.size(), length + 1});
 }
 
 std::tuple<ResultArray<1>, ResultArray<1>, ResultArray<2>> skip_gram_pairs(
@@ -141,13 +130,9 @@ std::tuple<ResultArray<1>, ResultArray<1>, ResultArray<2>> skip_gram_pairs(
 auto visit_counts(const Graph& graph, const IdColumn& starts, std::uint64_t num_walks,
                   std::uint64_t length, const WalkOptions& options, std::uint64_t key,
                   std::optional<std::uint64_t> top) {
-  VisitCounts counts;
   const auto copied = to_vector(starts);
-  {
-    const GilRelease release;
-    const Walkers walkers{copied, length, RandomKey(key), num_walks};
-    counts = count_visits(graph, walkers, options, top);
-  }
+  const Walkers walkers{copied, length, RandomKey(key), num_walks};
+  VisitCounts counts = without_gil([&] { return count_visits(graph, walkers, options, top); });
   return std::tuple(to_numpy(std::move(counts.indptr)), to_numpy(std::move(counts.nodes)),
                     to_numpy(std::move(counts.counts)));
 }
@@ -172,13 +157,13 @@ EdgeEnd to_edge_end(const std::string& name) {
 // A matrix that fill(span of its items) writes, without the GIL.
 template <class Fill>
 ResultArray<2> make_matrix(std::size_t rows, std::size_t columns, const Fill& fill) {
-  ResultBuffer result;
-  {
-    const GilRelease release;
-    result = allocate_result(rows, columns, "rows of " + std::to_string(columns) + " negatives");
+  ResultBuffer made = without_gil([&] {
+    ResultBuffer result =
+        allocate_result(rows, columns, "rows of " + std::to_string(columns) + " negatives");
     fill(result->span());
-  }
-  return to_array<2>(std::move(result), {rows, columns});
+    return result;
+  });
+  return to_array<2>(std::move(made), {rows, columns});
 }
 
 ResultArray<2> sample_rows(const Graph& graph, const Column<std::int64_t>& kept, std::size_t num,

@@ -52,12 +52,19 @@ inline nb::object to_str(const std::string& path) {
       PyUnicode_DecodeFSDefaultAndSize(path.data(), static_cast<Py_ssize_t>(path.size())));
 }
 
+/// An object that lives as long as arrays that have the capsule for their owner.
+template <class Object>
+std::pair<Object*, nb::capsule> to_owned(Object object) {
+  auto held = std::make_unique<Object>(std::move(object));
+  nb::capsule owner(held.get(),
+                    [](void* pointer) noexcept { delete static_cast<Object*>(pointer); });
+  return {held.release(), std::move(owner)};
+}
+
 /// A new NumPy array that owns `values`.
 template <class Item>
 auto to_numpy(std::vector<Item> values) {
-  auto* owned = new std::vector<Item>(std::move(values));
-  nb::capsule owner(
-      owned, [](void* pointer) noexcept { delete static_cast<std::vector<Item>*>(pointer); });
+  const auto [owned, owner] = to_owned(std::move(values));
   return nb::ndarray<nb::numpy, Item, nb::ndim<1>>(owned->data(), {owned->size()}, owner);
 }
 
@@ -65,10 +72,7 @@ auto to_numpy(std::vector<Item> values) {
 template <class Item, class Fill>
 auto make_array(std::size_t size, const Fill& fill) {
   std::vector<Item> out(size);
-  {
-    const GilRelease release;
-    fill(std::span(out));
-  }
+  without_gil([&] { fill(std::span(out)); });
   return to_numpy(std::move(out));
 }
 
@@ -101,10 +105,7 @@ inline nb::dlpack::dtype to_dlpack(DType dtype) {
 template <class Array>
 Array view_section(std::shared_ptr<const MappedFile> mapping, const Section& section,
                    std::size_t num_dimensions, nb::dlpack::dtype dtype) {
-  auto* owned = new std::shared_ptr<const MappedFile>(std::move(mapping));
-  nb::capsule owner(owned, [](void* pointer) noexcept {
-    delete static_cast<std::shared_ptr<const MappedFile>*>(pointer);
-  });
+  const auto [owned, owner] = to_owned(std::move(mapping));
   const std::size_t shape[2] = {static_cast<std::size_t>(section.rows),
                                 static_cast<std::size_t>(section.columns)};
   return Array((*owned)->data() + section.offset, num_dimensions, shape, owner, nullptr, dtype,

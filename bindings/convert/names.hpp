@@ -12,17 +12,12 @@ namespace graphmount::bindings {
 
 /// Strings of a caller, with offsets of their own: those of the caller might change, and a string
 /// end beyond the bytes, after they were found to be good.
-class CallerNames {
- public:
-  CallerNames(std::vector<std::int64_t> offsets, std::span<const char> bytes)
-      : offsets_(std::move(offsets)), bytes_(bytes) {}
+struct CallerNames {
+  std::vector<std::int64_t> offsets;
+  std::span<const char> bytes;
 
-  NameColumn column() const { return {offsets_, bytes_}; }
-  std::size_t size() const { return offsets_.size() - 1; }
-
- private:
-  std::vector<std::int64_t> offsets_;
-  std::span<const char> bytes_;
+  NameColumn column() const { return {offsets, bytes}; }
+  std::size_t size() const { return offsets.size() - 1; }
 };
 
 /// Throws std::invalid_argument unless the offsets are in order and within the bytes.

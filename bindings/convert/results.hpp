@@ -15,9 +15,7 @@ using ResultArray = nb::ndarray<nb::numpy, std::int64_t, nb::ndim<kDimensions>>;
 
 template <std::size_t kDimensions>
 ResultArray<kDimensions> to_array(ResultBuffer result, std::initializer_list<std::size_t> shape) {
-  auto* owned = new ResultBuffer(std::move(result));
-  nb::capsule owner(owned,
-                    [](void* pointer) noexcept { delete static_cast<ResultBuffer*>(pointer); });
+  const auto [owned, owner] = to_owned(std::move(result));
   return ResultArray<kDimensions>((*owned)->data(), shape, owner);
 }
 

@@ -198,11 +198,8 @@ TEST(reading_calls) {
       [&] { return values_of(random_fanout(*graph, nodes, {.k = 5, .key = RandomKey(1)})); });
   for (const double p : {1.0, 0.5}) {
     const WalkOptions options{.p = p};
-    end_everywhere([&] {
-      std::vector<NodeId> out(nodes.size() * 11);
-      random_walk(*graph, {nodes, 10, RandomKey(1)}, options, out);
-      return out;
-    });
+    end_everywhere(
+        [&] { return values_of(random_walk(*graph, {nodes, 10, RandomKey(1)}, options)); });
     end_everywhere([&] {
       const VisitCounts counts = count_visits(*graph, {nodes, 5, RandomKey(1), 2}, options, 3);
       return std::tuple(counts.indptr, counts.nodes, counts.counts);
@@ -211,11 +208,8 @@ TEST(reading_calls) {
         [&] { return SkipGramWalks(*graph, {nodes, 10, RandomKey(1)}, options, 3).num_pairs(); });
     // One walker alone asks too, at some of its steps.
     const auto one = std::span(nodes).first(1);
-    end_everywhere([&] {
-      std::vector<NodeId> out(5001);
-      random_walk(*graph, {one, 5000, RandomKey(1)}, options, out);
-      return out;
-    });
+    end_everywhere(
+        [&] { return values_of(random_walk(*graph, {one, 5000, RandomKey(1)}, options)); });
   }
   end_everywhere([&] {
     std::vector<NodeId> out(nodes.size());

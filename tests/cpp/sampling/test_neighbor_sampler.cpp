@@ -111,7 +111,7 @@ TEST(damaged_edge_ids_are_met) {
       options.direction = Direction::kOut;
       CHECK_THROWS_WITH(sample_neighbors(damaged, all_nodes(), {}, options), FormatError,
                         "edge id at position 7");
-      options.edges = SampledEdges::kInduced;
+      options.induced = true;
       CHECK_THROWS_WITH(sample_neighbors(damaged, all_nodes(), {}, options), FormatError,
                         "edge id at position 7");
     });

@@ -74,9 +74,13 @@ std::vector<NodeId> all_nodes(std::size_t times) {
 
 std::vector<NodeId> walk(const Graph& graph, std::span<const NodeId> starts, std::uint64_t length,
                          const WalkOptions& options) {
-  std::vector<NodeId> out(starts.size() * (length + 1), -7);
-  random_walk(graph, {starts, length, RandomKey(5)}, options, out);
-  return out;
+  {
+    // What was left in the memory of results is no node of a walk.
+    ResultBuffer before = allocate_result(starts.size(), length + 1, "walks");
+    std::fill(before->data(), before->data() + before->size(), -7);
+  }
+  const ResultBuffer out = random_walk(graph, {starts, length, RandomKey(5)}, options);
+  return {out->data(), out->data() + out->size()};
 }
 
 std::vector<WalkOptions> many_options() {
@@ -143,9 +147,8 @@ TEST(refuses_what_cannot_be_walked) {
     const std::vector<NodeId> starts = {0, bad};
     CHECK_THROWS_WITH(walk(graph, starts, 1, {}), IdError, "at position 1");
   }
-  std::vector<NodeId> none;
-  CHECK_THROWS_WITH(random_walk(graph, {zero, UINT64_MAX, RandomKey(0)}, {}, none),
-                    std::invalid_argument, "length must be at most");
+  CHECK_THROWS_WITH(random_walk(graph, {zero, UINT64_MAX, RandomKey(0)}, {}), std::invalid_argument,
+                    "length must be at most");
   CHECK_THROWS_WITH(count_visits(graph, {zero, 1, RandomKey(0), 0}, {}, {}), std::invalid_argument,
                     "num_walks");
   const std::vector<NodeId> two = {0, 1};

@@ -58,12 +58,12 @@ TEST(no_item_of_a_result_is_left_as_it_was) {
         CHECK_EQUAL(fanout->size(), kNodes * 7);
         check_clean(fanout->span(), "random_fanout");
       }
-      for (const SampledEdges edges : {SampledEdges::kPicked, SampledEdges::kInduced})
+      for (const bool induced : {false, true})
         for (const bool disjoint : {false, true}) {
           poison();
           const NeighborSample sample = sample_neighbors(
               graph, nodes, {},
-              {.fanouts = {3, 2}, .rule = rule, .disjoint = disjoint, .edges = edges});
+              {.fanouts = {3, 2}, .rule = rule, .disjoint = disjoint, .induced = induced});
           for (const auto* items :
                {&sample.nodes, &sample.neighbors, &sample.targets, &sample.edge_ids, &sample.batch})
             check_clean((*items)->span(), "sample_neighbors");
@@ -75,8 +75,8 @@ TEST(no_item_of_a_result_is_left_as_it_was) {
         const WalkOptions options{.p = p, .restart = restart, .dead_end = dead_end};
         const Walkers walkers{nodes, 6, RandomKey(1)};
         poison();
-        const auto walks = allocate_walks(nodes.size(), 6);
-        random_walk(graph, walkers, options, walks->span());
+        const auto walks = random_walk(graph, walkers, options);
+        CHECK_EQUAL(walks->size(), nodes.size() * 7);
         check_clean(walks->span(), "random_walk");
         const SkipGramWalks pairs(graph, walkers, options, 2);
         poison();

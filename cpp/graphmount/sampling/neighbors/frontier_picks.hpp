@@ -122,10 +122,11 @@ class FrontierPicks {
     scratch_.ranges.resize(nodes.size());
     scratch_.counts.resize(nodes.size());
     const auto find = [&](std::size_t first, std::size_t last) {
-      for_range(first, last, kPlanGrain, [&](std::size_t begin, std::size_t end) {
+      const std::size_t grain = balanced_grain(last - first, kPlanGrain);
+      parallel_for(last - first, grain, [&](std::size_t begin, std::size_t end) {
         constexpr std::size_t kAhead = 32;
-        for (std::size_t i = begin; i < end; ++i) {
-          if (i + kAhead < end) lists_.prefetch_range(nodes[i + kAhead]);
+        for (std::size_t i = first + begin; i < first + end; ++i) {
+          if (i + kAhead < first + end) lists_.prefetch_range(nodes[i + kAhead]);
           scratch_.ranges[i] = picker_.eligible(nodes[i], time_of(i));
           scratch_.counts[i] = picker_.count(scratch_.ranges[i], k);
         }
@@ -250,13 +251,6 @@ class FrontierPicks {
   void ask(SectionKind kind, std::int64_t begin, std::int64_t end) {
     const Section& section = *lists_.graph().find(kind, lists_.stored_direction());
     scratch_.requests.add(section, traits_of(section.dtype).item_bytes, begin, end);
-  }
-
-  /// Calls body(begin, end) for parts of [first, last).
-  template <class Body>
-  void for_range(std::size_t first, std::size_t last, std::size_t least, const Body& body) {
-    parallel_for(last - first, balanced_grain(last - first, least),
-                 [&](std::size_t begin, std::size_t end) { body(first + begin, first + end); });
   }
 
   template <class Body>

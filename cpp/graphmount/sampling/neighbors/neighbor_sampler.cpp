@@ -35,7 +35,7 @@ class Sampling {
   NeighborSample run(std::span<const NodeId> seeds) {
     begin(seeds);
     for (std::size_t hop = 0; hop < options_.fanouts.size(); ++hop) sample_hop(hop);
-    if (options_.edges == SampledEdges::kInduced) {
+    if (options_.induced) {
       out_.num_sampled_edges.clear();
       const auto find = [&](NodeId node, std::size_t target) {
         return scratch_->numbers.find(key_of(node, target));

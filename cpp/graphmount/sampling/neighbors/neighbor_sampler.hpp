@@ -17,18 +17,14 @@
 
 namespace graphmount {
 
-/// Which edges between the sampled nodes are in the result.
-enum class SampledEdges {
-  kPicked,   // those that led to them
-  kInduced,  // all that the lists of the direction have
-};
-
 struct SampleOptions {
   Direction direction = Direction::kIn;
   std::vector<std::uint64_t> fanouts;  // one for each hop; kAllNeighbors for all
   PickRule rule = {};
   bool disjoint = false;  // a tree of its own for each seed; always so in time
-  SampledEdges edges = SampledEdges::kPicked;
+  /// Whether the result has all edges between its nodes, as the lists of the direction have them,
+  /// or those that were picked.
+  bool induced = false;
   RandomKey key = RandomKey(0);
 };
 

@@ -5,19 +5,15 @@
 // file gives a FormatError.
 #pragma once
 
-#include <span>
-
 #include "graphmount/sampling/walks/walk_options.hpp"
 #include "graphmount/system/memory/result_memory.hpp"
 
 namespace graphmount {
 
-/// Memory for as many walks; throws BudgetError if there is none.
-ResultBuffer allocate_walks(std::uint64_t num_walks, std::uint64_t length);
-
-/// Walks into rows of length + 1 nodes, the start first. Throws IdError, MissingDataError,
-/// FormatError, FileChangedError and std::invalid_argument.
-void random_walk(const Graph& graph, const Walkers& walkers, const WalkOptions& options,
-                 std::span<NodeId> out);
+/// Rows of length + 1 nodes, the start first. Where a walker came by a restart, its node has the
+/// bits of `restart_mark` as well. Throws IdError, MissingDataError, FormatError, FileChangedError,
+/// BudgetError and std::invalid_argument.
+ResultBuffer random_walk(const Graph& graph, const Walkers& walkers, const WalkOptions& options,
+                         NodeId restart_mark = 0);
 
 }  // namespace graphmount

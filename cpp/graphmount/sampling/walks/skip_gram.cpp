@@ -5,8 +5,8 @@
 
 #include "graphmount/base/error.hpp"
 #include "graphmount/base/interrupt.hpp"
+#include "graphmount/graph/list_view.hpp"
 #include "graphmount/sampling/walks/random_walk.hpp"
-#include "graphmount/sampling/walks/walk_range.hpp"
 #include "graphmount/system/threads/parallel.hpp"
 
 namespace graphmount {
@@ -53,9 +53,7 @@ SkipGramWalks::SkipGramWalks(const Graph& graph, const Walkers& walkers, const W
       key_(walkers.key),
       direction_(options.direction) {
   if (window == 0) throw std::invalid_argument("window must be at least 1");
-  require_walkable(graph, walkers, options);
-  rows_ = allocate_walks(num_walks_, walkers.length);
-  walk_to_rows(graph, walkers, options, rows_->data(), kRestartMark);
+  rows_ = random_walk(graph, walkers, options, kRestartMark);
   first_pair_.assign(num_walks_ + 1, 0);
   for_each_row(num_walks_, [&](std::uint64_t walker) {
     each_stretch(walker, [&](std::uint64_t begin, std::uint64_t end) {

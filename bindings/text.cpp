@@ -51,25 +51,14 @@ TextType to_type(const std::string& name) {
   throw std::invalid_argument("there is no type of text columns called '" + name + "'");
 }
 
-std::byte* data_of(const std::unique_ptr<std::byte[]>& memory) {
-  return memory.get();
-}
-
-std::byte* data_of(StreamBufferPool::Handle& memory) {
-  return memory.data();
-}
-
 /// An array over memory, which lives as long as the array.
 template <class Memory>
 nb::object to_array(Memory memory, std::size_t num_dimensions, std::size_t rows,
                     std::size_t columns, nb::dlpack::dtype dtype) {
   const std::size_t shape[2] = {rows, columns};
-  auto held = std::make_unique<Memory>(std::move(memory));
-  std::byte* const data = data_of(*held);
-  nb::capsule owner(held.get(),
-                    [](void* pointer) noexcept { delete static_cast<Memory*>(pointer); });
-  static_cast<void>(held.release());
-  return nb::cast(nb::ndarray<nb::numpy>(data, num_dimensions, shape, owner, nullptr, dtype));
+  const auto [held, owner] = to_owned(std::move(memory));
+  return nb::cast(
+      nb::ndarray<nb::numpy>(held->data(), num_dimensions, shape, owner, nullptr, dtype));
 }
 
 /// One array for each output, of two dimensions if it has several fields; for text, a pair of
@@ -80,8 +69,8 @@ nb::list to_list(TextBatch batch) {
     if (array.type == TextType::kText) {
       nb::object offsets =
           to_array(std::move(array.items), 1, batch.num_rows + 1, 1, nb::dtype<std::int64_t>());
-      nb::object bytes =
-          to_array(std::move(array.text), 1, array.text_bytes, 1, nb::dtype<std::uint8_t>());
+      const std::size_t size = array.text.size();
+      nb::object bytes = to_array(std::move(array.text), 1, size, 1, nb::dtype<std::uint8_t>());
       list.append(nb::make_tuple(offsets, bytes));
       continue;
     }
@@ -154,11 +143,7 @@ void bind_text(nb::module_& module) {
       .def(
           "read",
           [](TextReader& self, std::size_t num_bytes) -> std::optional<nb::list> {
-            std::optional<TextBatch> batch;
-            {
-              const GilRelease release;
-              batch = self.read(num_bytes);
-            }
+            std::optional<TextBatch> batch = without_gil([&] { return self.read(num_bytes); });
             if (!batch) return std::nullopt;
             return to_list(std::move(*batch));
           },

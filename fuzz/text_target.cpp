@@ -121,7 +121,7 @@ Result read_all(const std::string& text, const TextLayout& layout, std::size_t b
           to.append(reinterpret_cast<const char*>(bytes), size);
         };
         if (array.type == TextType::kText)  // offsets begin anew in each batch
-          append(result.arrays[i], array.text.get(), array.text_bytes);
+          append(result.arrays[i], array.text.data(), array.text.size());
         else
           append(result.arrays[i], array.items.data(), batch->num_rows * array.row_bytes());
       }

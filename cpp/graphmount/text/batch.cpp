@@ -8,24 +8,20 @@
 namespace graphmount {
 namespace {
 
-std::unique_ptr<std::byte[]> allocate(std::size_t bytes) {
-  // Not cleared: all of it that is used gets written.
-  return std::unique_ptr<std::byte[]>(new std::byte[bytes]);
-}
-
 // Puts the text of output `i` together. The ends of texts, which counted from the start of their
 // pieces, count from the start of the whole then.
 void join_text(TextBatch& batch, std::size_t i, const std::vector<TextPiece>& pieces) {
   TextArray& array = batch.arrays[i];
   std::vector<std::size_t> starts;
+  std::size_t text_bytes = 0;
   for (const TextPiece& piece : pieces) {
-    starts.push_back(array.text_bytes);
-    array.text_bytes += piece.text[i].size();
+    starts.push_back(text_bytes);
+    text_bytes += piece.text[i].size();
   }
-  array.text = allocate(array.text_bytes);
+  array.text.resize(text_bytes);
   std::memset(array.items.data(), 0, sizeof(std::int64_t));
   parallel_each(pieces.size(), 1, [&](std::size_t k) {
-    std::memcpy(array.text.get() + starts[k], pieces[k].text[i].data(), pieces[k].text[i].size());
+    std::memcpy(array.text.data() + starts[k], pieces[k].text[i].data(), pieces[k].text[i].size());
     auto* const ends = reinterpret_cast<std::int64_t*>(array.row(pieces[k].first_row));
     for (std::size_t row = 0; row < pieces[k].num_rows; ++row)
       ends[row] += static_cast<std::int64_t>(starts[k]);

@@ -5,10 +5,10 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <string>
 #include <vector>
 
+#include "graphmount/system/memory/buffer.hpp"
 #include "graphmount/system/memory/buffer_pool.hpp"
 #include "graphmount/text/lines/layout.hpp"
 #include "graphmount/text/lines/wanted_fields.hpp"
@@ -20,8 +20,7 @@ struct TextArray {
   TextType type;
   std::size_t num_fields;
   StreamBufferPool::Handle items;
-  std::unique_ptr<std::byte[]> text;
-  std::size_t text_bytes = 0;
+  Buffer<std::byte, PageSize::kSmall> text;
 
   /// The item of a row; for text, where the row's text ends.
   std::byte* row(std::size_t row);

@@ -101,7 +101,7 @@ class StreamPieces : public TextPieces {
   std::size_t next_batch(std::size_t num_bytes, std::size_t piece_bytes) override {
     pieces_.clear();
     fill(num_bytes);
-    std::string_view lines(buffer_.get(), lines_end_);
+    std::string_view lines(buffer_.data(), lines_end_);
     while (!lines.empty()) {
       const std::size_t least = std::min(piece_bytes, lines.size());
       pieces_.push_back({lines.substr(0, lines.find('\n', least - 1) + 1)});
@@ -123,12 +123,12 @@ class StreamPieces : public TextPieces {
   // Moves on to the next whole lines. If there are none, nothing is left, or the line is endless.
   void fill(std::size_t num_bytes) {
     size_ -= lines_end_;
-    if (size_ > 0) std::memmove(buffer_.get(), buffer_.get() + lines_end_, size_);
+    if (size_ > 0) std::memmove(buffer_.data(), buffer_.data() + lines_end_, size_);
     lines_end_ = 0;
     for (std::size_t wanted = std::max(num_bytes, size_);; wanted = 2 * wanted) {
-      reserve(wanted);
+      buffer_.grow(wanted + kRoomBehind);
       if (!at_end_ && size_ < wanted) {
-        const std::size_t got = stream_->read({buffer_.get() + size_, wanted - size_});
+        const std::size_t got = stream_->read({buffer_.data() + size_, wanted - size_});
         at_end_ = got < wanted - size_;
         size_ += got;
       }
@@ -137,31 +137,21 @@ class StreamPieces : public TextPieces {
         buffer_[size_++] = '\n';
         break_added_ = true;
       }
-      const char* const begin = buffer_.get();
-      const char* last = buffer_.get() + size_;
+      const char* const begin = buffer_.data();
+      const char* last = buffer_.data() + size_;
       while (last != begin && last[-1] != '\n') --last;
       if (last != begin) {
-        lines_end_ = static_cast<std::size_t>(last - buffer_.get());
+        lines_end_ = static_cast<std::size_t>(last - buffer_.data());
         return;
       }
       if (at_end_ || size_ > longest_line_) return;
     }
   }
 
-  void reserve(std::size_t bytes) {
-    const std::size_t needed = bytes + kRoomBehind;
-    if (needed <= capacity_) return;
-    auto larger = std::make_unique_for_overwrite<char[]>(needed);
-    if (size_ > 0) std::memcpy(larger.get(), buffer_.get(), size_);
-    buffer_ = std::move(larger);
-    capacity_ = needed;
-  }
-
   std::unique_ptr<ByteStream> stream_;
   std::size_t longest_line_;
   // buffer_[0, lines_end_) are whole lines, buffer_[lines_end_, size_) is the start of the next.
-  std::unique_ptr<char[]> buffer_;
-  std::size_t capacity_ = 0;
+  Buffer<char, PageSize::kSmall> buffer_;
   std::size_t size_ = 0;
   std::size_t lines_end_ = 0;
   bool at_end_ = false;

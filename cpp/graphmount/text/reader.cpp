@@ -26,16 +26,6 @@ struct TextReader::Piece {
   ParsedPiece parsed;
 };
 
-TextReader::TextReader(std::string name, std::unique_ptr<SourceFile> file, TextLayout layout,
-                       std::size_t piece_bytes)
-    : TextReader(std::move(name), make_pieces(std::move(file), layout.longest_line),
-                 std::move(layout), piece_bytes) {}
-
-TextReader::TextReader(std::string name, std::unique_ptr<ByteStream> stream, TextLayout layout,
-                       std::size_t piece_bytes)
-    : TextReader(std::move(name), make_pieces(std::move(stream), layout.longest_line),
-                 std::move(layout), piece_bytes) {}
-
 TextReader::TextReader(std::string name, std::unique_ptr<TextPieces> pieces, TextLayout layout,
                        std::size_t piece_bytes)
     : parser_(std::move(name), std::move(layout)),

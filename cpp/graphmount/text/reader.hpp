@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "graphmount/text/batch.hpp"
@@ -24,11 +25,12 @@ class TextReader {
   /// What one thread parses at a time: little enough to stay in its processor's cache.
   static constexpr std::size_t kPieceBytes = std::size_t{1} << 18;
 
-  /// `name` is what messages call the file or stream.
-  TextReader(std::string name, std::unique_ptr<SourceFile> file, TextLayout layout,
-             std::size_t piece_bytes = kPieceBytes);
-  TextReader(std::string name, std::unique_ptr<ByteStream> stream, TextLayout layout,
-             std::size_t piece_bytes = kPieceBytes);
+  /// `text` is a SourceFile or a ByteStream, and `name` what messages call it.
+  template <class Text>
+  TextReader(std::string name, std::unique_ptr<Text> text, TextLayout layout,
+             std::size_t piece_bytes = kPieceBytes)
+      : TextReader(std::move(name), make_pieces(std::move(text), layout.longest_line),
+                   std::move(layout), piece_bytes) {}
 
   /// The next rows, out of about `num_bytes` of text; nothing at the end. Throws SourceError for
   /// rows that cannot be read, unless they are to be skipped.

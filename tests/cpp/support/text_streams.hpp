@@ -62,7 +62,7 @@ inline WholeTable read_table(TextReader& reader, const TextLayout& layout,
       std::vector<std::int64_t> offsets(batch->num_rows + 1);
       std::memcpy(offsets.data(), items, offsets.size() * sizeof offsets[0]);
       for (std::size_t row = 0; row < batch->num_rows; ++row)
-        table.texts[i].emplace_back(reinterpret_cast<const char*>(array.text.get()) + offsets[row],
+        table.texts[i].emplace_back(reinterpret_cast<const char*>(array.text.data()) + offsets[row],
                                     static_cast<std::size_t>(offsets[row + 1] - offsets[row]));
     }
   }

@@ -22,15 +22,11 @@ struct Digits {
   std::size_t count;
 };
 
-/// Eight characters, the first of which is the lowest byte.
+/// Eight characters, the first of which is the lowest byte: machines are little-endian
+/// (format.cpp).
 inline std::uint64_t load_characters(const char* text) {
   std::uint64_t word;
   std::memcpy(&word, text, sizeof word);
-  if constexpr (std::endian::native == std::endian::big) {
-    word = (word & 0x00FF00FF00FF00FF) << 8 | (word >> 8 & 0x00FF00FF00FF00FF);
-    word = (word & 0x0000FFFF0000FFFF) << 16 | (word >> 16 & 0x0000FFFF0000FFFF);
-    word = word << 32 | word >> 32;
-  }
   return word;
 }
 

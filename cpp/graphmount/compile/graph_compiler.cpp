@@ -9,7 +9,6 @@
 
 #include "graphmount/base/error.hpp"
 #include "graphmount/base/ids.hpp"
-#include "graphmount/compile/graph_file.hpp"
 #include "graphmount/system/threads/parallel.hpp"
 
 namespace graphmount {
@@ -99,8 +98,8 @@ void GraphCompiler::add(const EdgeColumns& edges) {
   check_size(edges.times, options_.has_times, "timestamps");
   const std::uint64_t end_node = options_.num_nodes.value_or(kMaxNodes);
   check_edges(edges, end_node, num_rows_);
-  spool_->add(ColumnSource{edges, first_direction(), options_.undirected, options_.drop_self_loops,
-                           num_rows_, end_node});
+  spool_->add(ColumnSource{edges, options_.first_direction(), options_.undirected,
+                           options_.drop_self_loops, num_rows_, end_node});
   num_rows_ += edges.size();
   if (!options_.drop_self_loops) return;
   for (std::size_t row = 0; row < edges.src.size(); ++row) {
@@ -154,7 +153,8 @@ void GraphCompiler::advance(std::uint64_t entries) {
 // For both directions: who has made the first fit would else be told more for the second.
 std::string GraphCompiler::advise_memory(const ListOptions& options, std::uint64_t entries) const {
   std::uint64_t bytes = sorted_bytes_per_entry(options);
-  if (has_second()) bytes = std::max(bytes, sorted_bytes_per_entry(list_options(second_parts())));
+  if (options_.has_second())
+    bytes = std::max(bytes, sorted_bytes_per_entry(list_options(second_parts())));
   const std::uint64_t needed = 8 * bytes * (entries / kListShare + 1) * options_.memory_parts;
   return "pass memory='" + std::to_string((needed >> 20) + 1) + "MiB' or more";
 }
@@ -263,33 +263,22 @@ GraphSummary GraphCompiler::finish(const std::filesystem::path& path, const Exte
   // Nodes that no edge names have ids all the same.
   if (!options_.num_nodes) num_nodes_ = std::max(num_nodes_, node_ids.size());
   check_num_nodes(num_nodes_, node_ids);
-  total_ = spool_->size() * (1 + (options_.dedup != Dedup::kKeepAll) + has_second());
+  total_ = spool_->size() * (1 + (options_.dedup != Dedup::kKeepAll) + options_.has_second());
   advance(0);
   require_space(path);
   if (!new_ids.empty()) renumber(new_ids);
   const std::uint64_t num_edges = count_edges();
-  GraphLayout layout{.num_nodes = num_nodes_,
-                     .num_edges = num_edges,
-                     .num_rows = num_rows_,
-                     .directions = {first_direction()},
-                     .undirected = options_.undirected,
-                     .has_weights = options_.has_weights,
-                     .has_times = options_.has_times,
-                     .has_source_rows = options_.keep_source_rows,
-                     .wide_indices = options_.wide_indices,
-                     .table_memory = std::min(kTableMemory, options_.memory / 16)};
-  if (has_second()) layout.directions.push_back(Direction::kOut);
-  GraphFile file(path, layout, node_ids);
+  GraphFile file(path, options_, {num_nodes_, num_edges, num_rows_}, node_ids);
   ListOptions first = list_options(parts_);
   first.dedup = options_.dedup;
   // The budget, without what the first spool has and sorting a bucket takes.
   const std::uint64_t taken = spool_->memory_bytes() + 2 * bucket_share(options_.memory);
   EdgeSpool second(second_parts(), options_.memory - std::min(taken, options_.memory * 7 / 8),
                    options_.folder);
-  write_lists(*spool_, first, file, has_second() ? &second : nullptr);
+  write_lists(*spool_, first, file, options_.has_second() ? &second : nullptr);
   spool_.reset();
-  if (has_second()) {
-    file.next_direction();
+  if (options_.has_second()) {
+    file.begin_lists(Direction::kOut);
     write_lists(second, list_options(second_parts()), file, nullptr);
   }
   advance(total_);  // what it throws must come before the file appears

@@ -15,28 +15,11 @@
 #include "graphmount/base/progress.hpp"
 #include "graphmount/compile/edges/edge_columns.hpp"
 #include "graphmount/compile/edges/edge_spool.hpp"
+#include "graphmount/compile/graph_file.hpp"
 #include "graphmount/compile/neighbor_lists.hpp"
 #include "graphmount/graph/ids/external_ids.hpp"
 
 namespace graphmount {
-
-class GraphFile;
-
-struct GraphOptions {
-  std::optional<std::uint64_t> num_nodes;  // found as the largest id + 1 if not given
-  bool in_lists = true;
-  bool out_lists = true;
-  bool undirected = false;
-  bool has_weights = false;
-  bool has_times = false;
-  Dedup dedup = Dedup::kKeepAll;
-  bool drop_self_loops = false;
-  bool wide_indices = false;  // int64 even where int32 would do
-  bool keep_source_rows = false;
-  std::uint64_t memory = std::uint64_t{2} << 30;  // about what may be used
-  std::uint64_t memory_parts = 1;                 // of so many that the user gave, for messages
-  std::filesystem::path folder = ".";             // for temporary files
-};
 
 struct GraphSummary {
   std::uint64_t num_nodes = 0;
@@ -70,12 +53,6 @@ class GraphCompiler {
                       std::span<const NodeId> new_ids, const Progress& progress);
 
  private:
-  Direction first_direction() const {
-    return options_.in_lists || options_.undirected ? Direction::kIn : Direction::kOut;
-  }
-  bool has_second() const {
-    return options_.in_lists && options_.out_lists && !options_.undirected;
-  }
   void require_open() const;
   void check_num_nodes(std::uint64_t num_nodes, const ExternalIds& node_ids) const;
   void require_space(const std::filesystem::path& path) const;

@@ -35,101 +35,94 @@ std::uint64_t order_fingerprint(const ExternalIds& ids) {
 
 }  // namespace
 
-GraphFile::GraphFile(const std::filesystem::path& path, const GraphLayout& layout,
-                     const ExternalIds& node_ids)
-    : layout_(layout), node_ids_(node_ids) {
-  open(path);
+GraphFile::GraphFile(const std::filesystem::path& path, const GraphOptions& options,
+                     const GraphCounts& counts, const ExternalIds& node_ids)
+    : options_(options), node_ids_(node_ids) {
+  open(path, counts);
   write_node_ids();
-  begin_direction();
+  begin_lists(options_.first_direction());
 }
 
-void GraphFile::open(const std::filesystem::path& path) {
+void GraphFile::open(const std::filesystem::path& path, const GraphCounts& counts) {
   Header header{.kind = FileKind::kGraph,
-                .flags = (layout_.undirected ? kFlagUndirected : 0) |
-                         (layout_.has_times ? kFlagSortedByTime : 0),
-                .num_rows = layout_.num_nodes,
-                .num_columns = layout_.num_edges,
+                .flags = (options_.undirected ? kFlagUndirected : 0) |
+                         (options_.has_times ? kFlagSortedByTime : 0),
+                .num_rows = counts.nodes,
+                .num_columns = counts.edges,
                 .order = order_fingerprint(node_ids_)};
   const auto add = [&](SectionKind kind, Direction direction, DType dtype, std::uint64_t rows) {
     header.sections.push_back({.kind = kind, .direction = direction, .dtype = dtype, .rows = rows});
   };
-  for (const Direction direction : layout_.directions) {
-    const std::uint64_t edges = layout_.num_edges;
-    add(SectionKind::kIndptr, direction, DType::kInt64, layout_.num_nodes + 1);
-    add(SectionKind::kIndices, direction, integer_dtype(layout_.num_nodes, layout_.wide_indices),
-        edges);
-    if (layout_.has_weights) {
-      add(SectionKind::kWeights, direction, DType::kFloat32, edges);
-      add(SectionKind::kAlias, direction, DType::kInt64, edges);
+  const auto add_lists = [&](Direction direction) {
+    add(SectionKind::kIndptr, direction, DType::kInt64, counts.nodes + 1);
+    add(SectionKind::kIndices, direction, integer_dtype(counts.nodes, options_.wide_indices),
+        counts.edges);
+    if (options_.has_weights) {
+      add(SectionKind::kWeights, direction, DType::kFloat32, counts.edges);
+      add(SectionKind::kAlias, direction, DType::kInt64, counts.edges);
     }
-    if (layout_.has_times) add(SectionKind::kTimestamps, direction, DType::kInt64, edges);
-    if (direction != layout_.directions[0])
-      add(SectionKind::kEdgeIds, direction, integer_dtype(edges), edges);
-    else if (layout_.has_source_rows)
-      add(SectionKind::kSourceRows, direction, integer_dtype(layout_.num_rows), edges);
+    if (options_.has_times) add(SectionKind::kTimestamps, direction, DType::kInt64, counts.edges);
+  };
+  const Direction first = options_.first_direction();
+  add_lists(first);
+  if (options_.keep_source_rows)
+    add(SectionKind::kSourceRows, first, integer_dtype(counts.rows), counts.edges);
+  if (options_.has_second()) {
+    add_lists(Direction::kOut);
+    add(SectionKind::kEdgeIds, Direction::kOut, integer_dtype(counts.edges), counts.edges);
   }
   if (!node_ids_.names.empty()) {
-    add(SectionKind::kNodeNameOffsets, Direction::kNone, DType::kInt64, layout_.num_nodes + 1);
+    add(SectionKind::kNodeNameOffsets, Direction::kNone, DType::kInt64, counts.nodes + 1);
     add(SectionKind::kNodeNameBytes, Direction::kNone, DType::kUInt8, node_ids_.names.bytes.size());
   } else if (!node_ids_.numbers.empty()) {
-    add(SectionKind::kNodeIds, Direction::kNone, DType::kInt64, layout_.num_nodes);
+    add(SectionKind::kNodeIds, Direction::kNone, DType::kInt64, counts.nodes);
   }
   if (!node_ids_.empty())
-    add(SectionKind::kNodeIdTable, Direction::kNone, slot_dtype(layout_.num_nodes),
+    add(SectionKind::kNodeIdTable, Direction::kNone, slot_dtype(counts.nodes),
         plan_slots(node_ids_).count());
+  const std::size_t num_sections = header.sections.size();
   writer_ = std::make_unique<FormatWriter>(path, std::move(header));
+  for (std::size_t i = 0; i < num_sections; ++i) streams_.emplace_back(*writer_, i);
 }
 
-void GraphFile::begin_direction() {
-  streams_ = {};
-  streams_.indptr = next_section();
-  streams_.indices = next_section();
-  if (layout_.has_weights) {
-    streams_.weights = next_section();
-    streams_.alias = next_section();
-  }
-  if (layout_.has_times) streams_.times = next_section();
-  if (direction_ > 0 || layout_.has_source_rows) streams_.rows = next_section();
+SectionStream* GraphFile::find(SectionKind kind, Direction direction) {
+  const Header& header = writer_->header();
+  const Section* const section = header.find(kind, direction);
+  return section == nullptr ? nullptr
+                            : &streams_[static_cast<std::size_t>(section - header.sections.data())];
+}
+
+void GraphFile::begin_lists(Direction direction) {
+  direction_ = direction;
+  num_entries_ = 0;
   const std::int64_t zero = 0;
-  streams_.indptr->append(std::as_bytes(std::span(&zero, 1)));
-}
-
-void GraphFile::end_direction() {
-  for (auto* stream : {&streams_.indptr, &streams_.indices, &streams_.weights, &streams_.alias,
-                       &streams_.times, &streams_.rows})
-    if (*stream) (*stream)->finish();
-}
-
-void GraphFile::next_direction() {
-  end_direction();
-  ++direction_;
-  begin_direction();
+  find(SectionKind::kIndptr)->append(std::as_bytes(std::span(&zero, 1)));
 }
 
 void GraphFile::append(const NeighborLists& lists) {
   append_offsets(lists.offsets);
-  if (lists.wide_indices.empty())
-    streams_.indices->append(std::as_bytes(lists.narrow_indices));
-  else
-    streams_.indices->append(std::as_bytes(lists.wide_indices));
-  if (streams_.weights) {
-    streams_.weights->append(std::as_bytes(lists.weights));
+  find(SectionKind::kIndices)
+      ->append(lists.wide_indices.empty() ? std::as_bytes(lists.narrow_indices)
+                                          : std::as_bytes(lists.wide_indices));
+  if (options_.has_weights) {
+    find(SectionKind::kWeights)->append(std::as_bytes(lists.weights));
     append_alias(lists);
   }
-  if (streams_.times) streams_.times->append(std::as_bytes(lists.times));
-  if (streams_.rows) append_integers(*streams_.rows, lists.rows);
-  streams_.num_entries += lists.num_entries();
+  if (options_.has_times) find(SectionKind::kTimestamps)->append(std::as_bytes(lists.times));
+  for (const SectionKind kind : {SectionKind::kEdgeIds, SectionKind::kSourceRows})
+    if (SectionStream* const rows = find(kind)) append_integers(*rows, lists.rows);
+  num_entries_ += lists.num_entries();
 }
 
 void GraphFile::append_offsets(std::span<const std::int64_t> offsets) {
   offsets = offsets.subspan(1);
-  const auto before = static_cast<std::int64_t>(streams_.num_entries);
+  const auto before = static_cast<std::int64_t>(num_entries_);
   for (std::size_t first = 0; first < offsets.size(); first += kPieceItems) {
     const auto piece = offsets.subspan(first, std::min(kPieceItems, offsets.size() - first));
     offsets_.resize(piece.size());
     std::transform(piece.begin(), piece.end(), offsets_.data(),
                    [&](std::int64_t offset) { return before + offset; });
-    streams_.indptr->append(std::as_bytes(offsets_.span()));
+    find(SectionKind::kIndptr)->append(std::as_bytes(offsets_.span()));
   }
 }
 
@@ -147,7 +140,7 @@ void GraphFile::append_alias(const NeighborLists& lists) {
                   scratch);
     }
   });
-  streams_.alias->append(std::as_bytes(alias_.span()));
+  find(SectionKind::kAlias)->append(std::as_bytes(alias_.span()));
 }
 
 // As int32 where the section is.
@@ -160,37 +153,23 @@ void GraphFile::append_integers(SectionStream& stream, std::span<const std::int6
   stream.append(std::as_bytes(narrow_.span()));
 }
 
-SectionStream GraphFile::section_stream(SectionKind kind) {
-  const auto& sections = writer_->header().sections;
-  const auto is_it = [&](const Section& section) { return section.kind == kind; };
-  const auto place = std::find_if(sections.begin(), sections.end(), is_it) - sections.begin();
-  return {*writer_, static_cast<std::size_t>(place)};
-}
-
-void GraphFile::write_section(SectionKind kind, std::span<const std::byte> data) {
-  SectionStream stream = section_stream(kind);
-  stream.append(data);
-  stream.finish();
-}
-
 // Before the lists, though behind them in the file: two ids that are equal are found here.
 void GraphFile::write_node_ids() {
   if (node_ids_.empty()) return;
-  SectionStream table = section_stream(SectionKind::kNodeIdTable);
+  SectionStream& table = *find(SectionKind::kNodeIdTable);
   build_node_id_table(node_ids_, IdSlots(table.section().rows), table.section().dtype,
-                      layout_.table_memory,
+                      std::min(kTableMemory, options_.memory / 16),
                       [&](std::span<const std::byte> slots) { table.append(slots); });
-  table.finish();
   if (node_ids_.names.empty()) {
-    write_section(SectionKind::kNodeIds, std::as_bytes(node_ids_.numbers));
+    find(SectionKind::kNodeIds)->append(std::as_bytes(node_ids_.numbers));
   } else {
-    write_section(SectionKind::kNodeNameOffsets, std::as_bytes(node_ids_.names.offsets));
-    write_section(SectionKind::kNodeNameBytes, std::as_bytes(node_ids_.names.bytes));
+    find(SectionKind::kNodeNameOffsets)->append(std::as_bytes(node_ids_.names.offsets));
+    find(SectionKind::kNodeNameBytes)->append(std::as_bytes(node_ids_.names.bytes));
   }
 }
 
 std::uint64_t GraphFile::finish() {
-  end_direction();
+  for (SectionStream& stream : streams_) stream.finish();
   writer_->finish();
   return writer_->header().file_bytes;
 }

@@ -15,56 +15,67 @@
 
 namespace graphmount {
 
-/// What a graph file will hold: all that must be known before its first byte.
-struct GraphLayout {
-  std::uint64_t num_nodes = 0;
-  std::uint64_t num_edges = 0;        // entries of the lists of one direction
-  std::uint64_t num_rows = 0;         // of the source
-  std::vector<Direction> directions;  // the first one numbers the edges
+struct GraphOptions {
+  std::optional<std::uint64_t> num_nodes;  // found as the largest id + 1 if not given
+  bool in_lists = true;
+  bool out_lists = true;
   bool undirected = false;
   bool has_weights = false;
   bool has_times = false;
-  bool has_source_rows = false;
-  bool wide_indices = false;
-  std::uint64_t table_memory = kTableMemory;  // for making the table of ids, of each thread
+  Dedup dedup = Dedup::kKeepAll;
+  bool drop_self_loops = false;
+  bool wide_indices = false;  // int64 even where int32 would do
+  bool keep_source_rows = false;
+  std::uint64_t memory = std::uint64_t{2} << 30;  // about what may be used
+  std::uint64_t memory_parts = 1;                 // of so many that the user gave, for messages
+  std::filesystem::path folder = ".";             // for temporary files
+
+  /// The lists that are made first, whose positions are the ids of edges.
+  Direction first_direction() const {
+    return in_lists || undirected ? Direction::kIn : Direction::kOut;
+  }
+  /// Whether outgoing lists follow.
+  bool has_second() const { return in_lists && out_lists && !undirected; }
+};
+
+/// What must be known besides before the first byte of a file is written.
+struct GraphCounts {
+  std::uint64_t nodes = 0;
+  std::uint64_t edges = 0;  // entries of the lists of one direction
+  std::uint64_t rows = 0;   // of the source
 };
 
 class GraphFile {
  public:
-  /// `node_ids` must live as long as the file. Throws SourceError if two of them are equal.
-  GraphFile(const std::filesystem::path& path, const GraphLayout& layout,
-            const ExternalIds& node_ids);
+  /// Options and `node_ids` must live as long as the file. Throws SourceError if two of them are
+  /// equal.
+  GraphFile(const std::filesystem::path& path, const GraphOptions& options,
+            const GraphCounts& counts, const ExternalIds& node_ids);
 
   /// The lists of the next nodes of the direction being written. The `rows` of lists of the second
   /// direction are edge ids. Throws SourceError.
   void append(const NeighborLists& lists);
-  /// The lists that follow are those of the next direction.
-  void next_direction();
+  /// The lists that follow are those of this direction.
+  void begin_lists(Direction direction);
   /// After the last lists: the file appears. Returns its size.
   std::uint64_t finish();
 
  private:
-  struct Streams {
-    std::optional<SectionStream> indptr, indices, weights, alias, times, rows;
-    std::uint64_t num_entries = 0;  // so far
-  };
-
-  void open(const std::filesystem::path& path);
-  void begin_direction();
-  void end_direction();
+  void open(const std::filesystem::path& path, const GraphCounts& counts);
+  /// Where the next bytes of a section of this direction go; nullptr if the file has no such.
+  SectionStream* find(SectionKind kind, Direction direction);
+  SectionStream* find(SectionKind kind) { return find(kind, direction_); }
   void append_offsets(std::span<const std::int64_t> offsets);
   void append_alias(const NeighborLists& lists);
   void append_integers(SectionStream& stream, std::span<const std::int64_t> values);
   void write_node_ids();
-  void write_section(SectionKind kind, std::span<const std::byte> data);
-  SectionStream section_stream(SectionKind kind);
-  SectionStream next_section() { return {*writer_, next_section_++}; }
 
-  GraphLayout layout_;
+  const GraphOptions& options_;
   const ExternalIds& node_ids_;
   std::unique_ptr<FormatWriter> writer_;
-  std::size_t next_section_ = 0, direction_ = 0;
-  Streams streams_;
+  std::vector<SectionStream> streams_;      // of each section of the header
+  Direction direction_ = Direction::kNone;  // of the lists being written,
+  std::uint64_t num_entries_ = 0;           // and how many entries they have so far
   Buffer<std::int64_t> offsets_;
   Buffer<std::uint64_t> alias_;
   Buffer<std::int32_t> narrow_;

@@ -251,22 +251,20 @@ class Builder final : public ListBuilder {
 
   // Dedup leaves room behind the lists of each bucket, whose lengths these are.
   void close_gaps(const std::vector<std::size_t>& lengths) {
-    std::size_t total = 0;
-    const auto move_down = [&](auto& values, std::size_t bucket) {
-      if (values.empty() || begins_[bucket] == total) return;
-      std::copy_n(values.data() + begins_[bucket], lengths[bucket], values.data() + total);
+    const auto close = [&](auto& values) {
+      if (values.empty()) return;
+      std::size_t total = 0;
+      for (std::size_t bucket = 0; bucket < lengths.size(); ++bucket) {
+        if (begins_[bucket] != total)
+          std::copy_n(values.data() + begins_[bucket], lengths[bucket], values.data() + total);
+        total += lengths[bucket];
+      }
+      values.shrink(total);
     };
-    for (std::size_t bucket = 0; bucket < lengths.size(); ++bucket) {
-      move_down(indices_, bucket);
-      move_down(rows_, bucket);
-      move_down(weights_, bucket);
-      move_down(times_, bucket);
-      total += lengths[bucket];
-    }
-    indices_.shrink(total);
-    if (options_.parts.rows) rows_.shrink(total);
-    if (options_.parts.weights) weights_.shrink(total);
-    if (options_.parts.times) times_.shrink(total);
+    close(indices_);
+    close(rows_);
+    close(weights_);
+    close(times_);
   }
 
   void check_sums() const {

@@ -123,9 +123,7 @@ void make_feature_writer(FeatureWriter* self, const nb::bytes& path, const std::
                          std::optional<std::uint64_t> rows, std::uint64_t columns,
                          bool one_dimensional, std::uint64_t order,
                          const std::optional<Column<float>>& scales) {
-  const DTypeTraits* traits = find_dtype(dtype);
-  if (traits == nullptr) throw std::invalid_argument("there is no dtype '" + dtype + "'");
-  FeatureLayout layout{traits->dtype, rows, columns, one_dimensional, order, {}};
+  FeatureLayout layout{to_dtype(dtype), rows, columns, one_dimensional, order, {}};
   if (scales) layout.scales.assign(to_span(*scales).begin(), to_span(*scales).end());
   const std::filesystem::path target = to_path(path);
   const GilRelease release;

@@ -21,7 +21,9 @@ struct Bool {
   std::uint8_t byte;
 };
 
-inline float float16_to_float(std::uint16_t bits) {
+}  // namespace
+
+float float16_value(std::uint16_t bits) {
   constexpr std::uint32_t kRebias = std::uint32_t{127 - 15} << 23;
   constexpr std::uint32_t kInfinity = std::uint32_t{0x7C00} << 13;
   constexpr std::uint32_t kLeastNormal = std::uint32_t{0x0400} << 13;
@@ -34,12 +36,14 @@ inline float float16_to_float(std::uint16_t bits) {
   return std::bit_cast<float>(sign | (magnitude < kLeastNormal ? subnormal : normal));
 }
 
+namespace {
+
 template <class Value>
 Value value_of(Value value) {
   return value;
 }
 inline float value_of(Float16 value) {
-  return float16_to_float(value.bits);
+  return float16_value(value.bits);
 }
 inline float value_of(BFloat16 value) {
   return std::bit_cast<float>(std::uint32_t{value.bits} << 16);
@@ -116,10 +120,6 @@ Convert find_conversion(DType from, DType to) {
 }
 
 }  // namespace
-
-float float16_value(std::uint16_t bits) {
-  return float16_to_float(bits);
-}
 
 RowConversion::RowConversion(DType from, DType to, std::uint64_t columns, const float* scales)
     : columns_(columns), out_bytes_(columns * traits_of(to).item_bytes), scales_(scales) {

@@ -1,8 +1,10 @@
+// A reader that copies rows from the mapping: for files in memory.
 #include "graphmount/table/reading/mapped_rows.hpp"
 
 #include <cstring>
 
 #include "graphmount/system/threads/parallel.hpp"
+#include "graphmount/table/reading/row_reader.hpp"
 
 namespace graphmount {
 namespace {

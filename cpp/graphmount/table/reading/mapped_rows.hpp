@@ -1,13 +1,10 @@
-// A reader that copies rows from the mapping: for files in memory.
+// What copying rows from the mapping takes: how many are worth a thread, and what to fetch ahead.
 #pragma once
 
-#include <memory>
-
-#include "graphmount/table/reading/row_reader.hpp"
+#include <cstddef>
+#include <cstdint>
 
 namespace graphmount {
-
-std::unique_ptr<RowReader> make_mapped_rows(const FeatureMatrix& matrix);
 
 /// Least rows that are worth handing to a thread.
 inline std::size_t least_rows(std::uint64_t row_bytes) {

@@ -1,5 +1,5 @@
-#include "graphmount/table/reading/pread_rows.hpp"
-
+// A reader that has many threads wait for the disk at the same time, each in a pread: for systems
+// that forbid io_uring.
 #include <algorithm>
 #include <atomic>
 
@@ -7,6 +7,7 @@
 #include "graphmount/system/disk/block_file.hpp"
 #include "graphmount/system/memory/buffer.hpp"
 #include "graphmount/system/threads/parallel.hpp"
+#include "graphmount/table/reading/row_reader.hpp"
 
 namespace graphmount {
 namespace {

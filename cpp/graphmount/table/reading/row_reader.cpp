@@ -3,9 +3,6 @@
 #include <cerrno>
 
 #include "graphmount/base/error.hpp"
-#include "graphmount/table/reading/mapped_rows.hpp"
-#include "graphmount/table/reading/pread_rows.hpp"
-#include "graphmount/table/reading/uring_rows.hpp"
 
 namespace graphmount {
 namespace {

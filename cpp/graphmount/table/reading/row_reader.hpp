@@ -96,6 +96,16 @@ inline bool reads_mapping(ReaderKind kind, FileResidency& residency) {
 std::unique_ptr<RowReader> make_row_reader(const FeatureMatrix& matrix, ReaderKind kind,
                                            const ReaderOptions& options = {});
 
+/// The ways: a reader that copies rows from the mapping, for files in memory; one that has many
+/// threads wait for the disk at the same time, each in a pread, past the page cache or through it
+/// (where nothing is said, past it where the file system allows); and one with hundreds of reads in
+/// flight, through one io_uring. Throw IoError where the system does not allow it.
+std::unique_ptr<RowReader> make_mapped_rows(const FeatureMatrix& matrix);
+std::unique_ptr<RowReader> make_pread_rows(const FeatureMatrix& matrix,
+                                           const ReaderOptions& options);
+std::unique_ptr<RowReader> make_uring_rows(const FeatureMatrix& matrix, bool direct,
+                                           const ReaderOptions& options);
+
 /// What auto reads with when not all of the file is in memory: uring, or pread where that is not to
 /// be had or reads are to go through the page cache, or mapped if neither is to be had.
 std::unique_ptr<RowReader> make_disk_reader(const FeatureMatrix& matrix,

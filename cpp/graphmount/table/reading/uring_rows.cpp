@@ -1,8 +1,8 @@
-#include "graphmount/table/reading/uring_rows.hpp"
-
+// A reader with hundreds of reads in flight, through one io_uring: for files that are on disk.
 #include <cerrno>
 
 #include "graphmount/base/error.hpp"
+#include "graphmount/table/reading/row_reader.hpp"
 
 #ifdef __linux__
 #include <algorithm>

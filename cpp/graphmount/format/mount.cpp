@@ -7,9 +7,6 @@
 
 namespace graphmount {
 
-Mount::Mount(const std::filesystem::path& path, FileKind kind)
-    : Mount(MappedFile::open(path), kind) {}
-
 Mount::Mount(std::shared_ptr<MappedFile> file, FileKind kind)
     : file_(std::move(file)), header_(read_header(*file_, kind)) {}
 

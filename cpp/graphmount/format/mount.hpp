@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <optional>
 
@@ -15,7 +14,6 @@ namespace graphmount {
 
 class Mount {
  public:
-  Mount(const std::filesystem::path& path, FileKind kind);
   Mount(std::shared_ptr<MappedFile> file, FileKind kind);
 
   const MappedFile& file() const { return *file_; }

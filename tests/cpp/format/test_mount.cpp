@@ -27,15 +27,15 @@ class MountedFile {
 
 TEST(reads_the_header_and_finds_the_data) {
   const MountedFile file;
-  const Mount mount(file.folder / "file.gd", FileKind::kFeatures);
+  const Mount mount(MappedFile::open(file.folder / "file.gd"), FileKind::kFeatures);
   CHECK_EQUAL(mount.header().num_rows, 3U);
   CHECK_EQUAL(mount.data<char>(*mount.header().find(SectionKind::kMatrix))[2], 'c');
-  CHECK_THROWS(Mount(file.folder / "file.gd", FileKind::kGraph), FormatError);
+  CHECK_THROWS(Mount(MappedFile::open(file.folder / "file.gd"), FileKind::kGraph), FormatError);
 }
 
 TEST(views_share_a_mapping_while_one_is_alive) {
   const MountedFile file;
-  const Mount mount(file.folder / "file.gd", FileKind::kFeatures);
+  const Mount mount(MappedFile::open(file.folder / "file.gd"), FileKind::kFeatures);
   auto first = mount.map_for_view(MapMode::kPrivate);
   auto second = mount.map_for_view(MapMode::kPrivate);
   CHECK(first == second);
@@ -53,7 +53,7 @@ TEST(a_view_outlives_the_mount) {
   std::shared_ptr<const MappedFile> view;
   std::uint64_t at = 0;
   {
-    const Mount mount(file.folder / "file.gd", FileKind::kFeatures);
+    const Mount mount(MappedFile::open(file.folder / "file.gd"), FileKind::kFeatures);
     view = mount.map_for_view(MapMode::kShared);
     at = mount.header().find(SectionKind::kMatrix)->offset;
   }
@@ -62,7 +62,7 @@ TEST(a_view_outlives_the_mount) {
 
 TEST(takes_every_advice) {
   const MountedFile file;
-  const Mount mount(file.folder / "file.gd", FileKind::kFeatures);
+  const Mount mount(MappedFile::open(file.folder / "file.gd"), FileKind::kFeatures);
   const auto view = mount.map_for_view(MapMode::kShared);
   for (const Advice advice : {Advice::kRandom, Advice::kSequential, Advice::kWillNeed,
                               Advice::kPopulate, Advice::kNormal})
@@ -72,7 +72,7 @@ TEST(takes_every_advice) {
 
 TEST(populating_a_truncated_file_is_an_error) {
   const MountedFile file;
-  const Mount mount(file.folder / "file.gd", FileKind::kFeatures);
+  const Mount mount(MappedFile::open(file.folder / "file.gd"), FileKind::kFeatures);
   const auto view = mount.map_for_view(MapMode::kShared);
   std::filesystem::resize_file(file.folder / "file.gd", 4096);
   CHECK_THROWS(mount.advise(Advice::kPopulate), FileChangedError);
@@ -80,7 +80,7 @@ TEST(populating_a_truncated_file_is_an_error) {
 
 TEST(gives_views_to_many_threads) {
   const MountedFile file;
-  const Mount mount(file.folder / "file.gd", FileKind::kFeatures);
+  const Mount mount(MappedFile::open(file.folder / "file.gd"), FileKind::kFeatures);
   std::vector<std::thread> threads;
   std::atomic<int> wrong = 0;
   const std::uint64_t at = mount.header().find(SectionKind::kMatrix)->offset;

@@ -13,13 +13,17 @@ RegularFile open_regular(const std::filesystem::path& path, const std::string& p
   if (system_call::stat(path.c_str(), status) != 0)
     throw IoError(path.string(), "cannot open", errno);
   require_regular(status.st_mode, path, purpose);
-  RegularFile file{FileDescriptor::open(path, O_RDONLY | O_NONBLOCK)};
-  if (!file.descriptor) throw IoError(path.string(), "cannot open", errno);
-  if (system_call::fstat(file.descriptor.number(), status) != 0)
+  return take_regular(FileDescriptor::open(path, O_RDONLY | O_NONBLOCK), path, purpose);
+}
+
+RegularFile take_regular(FileDescriptor descriptor, const std::filesystem::path& path,
+                         const std::string& purpose) {
+  if (!descriptor) throw IoError(path.string(), "cannot open", errno);
+  struct stat status{};
+  if (system_call::fstat(descriptor.number(), status) != 0)
     throw IoError(path.string(), "cannot stat", errno);
   require_regular(status.st_mode, path, purpose);
-  file.size = static_cast<std::uint64_t>(status.st_size);
-  return file;
+  return {std::move(descriptor), static_cast<std::uint64_t>(status.st_size)};
 }
 
 void require_regular(mode_t mode, const std::filesystem::path& path, const std::string& purpose) {

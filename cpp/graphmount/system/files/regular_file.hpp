@@ -20,6 +20,10 @@ struct RegularFile {
 /// Opens it. `purpose` is a verb for messages: "cannot map …".
 RegularFile open_regular(const std::filesystem::path& path, const std::string& purpose);
 
+/// The same for one that was opened as `path`; none, and errno, is refused too.
+RegularFile take_regular(FileDescriptor descriptor, const std::filesystem::path& path,
+                         const std::string& purpose);
+
 /// Throws IoError unless this is the mode of a regular file.
 void require_regular(mode_t mode, const std::filesystem::path& path, const std::string& purpose);
 

@@ -28,33 +28,21 @@ constexpr const char* kLostPage =
 
 }  // namespace
 
-struct MappedFile::OpenFile {
+struct MappedFile::OpenFile : RegularFile {
+  OpenFile(RegularFile file, const std::filesystem::path& opened_as)
+      : RegularFile(std::move(file)), path(opened_as.string()) {}
+
   std::string path;
-  FileDescriptor descriptor;
-  std::uint64_t size = 0;
 };
 
 std::shared_ptr<MappedFile> MappedFile::open(const std::filesystem::path& path) {
-  auto file = std::make_shared<OpenFile>();
-  file->path = path.string();
-  file->descriptor = open_regular(path, "map").descriptor;
-  return map_opened(std::move(file));
+  auto file = std::make_shared<OpenFile>(open_regular(path, "map"), path);
+  return std::shared_ptr<MappedFile>(new MappedFile(std::move(file), MapMode::kGuarded));
 }
 
 std::shared_ptr<MappedFile> MappedFile::open(int descriptor, const std::filesystem::path& path) {
-  auto file = std::make_shared<OpenFile>();
-  file->path = path.string();
-  file->descriptor = FileDescriptor(system_call::duplicate(descriptor));
-  if (!file->descriptor) throw IoError(file->path, "cannot open", errno);
-  return map_opened(std::move(file));
-}
-
-std::shared_ptr<MappedFile> MappedFile::map_opened(std::shared_ptr<OpenFile> file) {
-  struct stat status{};
-  if (system_call::fstat(file->descriptor.number(), status) != 0)
-    throw IoError(file->path, "cannot stat", errno);
-  require_regular(status.st_mode, file->path, "map");
-  file->size = static_cast<std::uint64_t>(status.st_size);
+  FileDescriptor own(system_call::duplicate(descriptor));
+  auto file = std::make_shared<OpenFile>(take_regular(std::move(own), path, "map"), path);
   return std::shared_ptr<MappedFile>(new MappedFile(std::move(file), MapMode::kGuarded));
 }
 
@@ -183,10 +171,8 @@ std::optional<std::uint64_t> cached_pages(int descriptor, std::uint64_t offset,
 
 // An estimate: tries to read some pages, chosen at random, without waiting for the disk. A page
 // that is not there gets read all the same a little later, hence only some, chosen anew each time.
-std::optional<std::uint64_t> estimate_pages(int descriptor, std::uint64_t first,
+std::optional<std::uint64_t> estimate_pages(const FileDescriptor& own, std::uint64_t first,
                                             std::uint64_t count) {
-  const std::string link = "/proc/self/fd/" + std::to_string(descriptor);
-  const auto own = FileDescriptor::open(link, O_RDONLY);
   if (!own) return std::nullopt;
   system_call::advise_file(own.number(), 0, 0, POSIX_FADV_RANDOM);  // no more than the page itself
   const auto page_bytes = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
@@ -227,7 +213,7 @@ std::optional<std::uint64_t> MappedFile::resident_bytes(std::uint64_t offset,
   // Not mincore: it says "resident" of every page to those who do not own the file.
   std::optional<std::uint64_t> pages = cached_pages(file_->descriptor.number(), begin, end - begin);
   if (!pages)
-    pages = estimate_pages(file_->descriptor.number(), begin / page_bytes,
+    pages = estimate_pages(open_again(O_RDONLY), begin / page_bytes,
                            (end - begin + page_bytes - 1) / page_bytes);
 #else
   const std::optional<std::uint64_t> pages = core_pages(data_ + begin, end - begin, page_bytes);

@@ -93,7 +93,6 @@ class MappedFile {
 
  private:
   struct OpenFile;
-  static std::shared_ptr<MappedFile> map_opened(std::shared_ptr<OpenFile> file);
   MappedFile(std::shared_ptr<const OpenFile> file, MapMode mode);
   void before_read() const;
 

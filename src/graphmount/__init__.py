@@ -35,6 +35,7 @@ from graphmount._loading.stats import LoaderStats, TableStats
 from graphmount._mount.features import FeatureStore
 from graphmount._mount.graph import Graph
 from graphmount._mount.memory_report import FileMemory, MemoryReport, memory
+from graphmount._mount.node_ids import NodeIds, NodeRows
 from graphmount._mount.order import check_order
 from graphmount._mount.results import (
     DegreeSummary,
@@ -67,6 +68,8 @@ __all__ = [
     "NeighborLists",
     "NeighborLoader",
     "NeighborSample",
+    "NodeIds",
+    "NodeRows",
     "Problem",
     "Section",
     "SkipGramPairs",

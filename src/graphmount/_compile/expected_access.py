@@ -9,7 +9,7 @@ import numpy as np
 
 from graphmount._mount.graph import Graph
 from graphmount._mount.mapped_reads import read_degrees, read_list_section
-from graphmount._support.arguments import as_count, as_ids
+from graphmount._support.arguments import as_count
 from graphmount.errors import IdError
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def expected_access(
         array([1.  , 0.67, 0.67, 0.67])
     """
     opened = graph if isinstance(graph, Graph) else Graph(graph)
-    starts = np.unique(as_ids(seeds, "seeds"))
+    starts = np.unique(opened._as_nodes(seeds, "seeds"))  # noqa: SLF001
     if len(starts) and not 0 <= starts[0] <= starts[-1] < opened.num_nodes:
         wrong = starts[0] if starts[0] < 0 else starts[-1]
         raise IdError(f"seed {wrong} does not exist: there are {opened.num_nodes} nodes")

@@ -9,7 +9,8 @@ import numpy as np
 
 from graphmount._dataset.opening import changed, check_split_ids, open_files
 from graphmount._mount.mapped_reads import read_rows
-from graphmount._support.arguments import as_ids, as_native
+from graphmount._mount.node_ids import mark_ids, mark_rows, order_of, require_marked
+from graphmount._support.arguments import as_ids
 from graphmount._support.threads.shared_property import shared_property
 from graphmount.errors import FormatError, IdError
 
@@ -30,7 +31,9 @@ class Dataset:
     """A mounted folder of `compile_dataset`.
 
     Graph, tables, labels and splits all number the nodes in the same way: a dataset has one id
-    space, its own. The ids of the source cross only by `to_internal` and `to_external`.
+    space, its own. The ids of the source cross only by `to_internal` and `to_external`, and by
+    `ids="external"` of loaders. Unless the order is that of the source, what a dataset gives knows
+    whose ids it holds (`NodeIds`), and plain integers are refused: they may be ids of the source.
 
     All files are mounted when the dataset is opened, as one version of it: who replaces the folder
     later does not change what is open. A dataset pickles as its path, and as what tells its files
@@ -65,7 +68,7 @@ class Dataset:
         >>> ds.to_external([0])  # node 3 of the source is what sampling will meet most often
         array([3])
         >>> ds.features["x"].numpy()[0], ds.labels[0], ds.splits["train"]
-        (array([6., 7.], dtype=float32), np.int64(1), array([2, 0]))
+        (array([6., 7.], dtype=float32), np.int64(1), NodeIds([2, 0]))
     """
 
     def __init__(self, path: str | os.PathLike[str], *, advice: Advice = "auto") -> None:
@@ -105,13 +108,15 @@ class Dataset:
     def labels(self) -> NDArray[Any] | None:
         """The labels of the nodes, as a read-only view of their file; None if there are none.
 
-        A vector, if there is one label for each node, however the source has them.
+        A vector, if there is one label for each node, however the source has them. Of a reordered
+        dataset they are `NodeRows`, which take no plain integers for an index.
         """
         store = self._label_store()
         if store is None:
             return None
-        labels = as_native(store.numpy())
-        return labels.reshape(-1) if labels.ndim == 2 and labels.shape[1] == 1 else labels
+        labels = np.asarray(store.numpy())
+        is_column = labels.ndim == 2 and labels.shape[1] == 1
+        return mark_rows(labels.reshape(-1) if is_column else labels, self.graph.order)
 
     def _label_store(self) -> FeatureStore | None:
         file = self.description["labels"]
@@ -119,14 +124,16 @@ class Dataset:
 
     @shared_property
     def splits(self) -> Mapping[str, NDArray[np.int64]]:
-        """Ids of nodes by the name of the split, as read-only views of their files.
+        """Internal ids of nodes by the name of the split, as read-only views of their files.
 
         They are read when this is first asked for: all of them are nodes.
         """
         stores = self._tables("splits")
         for name, store in stores.items():
             check_split_ids(store, name, self.num_nodes)
-        return MappingProxyType({name: as_native(store.numpy()) for name, store in stores.items()})
+        return MappingProxyType(
+            {name: mark_ids(store.numpy(), self.graph.order) for name, store in stores.items()}
+        )
 
     def _read_split(self, name: str) -> NDArray[np.int64]:
         """A copy of the ids of a split, all of which are nodes."""
@@ -186,6 +193,29 @@ class Dataset:
         if self.graph.node_id_type is not None:
             return self.graph.to_internal(keys)
         return self._same(keys, "keys")
+
+    def as_internal(self, ids: ArrayLike) -> NDArray[np.int64]:
+        """These ids, marked as nodes of this dataset: for ids that were computed or stored.
+
+        Args:
+            ids: Internal ids, in an array of integers.
+
+        Returns:
+            `NodeIds`, or a plain array if the dataset is in the order of its source.
+
+        Raises:
+            IdError: A node does not exist; or the ids are marked as those of another dataset.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> _ = gm.compile_dataset("pairs", edges=([0, 1, 2], [3, 3, 3]))
+            >>> ds = gm.Dataset("pairs")
+            >>> ds.graph.degree(ds.as_internal([0, 1]))
+            array([3, 0])
+        """
+        if order_of(ids) != 0:
+            require_marked(ids, "ids", self.graph.order)
+        return mark_ids(self._same(ids, "ids"), self.graph.order)
 
     def to_pyg(
         self, *, attributes: Iterable[str] | None = None, dtype: torch.dtype | None = None

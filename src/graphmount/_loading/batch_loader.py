@@ -28,6 +28,7 @@ from graphmount._loading.row_feeds import RowFeed, as_dtypes, make_feeds
 from graphmount._loading.state import OrderFacts, Place
 from graphmount._loading.stats import LoaderStats, loader_stats
 from graphmount._mount.memory_report import memory as memory_report
+from graphmount._mount.node_ids import mark_ids
 from graphmount._support.arguments import as_count, as_native, require_choice
 from graphmount._support.seeds import Seed, as_key
 from graphmount._support.sizes import format_bytes, parse_bytes
@@ -306,6 +307,7 @@ class BatchLoader(ABC):
         seeds = sample.nodes[: sample.num_seeds]
         return {
             **vars(sample),
+            "nodes": mark_ids(sample.nodes, self._data.graph._own_order),  # noqa: SLF001
             "features": rows["nodes"],
             "edge_features": rows["edges"],
             "labels": self._data.labels_of(seeds),

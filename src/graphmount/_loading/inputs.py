@@ -14,9 +14,8 @@ from graphmount._loading.hot_rows import TRIAL_BATCHES
 from graphmount._mount.features import FeatureStore
 from graphmount._mount.graph import Graph
 from graphmount._mount.order import check_order
-from graphmount._support.arguments import as_count, as_ids, as_list, as_plain
+from graphmount._support.arguments import as_count, as_ids, as_list
 from graphmount._support.shown import shown
-from graphmount.errors import IdError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -60,7 +59,7 @@ class LoaderData:
         """The labels of these nodes, in memory; None if there are none."""
         if self.labels is None:
             return None
-        rows = self.labels.gather(nodes)
+        rows = self.labels._gather(nodes)  # noqa: SLF001  (internal ids)
         return rows.reshape(-1) if rows.ndim == 2 and rows.shape[1] == 1 else rows
 
 
@@ -155,37 +154,6 @@ def _chosen(
                 f"{argument}: there is no table {shown(name)}; there are {sorted(tables)}"
             )
     return {name: tables[name] for name in chosen}
-
-
-def as_input_nodes(nodes: ArrayLike | str | None, data: LoaderData) -> NDArray[np.int64]:
-    """Seeds as users give them: all nodes, a split of the dataset, ids, or a mask."""
-    num_nodes = data.graph.num_nodes
-    if nodes is None:
-        return np.arange(num_nodes)
-    if isinstance(nodes, str):
-        splits = {} if data.dataset is None else data.dataset.description["splits"]
-        if data.dataset is None or nodes not in splits:
-            raise ValueError(f"input_nodes={nodes!r}: there are the splits {sorted(splits)}")
-        return data.dataset._read_split(nodes)  # noqa: SLF001
-    array = as_plain(nodes, "input_nodes")
-    if array.dtype == np.bool_:
-        if array.shape != (num_nodes,):
-            raise ValueError(
-                f"input_nodes is a mask of shape {array.shape} for {num_nodes} nodes; give one "
-                "bool for each node"
-            )
-        return np.flatnonzero(array)
-    ids = as_ids(nodes, "input_nodes")
-    require_nodes(ids, num_nodes, "input_nodes[{}]")
-    return ids
-
-
-def require_nodes(ids: NDArray[np.int64], num_nodes: int, argument: str) -> None:
-    """Raises if a node does not exist; `argument` has braces for the place of the first of them."""
-    wrong = (ids < 0) | (ids >= num_nodes)
-    if wrong.any():
-        place = int(np.argmax(wrong))
-        raise IdError(f"{argument.format(place)} is {ids[place]} in a graph of {num_nodes} nodes")
 
 
 def as_times(

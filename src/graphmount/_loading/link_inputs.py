@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from graphmount._loading.inputs import require_nodes
+from graphmount._loading.input_nodes import require_reading, to_internal
 from graphmount._mount.mapped_reads import read_list_section
-from graphmount._support.arguments import as_ids, as_plain
+from graphmount._support.arguments import as_plain
 from graphmount._support.sizes import format_bytes
 from graphmount.errors import BudgetError
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from graphmount._loading.inputs import LoaderData
     from graphmount._mount.graph import Graph
+    from graphmount._mount.node_ids import IdReading
 
 
 _LINK_BYTES = 16
@@ -29,6 +30,7 @@ def as_links(
     data: LoaderData,
     *,
     memory: int,
+    ids: IdReading | None = None,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Sources and destinations, as users give them: all edges, a pair of columns, or (2, links).
 
@@ -36,10 +38,11 @@ def as_links(
 
     Raises:
         BudgetError: All edges take more than `memory`.
-        IdError: A node does not exist.
+        IdError: A node does not exist, or it is not known whose ids these are.
         TypeError: They are no integers.
         ValueError: They have another shape.
     """
+    require_reading(ids)
     if isinstance(links, tuple) and len(links) == 2 and links[0] is None:
         links = links[1]
     if links is None:
@@ -55,9 +58,9 @@ def as_links(
         )
     ends = []
     for number, name in enumerate(("sources", "destinations")):
-        ids = as_ids(pair[number], f"edge_label_index[{number}] ({name})")
-        require_nodes(ids, data.graph.num_nodes, f"edge_label_index[{number}, {{}}]")
-        ends.append(ids)
+        what = f"edge_label_index[{number}] ({name})"
+        place = f"edge_label_index[{number}, {{}}]"
+        ends.append(to_internal(pair[number], what, data.graph, ids, place=place))
     if len(ends[0]) != len(ends[1]):
         raise ValueError(
             f"edge_label_index has {len(ends[0])} sources for {len(ends[1])} destinations"

@@ -6,6 +6,7 @@ them. They are a function of the seed, the epoch and the number of the batch, as
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 from graphmount import _core
 from graphmount._loading.batch import LinkBatch
 from graphmount._loading.batch_loader import BatchLoader
+from graphmount._loading.input_nodes import values_by_node
 from graphmount._loading.inputs import as_times, open_data
 from graphmount._loading.link_inputs import as_edge_label, as_links
 from graphmount._loading.link_negatives import LinkNegatives, as_negatives, negative_facts, to_core
@@ -28,9 +30,11 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
     from graphmount._dataset.dataset import Dataset
+    from graphmount._loading.inputs import LoaderData
     from graphmount._loading.row_feeds import RowFeed
     from graphmount._mount.features import FeatureStore, Reader
     from graphmount._mount.graph import Graph
+    from graphmount._mount.node_ids import IdReading
     from graphmount._mount.sampling_rule import SubgraphType, TemporalStrategy
     from graphmount._support.direction import Direction
     from graphmount._support.seeds import Seed
@@ -49,6 +53,8 @@ class LinkNeighborLoader(BatchLoader):
         edge_label_index: The links: sources and destinations, (2, links). They need not be edges of
             the graph. All edges if None, in the order of edge ids; these take 16 bytes each, for
             which there must be room in `memory`.
+        ids: Whose ids the ends of the links are, and in whose order `src_weight` and `dst_weight`
+            of negatives come: "internal" or "external", as for `NeighborLoader`.
         edge_label: A label for each link. With binary negatives, labels that begin with 0 go up by
             one: 0 is for negatives.
         edge_label_time: The time of each link. Both of its ends, and those of its negatives, then
@@ -78,7 +84,7 @@ class LinkNeighborLoader(BatchLoader):
 
     Raises:
         BudgetError: All edges are the links, and they take more than `memory`, and 64 MiB.
-        IdError: A node does not exist.
+        IdError: A node does not exist, or it is not known whose ids these are.
         MissingDataError: Strict triplets, and negatives by degree, need directions that the file
             was compiled without: see `Graph.sample_negatives`.
         ValueError: Options that do not go together.
@@ -101,6 +107,7 @@ class LinkNeighborLoader(BatchLoader):
         num_neighbors: Sequence[int],
         *,
         edge_label_index: ArrayLike | tuple[ArrayLike, ArrayLike] | None = None,
+        ids: IdReading | None = None,
         edge_label: ArrayLike | None = None,
         edge_label_time: ArrayLike | None = None,
         neg_sampling: LinkNegatives | str | Sequence[Any] | Mapping[str, Any] | None = None,
@@ -127,10 +134,10 @@ class LinkNeighborLoader(BatchLoader):
     ) -> None:
         opened = open_data(data, features, edge_features)
         sources, destinations = as_links(
-            edge_label_index, opened, memory=parse_bytes(memory, "memory")
+            edge_label_index, opened, memory=parse_bytes(memory, "memory"), ids=ids
         )
         self._times = as_times(edge_label_time, "edge_label_time", len(sources), "links")
-        self._negatives = as_negatives(neg_sampling, neg_sampling_ratio)
+        self._negatives = _of_internal(as_negatives(neg_sampling, neg_sampling_ratio), opened, ids)
         self._core_negatives = to_core(self._negatives)
         self._labels = _shifted(as_edge_label(edge_label, len(sources)), self._negatives)
         self._links = _core.Links(
@@ -246,6 +253,20 @@ class LinkNeighborLoader(BatchLoader):
             return None
         negatives = np.zeros((num_pairs - len(places), *labels.shape[1:]), labels.dtype)
         return np.concatenate([labels, negatives])
+
+
+def _of_internal(
+    negatives: LinkNegatives | None, data: LoaderData, ids: IdReading | None
+) -> LinkNegatives | None:
+    """Negatives whose weights, if they have any, are in the order of internal ids."""
+    if negatives is None:
+        return None
+    graph = data.graph
+    return replace(
+        negatives,
+        src_weight=values_by_node(negatives.src_weight, "src_weight", graph, ids),
+        dst_weight=values_by_node(negatives.dst_weight, "dst_weight", graph, ids),
+    )
 
 
 def _shifted(labels: NDArray[Any] | None, negatives: LinkNegatives | None) -> NDArray[Any] | None:

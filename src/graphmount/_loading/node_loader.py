@@ -9,7 +9,8 @@ import numpy as np
 from graphmount import _core
 from graphmount._loading.batch import Batch
 from graphmount._loading.batch_loader import BatchLoader
-from graphmount._loading.inputs import as_input_nodes, as_times, open_data
+from graphmount._loading.input_nodes import as_input_nodes
+from graphmount._loading.inputs import as_times, open_data
 from graphmount._loading.state import checksum_of
 from graphmount._mount.sampling_rule import SamplingRule
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from graphmount._dataset.dataset import Dataset
     from graphmount._mount.features import FeatureStore, Reader
     from graphmount._mount.graph import Graph
+    from graphmount._mount.node_ids import IdReading
     from graphmount._mount.sampling_rule import SubgraphType, TemporalStrategy
     from graphmount._support.direction import Direction
     from graphmount._support.seeds import Seed
@@ -40,6 +42,10 @@ class NeighborLoader(BatchLoader):
         data: A `Dataset`; or a `Graph` alone, or with a `FeatureStore` or a dict of them.
         num_neighbors: How many neighbors to draw in each hop; -1 for all.
         input_nodes: The seeds: ids, a mask, or the name of a split. All nodes if None.
+        ids: Whose ids the seeds are: "internal" for those of the dataset, "external" for those of
+            its source, such as masks and splits that came with the data. A dataset in the order of
+            its source has one kind, so None will do; so it does for names of splits, and for ids
+            that a dataset has given (`NodeIds`).
         batch_size: Seeds of a batch.
         shuffle: Order the seeds anew in each epoch.
         drop_last: Leave out the last batch if it is smaller.
@@ -86,6 +92,7 @@ class NeighborLoader(BatchLoader):
         num_neighbors: Sequence[int],
         *,
         input_nodes: ArrayLike | str | None = None,
+        ids: IdReading | None = None,
         batch_size: int = 1,
         shuffle: bool = False,
         drop_last: bool = False,
@@ -108,7 +115,7 @@ class NeighborLoader(BatchLoader):
         world_size: int | None = None,
     ) -> None:
         opened = open_data(data, features, edge_features)
-        self._inputs = as_input_nodes(input_nodes, opened)
+        self._inputs = as_input_nodes(input_nodes, opened, ids)
         self._times = as_times(input_time, "input_time", len(self._inputs), "input nodes")
         super().__init__(
             opened,

@@ -8,7 +8,8 @@ import numpy as np
 
 from graphmount import _core
 from graphmount._mount.handle import Advice, Handle
-from graphmount._support.arguments import as_ids, as_native, require_choice
+from graphmount._mount.node_ids import mark_rows
+from graphmount._support.arguments import as_native, require_choice
 from graphmount._support.conversion import dtype_name
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ class FeatureStore(Handle[_core.FeatureMatrix]):
             >>> gm.FeatureStore("x.gd").numpy().flags.writeable
             False
         """
-        return as_native(self._open().shared_view())
+        return mark_rows(as_native(self._open().shared_view()), self._own_order)
 
     def __array__(
         self,
@@ -196,8 +197,18 @@ class FeatureStore(Handle[_core.FeatureMatrix]):
                    [1., 2.],
                    [3., 4.]], dtype=float32)
         """
+        return self._gather(self._as_nodes(ids, "ids"), out, dtype=dtype, reader=reader)
+
+    def _gather(
+        self,
+        rows: NDArray[np.int64],
+        out: NDArray[Any] | None = None,
+        *,
+        dtype: DTypeLike | Literal["bfloat16"] | None = None,
+        reader: Reader = "auto",
+    ) -> NDArray[Any]:
+        """As `gather`, for rows that are known to be internal ids."""
         core = self._open()
-        rows = as_ids(ids, "ids")
         require_choice("reader", reader, _READERS)
         name = _gather_dtype(core.dtype, dtype, out)
         result = _gather_output(out, (len(rows), *self.shape[1:]), name, rows)
@@ -235,7 +246,7 @@ class FeatureStore(Handle[_core.FeatureMatrix]):
             >>> gm.FeatureStore("x.gd").prefetch([0, 1])
             4096
         """
-        return self._open().prefetch(as_ids(ids, "ids"))
+        return self._open().prefetch(self._as_nodes(ids, "ids"))
 
 
 def _gather_dtype(stored: str, dtype: object, out: NDArray[Any] | None) -> str:

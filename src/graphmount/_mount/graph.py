@@ -206,7 +206,7 @@ class Graph(NeighborSampling, RandomWalks, NegativeSampling):
         require_direction(direction)
         if ids is None:
             return as_native(core.all_degrees(direction))
-        return as_native(core.degrees(as_ids(ids, "ids"), direction))
+        return as_native(core.degrees(self._as_nodes(ids, "ids"), direction))
 
     def neighbors(
         self,
@@ -236,7 +236,7 @@ class Graph(NeighborSampling, RandomWalks, NegativeSampling):
         begin, end = core.neighbor_range(as_id(id, "id"), direction)
         indices = self._section("indices", direction)
         assert indices is not None  # noqa: S101  (checked by the core)
-        return indices[begin:end]
+        return self._mark(indices[begin:end])
 
     def prefetch(self, ids: ArrayLike, *, direction: Direction = "in") -> int:
         """Asks the system to read the lists of these nodes, and returns without waiting for them.
@@ -262,7 +262,7 @@ class Graph(NeighborSampling, RandomWalks, NegativeSampling):
         """
         core = self._open()
         require_direction(direction)
-        return core.prefetch(as_ids(ids, "ids"), direction)
+        return core.prefetch(self._as_nodes(ids, "ids"), direction)
 
     def degree_summary(self, *, direction: Direction = "in") -> DegreeSummary:
         """How the degrees are distributed, in one pass over the offsets.
@@ -341,7 +341,7 @@ class Graph(NeighborSampling, RandomWalks, NegativeSampling):
         core = self._open()
         external = _core.NodeIds(core)
         if self.node_id_type is not str:
-            return as_native(external.to_internal(as_ids(keys, "keys")))
+            return self._mark(external.to_internal(as_ids(keys, "keys")))
         names = np.asarray(as_plain(keys, "keys") if isinstance(keys, np.ndarray) else keys, object)
         if names.ndim != 1:
             raise ValueError(f"keys must be one-dimensional, not of shape {names.shape}")
@@ -350,7 +350,7 @@ class Graph(NeighborSampling, RandomWalks, NegativeSampling):
         except (TypeError, UnicodeEncodeError):
             _refuse_names(names)
             raise
-        return as_native(external.to_internal(columns))
+        return self._mark(external.to_internal(columns))
 
 
 def _refuse_names(names: NDArray[Any]) -> None:

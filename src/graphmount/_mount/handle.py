@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeVar, get_args
 
 from graphmount import _core
 from graphmount._mount.memory_report import MemoryReport, memory, usable_bytes
+from graphmount._mount.node_ids import is_several, mark_ids, order_of, require_marked
 from graphmount._mount.results import Section
-from graphmount._support.arguments import require_choice
+from graphmount._support.arguments import as_ids, as_native, require_choice
 from graphmount._support.files.opened_folder import OpenedFolder
 from graphmount._support.progress import ProgressOption, reporting
 from graphmount._support.threads.process_lock import ProcessLock
@@ -17,6 +18,9 @@ from graphmount.errors import ClosedError, DatasetChangedError
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import TracebackType
+
+    import numpy as np
+    from numpy.typing import NDArray
 
 #: How a mapping will be used; see `Handle.advise`.
 Advice = Literal["auto", "normal", "random", "sequential", "willneed", "populate"]
@@ -132,6 +136,30 @@ class Handle(Generic[CoreT]):
         Files go together only if theirs are equal: see `check_order`.
         """
         return self._open().order
+
+    @property
+    def _own_order(self) -> int:
+        """The order that ids of nodes must be marked with to be taken, or 0 if any will do.
+
+        It is that of a dataset which has its nodes in another order than its source. Files that are
+        opened alone take any.
+        """
+        return 0 if self._inside is None else self._open().order
+
+    def _as_nodes(self, ids: Any, name: str) -> NDArray[np.int64]:  # noqa: ANN401
+        """Nodes that a user gives, which must be known to be internal ids; the core checks them.
+
+        Raises:
+            IdError: They may be ids of the source, or are of another dataset.
+        """
+        order = self._open().order
+        if is_several(ids) and (self._own_order != 0 or (order != 0 and order_of(ids) != 0)):
+            require_marked(ids, name, order)
+        return as_ids(ids, name)
+
+    def _mark(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Nodes that the core gives, as users get them: those of a reordered dataset know so."""
+        return mark_ids(as_native(ids), self._own_order)
 
     @property
     def sections(self) -> tuple[Section, ...]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from graphmount import _core
 from graphmount._mount.handle import Handle
-from graphmount._support.arguments import as_count, as_id, as_ids, as_native, require_choice
+from graphmount._support.arguments import as_count, as_id, require_choice
 from graphmount._support.seeds import Seed, as_key
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class NegativeSampling(Handle[_core.Graph]):
         """
         core = self._open()
         found = _core.find_edges(
-            core, as_ids(sources, "sources"), as_ids(destinations, "destinations")
+            core, self._as_nodes(sources, "sources"), self._as_nodes(destinations, "destinations")
         )
         return found.view(np.bool_)
 
@@ -105,10 +105,10 @@ class NegativeSampling(Handle[_core.Graph]):
                    [3, 3, 3]])
         """
         core = self._open()
-        kept = as_ids(kept, "kept")
+        kept = self._as_nodes(kept, "kept")
         num = as_count(num, "num")
         require_choice("corrupt", corrupt, ("destination", "source"))
-        return as_native(
+        return self._mark(
             _core.sample_negatives(
                 core,
                 kept,
@@ -161,7 +161,7 @@ class NegativeSampling(Handle[_core.Graph]):
             np.False_
         """
         core = self._open()
-        return as_native(
+        return self._mark(
             _core.sample_negative_pairs(
                 core,
                 as_count(num, "num"),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace as changed
 from typing import TYPE_CHECKING, Literal
 
 from graphmount import _core
 from graphmount._mount.handle import Handle
 from graphmount._mount.sampling_rule import SamplingRule
-from graphmount._support.arguments import as_count, as_ids, as_native, require_choice
+from graphmount._support.arguments import as_count, as_ids, require_choice
 from graphmount._support.direction import require_direction
 from graphmount._support.seeds import as_key
 
@@ -76,10 +77,10 @@ class NeighborSampling(Handle[_core.Graph]):
         require_choice("pad", pad, ("repeat", -1))
         require_choice("replace", replace, (False, True))
         require_choice("weighted", weighted, (False, True))
-        return as_native(
+        return self._mark(
             _core.random_fanout(
                 core,
-                as_ids(nodes, "nodes"),
+                self._as_nodes(nodes, "nodes"),
                 as_count(k, "k"),
                 replace,
                 weighted,
@@ -156,4 +157,5 @@ class NeighborSampling(Handle[_core.Graph]):
         if temporal_strategy == "last" and time is None:
             raise ValueError("temporal_strategy='last' needs time=, the time of each seed")
         times = as_ids([] if time is None else time, "time")
-        return rule.sample(core, as_ids(seeds, "seeds"), times, as_key(seed))
+        sample = rule.sample(core, self._as_nodes(seeds, "seeds"), times, as_key(seed))
+        return changed(sample, nodes=self._mark(sample.nodes))

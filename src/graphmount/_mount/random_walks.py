@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from graphmount import _core
 from graphmount._mount.handle import Handle
 from graphmount._mount.results import SkipGramPairs, VisitCounts
-from graphmount._support.arguments import as_count, as_ids, as_native, as_number, require_choice
+from graphmount._support.arguments import as_count, as_native, as_number, require_choice
 from graphmount._support.direction import Direction, require_direction
 from graphmount._support.seeds import Seed, as_key
 
@@ -83,7 +83,7 @@ class RandomWalks(Handle[_core.Graph]):
         core = self._open()
         walks = _core.random_walk(
             core,
-            as_ids(starts, "starts"),
+            self._as_nodes(starts, "starts"),
             as_count(length, "length"),
             _walk_options(
                 p=p,
@@ -95,7 +95,7 @@ class RandomWalks(Handle[_core.Graph]):
             ),
             as_key(seed),
         )
-        return as_native(walks)
+        return self._mark(walks)
 
     def skip_gram_pairs(
         self,
@@ -158,7 +158,7 @@ class RandomWalks(Handle[_core.Graph]):
         require_choice("negative_weighting", negative_weighting, ("uniform", "degree"))
         centers, contexts, drawn = _core.skip_gram_pairs(
             core,
-            as_ids(starts, "starts"),
+            self._as_nodes(starts, "starts"),
             as_count(length, "length"),
             _walk_options(
                 p=p,
@@ -174,7 +174,7 @@ class RandomWalks(Handle[_core.Graph]):
             negative_weighting,
         )
         return SkipGramPairs(
-            centers=as_native(centers), contexts=as_native(contexts), negatives=as_native(drawn)
+            centers=self._mark(centers), contexts=self._mark(contexts), negatives=self._mark(drawn)
         )
 
     def visit_counts(
@@ -232,7 +232,7 @@ class RandomWalks(Handle[_core.Graph]):
         core = self._open()
         counted = _core.visit_counts(
             core,
-            as_ids(starts, "starts"),
+            self._as_nodes(starts, "starts"),
             as_count(num_walks, "num_walks", least=1),
             as_count(length, "length"),
             _walk_options(
@@ -247,7 +247,7 @@ class RandomWalks(Handle[_core.Graph]):
             None if top is None else as_count(top, "top", least=1),
         )
         indptr, nodes, counts = map(as_native, counted)
-        return VisitCounts(indptr=indptr, nodes=nodes, counts=counts)
+        return VisitCounts(indptr=indptr, nodes=self._mark(nodes), counts=counts)
 
 
 def _walk_options(

@@ -17,6 +17,7 @@ import numpy as np
 
 from graphmount._loading.hot_rows import degree_counts
 from graphmount._mount.mapped_reads import ListOffsets
+from graphmount._mount.node_ids import mark_ids
 from graphmount.doctor.dataset import BatchFacts, DatasetFacts, TableFacts
 from graphmount.doctor.estimate import bytes_under_way
 
@@ -180,12 +181,13 @@ class _Trial:
         seeds = self._generator.choice(self.num_inputs, num_seeds, replace=False)
         if self._train is not None:
             seeds = self._train[seeds]
+        marked = mark_ids(seeds, self._graph.order)
         self._number += 1
         start = time.monotonic()
         for _ in range(2):
             again = time.monotonic()
             sample = self._graph.sample_neighbors(
-                seeds, _FANOUTS, direction=self._direction, seed=self._number
+                marked, _FANOUTS, direction=self._direction, seed=self._number
             )
         arrays = (sample.nodes, sample.row, sample.col, sample.edge_ids)
         end = time.monotonic()

@@ -17,6 +17,7 @@ import torch_geometric.data
 from torch_geometric.data import TensorAttr
 
 from graphmount._dataset.dataset import Dataset
+from graphmount._mount.node_ids import mark_ids
 from graphmount._support.arguments import as_list, require_type
 from graphmount._support.shown import shown
 from graphmount.pyg.batch_names import require_free_names
@@ -147,7 +148,7 @@ class FeatureStore(torch_geometric.data.FeatureStore):
         if index.ids is None and dtype == stored and store.scales is None:
             rows = index.of(store.tensor())
         else:
-            ids = index.all_ids()
+            ids = mark_ids(index.all_ids(), store._own_order)  # noqa: SLF001  (PyG asks by n_id)
             out = _new_rows((len(ids), *store.shape[1:]), dtype)
             rows = index.restore(gather(store, ids, out=out))
         is_column = attr.attr_name == _LABELS and store.shape[1:] == (1,)

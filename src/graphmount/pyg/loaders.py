@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from graphmount._loading.link_negatives import LinkNegatives
     from graphmount._mount.features import FeatureStore
     from graphmount._mount.graph import Graph
+    from graphmount._mount.node_ids import IdReading
 
 
 class NeighborLoader(TensorNodeLoader):
@@ -39,6 +40,9 @@ class NeighborLoader(TensorNodeLoader):
         data: A `Dataset`, the path of one, a `Graph`, or (`Graph`, `FeatureStore` or dict of them).
         num_neighbors: How many neighbors to draw in each hop; -1 for all.
         input_nodes: The seeds: a tensor of nodes, a mask, or the name of a split. All if None.
+        ids: Whose ids `input_nodes` are: "external" for those of the source, such as `train_mask`
+            or `split_idx` of the data that was compiled, "internal" for those of the dataset, such
+            as `n_id` of its batches. It must be said where the two differ.
         input_time: The time of each seed: edges of that time or before are sampled.
         time_attr: What batches call the times of edges; they have none if None. Timestamps are in
             the graph, so temporal sampling does without.
@@ -78,6 +82,7 @@ class NeighborLoader(TensorNodeLoader):
         num_neighbors: Sequence[int],
         *,
         input_nodes: ArrayLike | torch.Tensor | str | None = None,
+        ids: IdReading | None = None,
         input_time: ArrayLike | torch.Tensor | None = None,
         time_attr: str | None = None,
         weight_attr: str | None = None,
@@ -101,6 +106,7 @@ class NeighborLoader(TensorNodeLoader):
             opened,  # type: ignore[arg-type]  # which our own loaders take, too
             num_neighbors,
             input_nodes=input_nodes,
+            ids=ids,
             input_time=input_time,
             weighted=weight_attr is not None,
             dtype=feature_dtypes(dtype, opened),
@@ -146,6 +152,9 @@ class LinkNeighborLoader(TensorLinkLoader):
         data: A `Dataset`, the path of one, a `Graph`, or (`Graph`, `FeatureStore` or dict of them).
         num_neighbors: How many neighbors to draw in each hop; -1 for all.
         edge_label_index: The links: (2, links), or (None, links). All edges if None.
+        ids: Whose ids the ends of the links are, and in whose order weights of negatives come:
+            "external" for those of the source, such as `edge_index` of the data that was compiled,
+            "internal" for those of the dataset. It must be said where the two differ.
         edge_label: A label for each link.
         edge_label_time: The time of each link: edges of that time or before are sampled.
         neg_sampling: PyG's `NegativeSampling`, a `graphmount.LinkNegatives`, "binary" or "triplet".
@@ -180,6 +189,7 @@ class LinkNeighborLoader(TensorLinkLoader):
         num_neighbors: Sequence[int],
         *,
         edge_label_index: ArrayLike | torch.Tensor | tuple[Any, Any] | None = None,
+        ids: IdReading | None = None,
         edge_label: ArrayLike | torch.Tensor | None = None,
         edge_label_time: ArrayLike | torch.Tensor | None = None,
         neg_sampling: NegativeSampling | LinkNegatives | str | Sequence[Any] | None = None,
@@ -205,6 +215,7 @@ class LinkNeighborLoader(TensorLinkLoader):
             opened,  # type: ignore[arg-type]  # which our own loaders take, too
             num_neighbors,
             edge_label_index=edge_label_index,
+            ids=ids,
             edge_label=edge_label,
             edge_label_time=edge_label_time,
             neg_sampling=neg_sampling,

@@ -22,7 +22,9 @@ from torch_geometric.sampler import (
 from torch_geometric.sampler.base import SubgraphType
 from torch_geometric.sampler.neighbor_sampler import edge_sample
 
+from graphmount._loading.input_nodes import ADVICE, require_reading, to_internal
 from graphmount._mount.graph import Graph
+from graphmount._mount.node_ids import require_marked
 from graphmount._mount.sampling_rule import SamplingRule
 from graphmount._support.arguments import as_ids, require_choice
 from graphmount._support.seeds import as_key
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from torch_geometric.sampler import NegativeSampling
 
     from graphmount._dataset.dataset import Dataset
+    from graphmount._mount.node_ids import IdReading
     from graphmount._mount.sampling_rule import TemporalStrategy
     from graphmount._support.direction import Direction
     from graphmount.pyg.feature_store import FeatureStore
@@ -60,6 +63,9 @@ class NeighborSampler(BaseSampler):
         temporal_strategy: See there; it counts where seeds have times.
         subgraph_type: See there.
         direction: See there.
+        ids: Whose ids the loaders that use the sampler have for inputs: "external" for those of the
+            source, such as `train_mask` of the data that was compiled, "internal" for those of the
+            dataset. It must be said where the two differ; `n_id` is internal either way.
         source_rows: Let `e_id` be the rows that edges had in the source of the graph, rather than
             the ids of the edges. It is what a `Data` object needs that has edge features, if the
             graph was compiled of its `edge_index`, with `source_rows=True`.
@@ -98,9 +104,11 @@ class NeighborSampler(BaseSampler):
         temporal_strategy: TemporalStrategy = "uniform",
         subgraph_type: SubgraphType | str = "directional",
         direction: Direction = "in",
+        ids: IdReading | None = None,
         source_rows: bool = False,
     ) -> None:
         self._graph = _graph_of(data)
+        self._ids = _as_reading(ids, self._graph)
         self._rule = SamplingRule(
             fanouts=_as_fanouts(num_neighbors),
             replace=replace,
@@ -197,7 +205,7 @@ class NeighborSampler(BaseSampler):
         """
         inputs = NodeSamplerInput.cast(index)
         _refuse_types(inputs.input_type)
-        out = self._sample(inputs.node, inputs.time)
+        out = self._sample(self._internal(inputs.node, "input_nodes"), inputs.time)
         out.metadata = (inputs.input_id, inputs.time)
         return out
 
@@ -228,11 +236,22 @@ class NeighborSampler(BaseSampler):
         """
         inputs = EdgeSamplerInput.cast(index)
         _refuse_types(inputs.input_type)
+        inputs = changed(
+            inputs,
+            row=self._internal(inputs.row, "edge_label_index[0]"),
+            col=self._internal(inputs.col, "edge_label_index[1]"),
+        )
         is_disjoint = self.disjoint or inputs.time is not None
         out: SamplerOutput = edge_sample(
             inputs, self._sample, self.num_nodes, is_disjoint, None, neg_sampling
         )
         return out
+
+    def _internal(self, nodes: torch.Tensor, name: str) -> torch.Tensor:
+        """Inputs of a loader as nodes of the dataset."""
+        if self._ids != "external":
+            return nodes
+        return torch.from_numpy(to_internal(nodes.numpy(), name, self._graph, self._ids))
 
     def _sample(self, seed: torch.Tensor, seed_time: torch.Tensor | None = None) -> SamplerOutput:
         if seed_time is None:
@@ -254,6 +273,18 @@ class NeighborSampler(BaseSampler):
             num_sampled_nodes=list(sample.num_sampled_nodes) if by_hop else None,
             num_sampled_edges=list(sample.num_sampled_edges or ()) if by_hop else None,
         )
+
+
+def _as_reading(ids: Any, graph: Graph) -> IdReading:  # noqa: ANN401
+    """How to read inputs, which come without a mark: PyG's loaders cut them out of what they got.
+
+    Raises:
+        IdError: It is not said, and the ids of the graph and of its source differ.
+    """
+    require_reading(ids)
+    if ids is None and graph._own_order != 0:  # noqa: SLF001
+        require_marked([0], "the inputs of a loader", graph.order, advice=ADVICE)
+    return ids or "internal"
 
 
 def _as_fanouts(numbers: Any) -> Any:  # noqa: ANN401

@@ -14,7 +14,7 @@ except ImportError as error:
     ) from error
 
 from graphmount._mount.features import FeatureStore
-from graphmount._support.arguments import as_ids, require_type
+from graphmount._support.arguments import require_type
 from graphmount.torch.dataset import BatchDataset
 from graphmount.torch.inference.blocks import LayerBlock
 from graphmount.torch.inference.layerwise import layerwise_inference
@@ -109,14 +109,14 @@ def gather(
         require_type("out", out, torch.Tensor, "a tensor")
     if dtype is not None:
         require_type("dtype", dtype, torch.dtype, "a dtype of torch")
-    rows = as_ids(ids.detach().numpy() if isinstance(ids, torch.Tensor) else ids, "ids")
+    rows = store._as_nodes(ids, "ids")  # noqa: SLF001
     name = str(dtype or (store.dtype if out is None else out.dtype)).removeprefix("torch.")
     if out is None:
         out = torch.empty((len(rows), *store.shape[1:]), dtype=getattr(torch, name))
     elif out.device.type != "cpu" or not out.is_contiguous():
         raise ValueError("out must be a contiguous tensor in memory; torch.empty makes such")
     target, _ = to_numpy(out)
-    store.gather(rows, target, dtype=name, reader=reader)
+    store._gather(rows, target, dtype=name, reader=reader)  # noqa: SLF001
     return out
 
 

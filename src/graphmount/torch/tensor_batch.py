@@ -9,6 +9,8 @@ import numpy as np
 import torch
 from torch.profiler import record_function
 
+from graphmount._mount.node_ids import TENSOR_MARK, order_of
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -134,10 +136,18 @@ def to_tensors(fields: dict[str, Any]) -> dict[str, Any]:
 def _to_tensor(value: Any) -> Any:  # noqa: ANN401
     """An array as a tensor, and rows of several tables, by their names, too; others as they are."""
     if isinstance(value, np.ndarray):
-        return torch.from_numpy(np.ascontiguousarray(value))
+        return marked_tensor(value)
     if isinstance(value, dict):
         return {name: _rows_to_tensor(rows) for name, rows in value.items()}
     return value
+
+
+def marked_tensor(array: NDArray[Any]) -> torch.Tensor:
+    """An array as a tensor, which knows whose ids it holds if the array does: see `NodeIds`."""
+    tensor = torch.from_numpy(np.ascontiguousarray(array))
+    if order_of(array) != 0:
+        setattr(tensor, TENSOR_MARK, order_of(array))
+    return tensor
 
 
 def _rows_to_tensor(rows: NDArray[Any]) -> torch.Tensor:

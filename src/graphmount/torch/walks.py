@@ -13,7 +13,8 @@ import numpy as np
 import torch
 from torch.utils.data import IterableDataset, get_worker_info
 
-from graphmount._loading.inputs import LoaderData, as_input_nodes
+from graphmount._loading.input_nodes import as_input_nodes
+from graphmount._loading.inputs import LoaderData
 from graphmount._mount.graph import Graph
 from graphmount._support.arguments import as_count, require_choice
 from graphmount._support.seeds import Seed, as_key
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
     from numpy.typing import ArrayLike
+
+    from graphmount._mount.node_ids import IdReading
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -66,6 +69,8 @@ class SkipGramDataset(IterableDataset[SkipGramBatch]):
         length: The number of steps of a walk.
         window: How many steps center and context may be apart.
         starts: The nodes to start from: ids, or a mask. All nodes if None.
+        ids: Whose ids `starts` are, "internal" or "external", if the graph is that of a reordered
+            dataset: as for `NeighborLoader`.
         walks_per_start: How many walks from each of them in an epoch.
         batch_size: Walks of a batch.
         shuffle: Order the starts anew in each epoch.
@@ -96,6 +101,7 @@ class SkipGramDataset(IterableDataset[SkipGramBatch]):
         *,
         window: int,
         starts: ArrayLike | None = None,
+        ids: IdReading | None = None,
         walks_per_start: int = 1,
         batch_size: int = 128,
         shuffle: bool = False,
@@ -106,7 +112,7 @@ class SkipGramDataset(IterableDataset[SkipGramBatch]):
             raise TypeError(f"SkipGramDataset takes a mounted Graph, not {graph!r}")
         require_choice("shuffle", shuffle, (False, True))
         self._graph = graph
-        self._starts = as_input_nodes(starts, LoaderData(graph=graph))
+        self._starts = as_input_nodes(starts, LoaderData(graph=graph), ids)
         self._walks = as_count(walks_per_start, "walks_per_start", least=1)
         self._batch_size = as_count(batch_size, "batch_size", least=1)
         self._shuffle = shuffle
@@ -132,7 +138,7 @@ class SkipGramDataset(IterableDataset[SkipGramBatch]):
         for number in range(first, len(self), step):
             places = order[number * self._batch_size : (number + 1) * self._batch_size]
             pairs = self._graph.skip_gram_pairs(
-                self._starts[places % len(self._starts)],
+                self._graph._mark(self._starts[places % len(self._starts)]),  # noqa: SLF001
                 seed=(self._key, epoch, number),
                 **self._options,
             )

@@ -11,6 +11,7 @@ import torch
 from graphmount._mount.mapped_reads import ListOffsets, has_list_section, read_list_section
 from graphmount.errors import FileChangedError
 from graphmount.torch.inference.node_blocks import node_blocks
+from graphmount.torch.tensor_batch import marked_tensor
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -115,7 +116,10 @@ def layer_blocks(
     ):
         # All neighbors: nothing is drawn, and the seed spares the user's generator.
         sample = graph.sample_neighbors(
-            np.arange(nodes.start, nodes.stop), [-1], direction=direction, seed=0
+            graph._mark(np.arange(nodes.start, nodes.stop)),  # noqa: SLF001  (a friend)
+            [-1],
+            direction=direction,
+            seed=0,
         )
         edge_weight = None
         if has_weights:
@@ -133,7 +137,7 @@ def layer_blocks(
         yield LayerBlock(
             x=gather(store, sample.nodes, dtype=dtype),
             edge_index=torch.from_numpy(np.stack([sample.row, sample.col])),
-            nodes=torch.from_numpy(sample.nodes),
+            nodes=marked_tensor(sample.nodes),
             num_targets=len(nodes),
             edge_ids=torch.from_numpy(sample.edge_ids),
             edge_weight=edge_weight,

@@ -1,0 +1,179 @@
+"""Ids that know whose they are, and rows that know whose ids they are indexed by.
+
+A dataset may number its nodes in another order than its source. An integer does not say which of
+the two numbers it is, so what comes out of such a dataset is marked with the order of its nodes,
+and what goes into it must be marked, or be said to be one or the other. The mark stays with what is
+picked out by indexing; copies, and results of calculations, are plain arrays again.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from graphmount.errors import IdError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+#: How integers that are not marked are to be read: as ids of the dataset, or of its source.
+IdReading = Literal["internal", "external"]
+
+#: What a tensor has for its mark. No operation of torch hands it on.
+TENSOR_MARK = "_graphmount_order"
+
+
+class NodeIds(np.ndarray[Any, np.dtype[np.int64]]):
+    """Internal ids of nodes of one dataset: what its splits, `to_internal` and its batches give.
+
+    They are an int64 array like any other. Calls that take nodes of the dataset take them as they
+    are, where plain integers would need `ids=`; another dataset refuses them. What is picked out of
+    them by indexing are `NodeIds` too. A copy (`ids.copy()`, `numpy.array(ids)`), a tensor of them,
+    and what is calculated of them are plain again.
+
+    Attributes:
+        order: The fingerprint of the order that the dataset has its nodes in; 0 if this array is
+            plain.
+
+    Examples:
+        >>> import graphmount as gm
+        >>> _ = gm.compile_dataset("pairs", edges=([3, 3, 1], [0, 1, 2]), splits={"train": [0, 3]})
+        >>> ds = gm.Dataset("pairs")
+        >>> ds.splits["train"]
+        NodeIds([2, 0])
+        >>> ds.splits["train"][:1].order == ds.graph.order, ds.splits["train"].copy().order
+        (True, 0)
+    """
+
+    order: int = 0
+
+    def __getitem__(self, key: Any) -> Any:  # noqa: ANN401
+        picked = super().__getitem__(key)
+        return _marked(picked, NodeIds, self.order) if isinstance(picked, np.ndarray) else picked
+
+    def __iter__(self) -> Iterator[Any]:
+        return super().__iter__() if self.ndim == 1 else (self[i] for i in range(len(self)))
+
+    def reshape(self, *shape: Any, **options: Any) -> Any:  # noqa: ANN401
+        """The same ids in another shape, marked as before.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> _ = gm.compile_dataset("pairs", edges=([3, 3, 1], [0, 1, 2]))
+            >>> ds = gm.Dataset("pairs")
+            >>> walks = ds.graph.random_walk(ds.to_internal([0, 3]), 2)
+            >>> walks.reshape(-1).order == ds.graph.order
+            True
+        """
+        return _marked(super().reshape(*shape, **options), NodeIds, self.order)
+
+    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: Any = False) -> Any:  # noqa: ANN401
+        return array[()] if return_scalar else np.asarray(array)
+
+
+class NodeRows(np.ndarray[Any, np.dtype[Any]]):
+    """Rows of a reordered dataset, one for each node: its labels, or a table by `numpy()`.
+
+    They are an array like any other, but for one thing: plain integers, and masks that do not come
+    from the dataset, are no index, since they may be ids of the source. `NodeIds` are, and so are
+    slices, single integers (which count as internal ids), and masks that compare these rows with
+    something, as `labels == 3`. Whatever comes out is a plain array.
+
+    Attributes:
+        order: The fingerprint of the order that the dataset has its nodes in; 0 if this array is
+            plain.
+
+    Examples:
+        >>> import graphmount as gm
+        >>> _ = gm.compile_dataset("pairs", edges=([3, 3, 1], [0, 1, 2]), labels=[5, 6, 7, 8])
+        >>> labels = gm.Dataset("pairs").labels
+        >>> labels[gm.Dataset("pairs").to_internal([0, 3])], labels[labels > 6]
+        (array([5, 8]), array([8, 7]))
+        >>> labels[[0, 3]]
+        Traceback (most recent call last):
+            ...
+        graphmount.errors.IdError: an index of rows: integers can be ids of the source or of the...
+    """
+
+    order: int = 0
+
+    def __getitem__(self, key: Any) -> Any:  # noqa: ANN401
+        if self.order != 0:
+            first = key[0] if isinstance(key, tuple) and key else key
+            if not isinstance(first, slice) and is_several(first):
+                require_marked(first, "an index of rows", self.order)
+        picked = super().__getitem__(key)
+        return np.asarray(picked) if isinstance(picked, np.ndarray) else picked
+
+    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: Any = False) -> Any:  # noqa: ANN401
+        if return_scalar:
+            return array[()]
+        is_mask = array.dtype == np.bool_ and array.shape == self.shape and array.ndim == 1
+        return _marked(array, NodeRows, self.order) if is_mask else np.asarray(array)
+
+
+def _marked(array: NDArray[Any], kind: type[Any], order: int) -> Any:  # noqa: ANN401
+    view = array.view(kind)
+    view.order = order
+    return view
+
+
+def mark_ids(ids: NDArray[np.int64], order: int) -> NDArray[np.int64]:
+    """Internal ids of a dataset of this order; as they are, if it is that of the source."""
+    marked: NDArray[np.int64] = ids if order == 0 else _marked(ids, NodeIds, order)
+    return marked
+
+
+def mark_rows(rows: NDArray[Any], order: int) -> NDArray[Any]:
+    """Rows of all nodes of a dataset of this order; as they are, if it is that of the source."""
+    marked: NDArray[Any] = rows if order == 0 else _marked(rows, NodeRows, order)
+    return marked
+
+
+def order_of(values: object) -> int:
+    """The mark of ids, of a mask or of a tensor; 0 if there is none."""
+    if isinstance(values, NodeIds | NodeRows):
+        return values.order
+    return getattr(values, TENSOR_MARK, 0)
+
+
+def is_several(values: object) -> bool:
+    """Whether these are ids in a list, an array or a tensor. One alone, or none, is no mistake."""
+    return not isinstance(values, str) and getattr(values, "ndim", 1) > 0 and _length(values) > 0
+
+
+def _length(values: Any) -> int:  # noqa: ANN401
+    return len(values) if hasattr(values, "__len__") else 0
+
+
+def require_marked(
+    values: Any,  # noqa: ANN401
+    name: str,
+    order: int,
+    *,
+    advice: str = "pass ds.to_internal(…) of the first, or ds.as_internal(…) of the second",
+) -> None:
+    """Raises unless these ids, or this mask, are known to be internal ones of a dataset.
+
+    Args:
+        values: The ids.
+        name: What messages call them.
+        order: The order of the dataset.
+        advice: How to say which ids they are.
+    """
+    found = order_of(values)
+    if found == order:
+        return
+    if found != 0:
+        raise IdError(
+            f"{name}: these are nodes of another dataset, or of another version of it: the orders "
+            f"differ ({found:#x} and {order:#x}). Go by the ids of the source, with to_external "
+            "there and to_internal here"
+        )
+    raise IdError(
+        f"{name}: integers can be ids of the source or of the dataset, which has its nodes in "
+        f"another order; {advice}"
+    )

@@ -9,7 +9,13 @@ import numpy as np
 
 from graphmount._dataset.opening import changed, check_split_ids, open_files
 from graphmount._mount.mapped_reads import read_rows
-from graphmount._mount.node_ids import mark_ids, mark_rows, order_of, require_marked
+from graphmount._mount.node_ids import (
+    mark_ids,
+    mark_rows,
+    order_of,
+    refuse_marked,
+    require_marked,
+)
 from graphmount._support.arguments import as_ids
 from graphmount._support.threads.shared_property import shared_property
 from graphmount.errors import FormatError, IdError
@@ -114,7 +120,7 @@ class Dataset:
         store = self._label_store()
         if store is None:
             return None
-        labels = np.asarray(store.numpy())
+        labels = store.numpy().view(np.ndarray)
         is_column = labels.ndim == 2 and labels.shape[1] == 1
         return mark_rows(labels.reshape(-1) if is_column else labels, self.graph.order)
 
@@ -159,7 +165,7 @@ class Dataset:
             An array, or a list where the ids of the source are strings.
 
         Raises:
-            IdError: A node does not exist.
+            IdError: A node does not exist; or the ids are marked as those of another dataset.
 
         Examples:
             >>> import graphmount as gm
@@ -170,6 +176,8 @@ class Dataset:
             >>> sorted(gm.Dataset("letters").to_external([0, 1, 2]))
             ['a', 'b', 'c']
         """
+        if order_of(ids) != 0:
+            require_marked(ids, "ids", self.graph.order)
         if self.graph.node_id_type is not None:
             return self.graph.to_external(ids)
         return self._same(ids, "ids")
@@ -182,6 +190,7 @@ class Dataset:
 
         Raises:
             IdError: The source has no such node; the message says which.
+            ValueError: The ids are marked as internal ones: see `NodeIds`.
 
         Examples:
             >>> import graphmount as gm
@@ -190,6 +199,7 @@ class Dataset:
             >>> ds.to_external(ds.to_internal([2, 0]))
             array([2, 0])
         """
+        refuse_marked(keys, "keys", "to_internal")
         if self.graph.node_id_type is not None:
             return self.graph.to_internal(keys)
         return self._same(keys, "keys")
@@ -208,9 +218,9 @@ class Dataset:
 
         Examples:
             >>> import graphmount as gm
-            >>> _ = gm.compile_dataset("pairs", edges=([0, 1, 2], [3, 3, 3]))
-            >>> ds = gm.Dataset("pairs")
-            >>> ds.graph.degree(ds.as_internal([0, 1]))
+            >>> _ = gm.compile_dataset("star", edges=([3, 3, 3], [0, 1, 2]))
+            >>> ds = gm.Dataset("star")
+            >>> ds.graph.degree(ds.as_internal([0, 1]), direction="out")
             array([3, 0])
         """
         if order_of(ids) != 0:
@@ -242,11 +252,10 @@ class Dataset:
             >>> x = [[0.0], [1.0], [2.0], [3.0]]
             >>> _ = gm.compile_dataset("four", edges=([3, 3, 1], [0, 1, 2]), features={"x": x})
             >>> ds = gm.Dataset("four")
-            >>> loader = NodeLoader(
-            ...     ds.to_pyg(), gm.pyg.NeighborSampler(ds, [2]), torch.arange(4), batch_size=4
-            ... )
-            >>> next(iter(loader)).x.shape
-            torch.Size([4, 1])
+            >>> sampler = gm.pyg.NeighborSampler(ds, [2], ids="external")
+            >>> loader = NodeLoader(ds.to_pyg(), sampler, torch.arange(4), batch_size=4)
+            >>> next(iter(loader)).x.tolist()
+            [[0.0], [1.0], [2.0], [3.0]]
         """
         from graphmount import pyg  # the base package needs no torch
 

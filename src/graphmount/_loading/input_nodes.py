@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from graphmount._mount.node_ids import is_several, order_of, require_marked
+from graphmount._mount.node_ids import is_several, order_of, refuse_marked, require_marked
 from graphmount._support.arguments import as_ids, as_plain, require_choice
 from graphmount.errors import IdError
 
@@ -87,7 +87,7 @@ def to_internal(
         found = as_ids(nodes, name)
     if _is_external(nodes, name, graph, ids):
         try:
-            return np.asarray(graph.to_internal(found))
+            return graph.to_internal(found).view(np.ndarray)
         except (IdError, TypeError) as error:
             raise type(error)(f"{name}, as ids of the source: {error}") from None
     require_nodes(found, graph.num_nodes, place or f"{name}[{{}}]")
@@ -97,12 +97,9 @@ def to_internal(
 def _is_external(nodes: Any, name: str, graph: Graph, ids: IdReading | None) -> bool:  # noqa: ANN401
     """Whether these are ids of the source, where that makes a difference."""
     order = graph._own_order  # noqa: SLF001  (a friend)
+    if ids == "external":
+        refuse_marked(nodes, name, "ids='external'")
     if order_of(nodes) != 0:
-        if ids == "external":
-            raise ValueError(
-                f"{name} are marked as internal ids (see NodeIds), but ids='external'; leave that "
-                "out"
-            )
         if graph._inside is not None or graph.order != 0:  # noqa: SLF001
             require_marked(nodes, name, graph.order, advice=ADVICE)
         return False
@@ -115,7 +112,7 @@ def _of_mask(places: NDArray[np.int64], name: str, graph: Graph) -> NDArray[np.i
     """The nodes that the source numbers so, if it numbers its nodes as a mask does."""
     if graph.node_id_type is int:
         try:
-            return np.asarray(graph.to_internal(places))
+            return graph.to_internal(places).view(np.ndarray)
         except IdError:
             pass
     raise IdError(

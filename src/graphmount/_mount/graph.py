@@ -9,6 +9,7 @@ import numpy as np
 from graphmount import _core
 from graphmount._mount.negative_sampling import NegativeSampling
 from graphmount._mount.neighbor_sampling import NeighborSampling
+from graphmount._mount.node_ids import order_of, refuse_marked, require_marked
 from graphmount._mount.random_walks import RandomWalks
 from graphmount._mount.results import DegreeSummary, NeighborLists
 from graphmount._support.arguments import (
@@ -299,7 +300,7 @@ class Graph(NeighborSampling, RandomWalks, NegativeSampling):
             An int64 array or a list of str, as they were given to `compile_graph`.
 
         Raises:
-            IdError: A node does not exist.
+            IdError: A node does not exist; or the ids are known to be those of another dataset.
             MissingDataError: The graph has no external ids.
 
         Examples:
@@ -310,6 +311,8 @@ class Graph(NeighborSampling, RandomWalks, NegativeSampling):
         """
         core = self._open()
         external = _core.NodeIds(core)
+        if core.order != 0 and order_of(ids) != 0:
+            require_marked(ids, "ids", core.order)
         if self.node_id_type is str:
             return _core.split_names(*external.to_external_names(as_ids(ids, "ids")))
         return as_native(external.to_external(as_ids(ids, "ids")))
@@ -331,6 +334,7 @@ class Graph(NeighborSampling, RandomWalks, NegativeSampling):
             IdError: No node has this external id; the message says which.
             MissingDataError: The graph has no external ids.
             TypeError: The keys are of the wrong type.
+            ValueError: The keys are known to be internal ids of a dataset.
 
         Examples:
             >>> import graphmount as gm
@@ -339,6 +343,7 @@ class Graph(NeighborSampling, RandomWalks, NegativeSampling):
             array([1])
         """
         core = self._open()
+        refuse_marked(keys, "keys", "to_internal")
         external = _core.NodeIds(core)
         if self.node_id_type is not str:
             return self._mark(external.to_internal(as_ids(keys, "keys")))

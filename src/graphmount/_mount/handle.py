@@ -153,9 +153,10 @@ class Handle(Generic[CoreT]):
             IdError: They may be ids of the source, or are of another dataset.
         """
         order = self._open().order
+        nodes = as_ids(ids, name)  # first: what is no ids at all needs no mark
         if is_several(ids) and (self._own_order != 0 or (order != 0 and order_of(ids) != 0)):
             require_marked(ids, name, order)
-        return as_ids(ids, name)
+        return nodes
 
     def _mark(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
         """Nodes that the core gives, as users get them: those of a reordered dataset know so."""

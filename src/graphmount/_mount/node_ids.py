@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from graphmount._support.arguments import as_plain
 from graphmount.errors import IdError
 
 if TYPE_CHECKING:
@@ -31,24 +32,26 @@ class NodeIds(np.ndarray[Any, np.dtype[np.int64]]):
 
     They are an int64 array like any other. Calls that take nodes of the dataset take them as they
     are, where plain integers would need `ids=`; another dataset refuses them. What is picked out of
-    them by indexing are `NodeIds` too. A copy (`ids.copy()`, `numpy.array(ids)`), a tensor of them,
-    and what is calculated of them are plain again.
-
-    Attributes:
-        order: The fingerprint of the order that the dataset has its nodes in; 0 if this array is
-            plain.
+    them by indexing are `NodeIds` too. A copy (`ids.copy()`, `numpy.array(ids)`, a pickle), a
+    tensor of them, and what is calculated of them are plain again; who writes into them, writes
+    internal ids.
 
     Examples:
         >>> import graphmount as gm
-        >>> _ = gm.compile_dataset("pairs", edges=([3, 3, 1], [0, 1, 2]), splits={"train": [0, 3]})
-        >>> ds = gm.Dataset("pairs")
+        >>> _ = gm.compile_dataset("known", edges=([3, 3, 1], [0, 1, 2]), splits={"train": [0, 3]})
+        >>> ds = gm.Dataset("known")
         >>> ds.splits["train"]
         NodeIds([2, 0])
         >>> ds.splits["train"][:1].order == ds.graph.order, ds.splits["train"].copy().order
         (True, 0)
     """
 
-    order: int = 0
+    _order = 0
+
+    @property
+    def order(self) -> int:
+        """The fingerprint of the order that the dataset has its nodes in; 0 if this is plain."""
+        return self._order
 
     def __getitem__(self, key: Any) -> Any:  # noqa: ANN401
         picked = super().__getitem__(key)
@@ -62,16 +65,19 @@ class NodeIds(np.ndarray[Any, np.dtype[np.int64]]):
 
         Examples:
             >>> import graphmount as gm
-            >>> _ = gm.compile_dataset("pairs", edges=([3, 3, 1], [0, 1, 2]))
-            >>> ds = gm.Dataset("pairs")
+            >>> _ = gm.compile_dataset("walked", edges=([3, 3, 1], [0, 1, 2]))
+            >>> ds = gm.Dataset("walked")
             >>> walks = ds.graph.random_walk(ds.to_internal([0, 3]), 2)
             >>> walks.reshape(-1).order == ds.graph.order
             True
         """
         return _marked(super().reshape(*shape, **options), NodeIds, self.order)
 
+    def __repr__(self) -> str:
+        return super().__repr__() if self.order != 0 else repr(self.view(np.ndarray))
+
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: Any = False) -> Any:  # noqa: ANN401
-        return array[()] if return_scalar else np.asarray(array)
+        return array[()] if return_scalar else _plain(array)
 
 
 class NodeRows(np.ndarray[Any, np.dtype[Any]]):
@@ -82,15 +88,11 @@ class NodeRows(np.ndarray[Any, np.dtype[Any]]):
     slices, single integers (which count as internal ids), and masks that compare these rows with
     something, as `labels == 3`. Whatever comes out is a plain array.
 
-    Attributes:
-        order: The fingerprint of the order that the dataset has its nodes in; 0 if this array is
-            plain.
-
     Examples:
         >>> import graphmount as gm
-        >>> _ = gm.compile_dataset("pairs", edges=([3, 3, 1], [0, 1, 2]), labels=[5, 6, 7, 8])
-        >>> labels = gm.Dataset("pairs").labels
-        >>> labels[gm.Dataset("pairs").to_internal([0, 3])], labels[labels > 6]
+        >>> _ = gm.compile_dataset("rows", edges=([3, 3, 1], [0, 1, 2]), labels=[5, 6, 7, 8])
+        >>> labels = gm.Dataset("rows").labels
+        >>> labels[gm.Dataset("rows").to_internal([0, 3])], labels[labels > 6]
         (array([5, 8]), array([8, 7]))
         >>> labels[[0, 3]]
         Traceback (most recent call last):
@@ -98,26 +100,76 @@ class NodeRows(np.ndarray[Any, np.dtype[Any]]):
         graphmount.errors.IdError: an index of rows: integers can be ids of the source or of the...
     """
 
-    order: int = 0
+    _order = 0
+
+    @property
+    def order(self) -> int:
+        """The fingerprint of the order that the dataset has its nodes in; 0 if this is plain."""
+        return self._order
+
+    def __repr__(self) -> str:
+        return super().__repr__() if self.order != 0 else repr(self.view(np.ndarray))
 
     def __getitem__(self, key: Any) -> Any:  # noqa: ANN401
-        if self.order != 0:
-            first = key[0] if isinstance(key, tuple) and key else key
-            if not isinstance(first, slice) and is_several(first):
-                require_marked(first, "an index of rows", self.order)
-        picked = super().__getitem__(key)
-        return np.asarray(picked) if isinstance(picked, np.ndarray) else picked
+        self._require_marked(_part_for_rows(key, self.ndim))
+        return _plain(super().__getitem__(key))
+
+    def take(  # type: ignore[override]  # NumPy has five forms of it
+        self,
+        indices: Any,  # noqa: ANN401
+        axis: Any = None,  # noqa: ANN401
+        **options: Any,  # noqa: ANN401
+    ) -> Any:  # noqa: ANN401
+        """Rows by their ids, which must be marked, as for an index; the others as NumPy does.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> _ = gm.compile_dataset("taken", edges=([3, 3, 1], [0, 1, 2]), labels=[5, 6, 7, 8])
+            >>> ds = gm.Dataset("taken")
+            >>> ds.labels.take(ds.to_internal([0, 3]))
+            array([5, 8])
+        """
+        if axis in (0, -self.ndim) or self.ndim == 1:
+            self._require_marked(indices)
+        return _plain(super().take(indices, axis, **options))
+
+    def _require_marked(self, index: Any) -> None:  # noqa: ANN401
+        """Raises if this index may be ids of the source. What is no index at all, NumPy refuses."""
+        if self.order == 0 or isinstance(index, slice) or not is_several(index):
+            return
+        if as_plain(index, "an index of rows").dtype.kind in "iub":
+            require_marked(index, "an index of rows", self.order)
 
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: Any = False) -> Any:  # noqa: ANN401
         if return_scalar:
             return array[()]
-        is_mask = array.dtype == np.bool_ and array.shape == self.shape and array.ndim == 1
-        return _marked(array, NodeRows, self.order) if is_mask else np.asarray(array)
+        # Values in another order, or a mask of the source, make no mask of the dataset.
+        others = context[1] if context is not None else ()
+        is_of_these = all(np.ndim(other) == 0 or order_of(other) == self.order for other in others)
+        is_mask = array.dtype == np.bool_ and array.shape == self.shape
+        return _marked(array, NodeRows, self.order) if is_mask and is_of_these else _plain(array)
+
+
+def _plain(array: Any) -> Any:  # noqa: ANN401
+    return array.view(np.ndarray) if isinstance(array, np.ndarray) else array
+
+
+def _part_for_rows(key: Any, ndim: int) -> Any:  # noqa: ANN401
+    """Of an index, the part that picks rows: it need not be the first."""
+    if not isinstance(key, tuple):
+        return key
+    left = sum(part is not None and part is not Ellipsis for part in key)
+    for part in key:
+        if part is Ellipsis and left < ndim:
+            return slice(None)
+        if part is not None and part is not Ellipsis:
+            return part
+    return slice(None)
 
 
 def _marked(array: NDArray[Any], kind: type[Any], order: int) -> Any:  # noqa: ANN401
     view = array.view(kind)
-    view.order = order
+    view._order = order  # noqa: SLF001  (a friend)
     return view
 
 
@@ -147,6 +199,21 @@ def is_several(values: object) -> bool:
 
 def _length(values: Any) -> int:  # noqa: ANN401
     return len(values) if hasattr(values, "__len__") else 0
+
+
+def refuse_marked(values: object, name: str, place: str) -> None:
+    """Raises if these ids are known to be internal ones, where ids of the source are meant.
+
+    Args:
+        values: The ids.
+        name: What messages call them.
+        place: What takes ids of the source.
+    """
+    if order_of(values) != 0:
+        raise ValueError(
+            f"{name} are marked as internal ids of a dataset (see NodeIds), but {place} is for ids "
+            "of the source; pass them without it"
+        )
 
 
 def require_marked(

@@ -236,16 +236,25 @@ class NeighborSampler(BaseSampler):
         """
         inputs = EdgeSamplerInput.cast(index)
         _refuse_types(inputs.input_type)
-        inputs = changed(
-            inputs,
-            row=self._internal(inputs.row, "edge_label_index[0]"),
-            col=self._internal(inputs.col, "edge_label_index[1]"),
-        )
+        sample = self._sample
+        if _has_weights(neg_sampling):  # which come in the order of the ids that inputs have
+            sample = self._sample_by_input
+        else:
+            inputs = changed(
+                inputs,
+                row=self._internal(inputs.row, "edge_label_index[0]"),
+                col=self._internal(inputs.col, "edge_label_index[1]"),
+            )
         is_disjoint = self.disjoint or inputs.time is not None
         out: SamplerOutput = edge_sample(
-            inputs, self._sample, self.num_nodes, is_disjoint, None, neg_sampling
+            inputs, sample, self.num_nodes, is_disjoint, None, neg_sampling
         )
         return out
+
+    def _sample_by_input(
+        self, seed: torch.Tensor, seed_time: torch.Tensor | None = None
+    ) -> SamplerOutput:
+        return self._sample(self._internal(seed, "edge_label_index and negatives"), seed_time)
 
     def _internal(self, nodes: torch.Tensor, name: str) -> torch.Tensor:
         """Inputs of a loader as nodes of the dataset."""
@@ -273,6 +282,12 @@ class NeighborSampler(BaseSampler):
             num_sampled_nodes=list(sample.num_sampled_nodes) if by_hop else None,
             num_sampled_edges=list(sample.num_sampled_edges or ()) if by_hop else None,
         )
+
+
+def _has_weights(negatives: NegativeSampling | None) -> bool:
+    return negatives is not None and not (
+        negatives.src_weight is None and negatives.dst_weight is None
+    )
 
 
 def _as_reading(ids: Any, graph: Graph) -> IdReading:  # noqa: ANN401

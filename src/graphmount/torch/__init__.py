@@ -109,6 +109,8 @@ def gather(
         require_type("out", out, torch.Tensor, "a tensor")
     if dtype is not None:
         require_type("dtype", dtype, torch.dtype, "a dtype of torch")
+    if isinstance(ids, torch.Tensor) and ids.requires_grad:
+        ids = ids.detach()  # they are no integers, which is for the next line to say
     rows = store._as_nodes(ids, "ids")  # noqa: SLF001
     name = str(dtype or (store.dtype if out is None else out.dtype)).removeprefix("torch.")
     if out is None:

@@ -70,7 +70,7 @@ def show_batch(dataset: gm.Dataset, source: Path, names: list[str]) -> None:
     for seed in seeds:
         neighbors = graph.neighbors(int(seed))
         hops.append(generator.permutation(neighbors)[:10].astype(np.int64))
-    batch = np.unique(np.concatenate(hops))
+    batch = dataset.as_internal(np.unique(np.concatenate(hops)))
     rows = x.numpy()[batch]
     print(f"a batch of {len(batch)} nodes from {len(seeds)} seeds: features {rows.shape}")
 

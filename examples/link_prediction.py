@@ -12,7 +12,6 @@ import itertools
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
 import torch
 
 import graphmount as gm
@@ -21,17 +20,18 @@ from communities import Communities, held_out_links, make_communities
 from sage import Sage
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
 FANOUTS = (10, 5)
 
 
 def unseen_links(dataset: gm.Dataset, shape: Communities) -> NDArray[np.int64]:
-    """Links to test with, in the dataset's ids: none of them is an edge of the graph."""
+    """Links to test with, in ids of the source: none of them is an edge of the graph."""
     links = held_out_links(shape).T
-    sources, destinations = (np.asarray(dataset.to_internal(ids)) for ids in links)
-    is_new = ~dataset.graph.has_edge(sources, destinations)
-    return np.stack([sources[is_new], destinations[is_new]])
+    sources, destinations = (dataset.to_internal(ids) for ids in links)
+    unseen: NDArray[np.int64] = links[:, ~dataset.graph.has_edge(sources, destinations)]
+    return unseen
 
 
 def scores_of(model: torch.nn.Module, batch: gm.torch.LinkTensorBatch) -> torch.Tensor:
@@ -75,7 +75,11 @@ def main() -> None:
     common |= {"batch_size": options.batch_size}
     loader = gm.torch.LinkNeighborLoader(dataset, FANOUTS, shuffle=True, **common)
     unseen = gm.torch.LinkNeighborLoader(
-        dataset, FANOUTS, edge_label_index=unseen_links(dataset, shape), **common
+        dataset,
+        FANOUTS,
+        edge_label_index=unseen_links(dataset, shape),
+        ids="external",
+        **common,
     )
     torch.manual_seed(options.seed)
     model = Sage([shape.num_columns, 64, 32])

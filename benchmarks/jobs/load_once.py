@@ -66,7 +66,8 @@ def row_reader(store: gm.FeatureStore, way: str) -> Callable[[Any], Any]:
 
 def mapped_batches(ds: gm.Dataset, options: argparse.Namespace) -> Iterator[tuple[Any, Any]]:
     """The loop that one writes by hand: sample, then index the mapped matrix."""
-    train = np.random.default_rng(options.seed).permutation(ds.splits["train"])
+    train = ds.splits["train"]
+    train = train[np.random.default_rng(options.seed).permutation(len(train))]
     rows = row_reader(gm.FeatureStore(ds.features["x"].path, advice="random"), options.way)
     number = 0
     while True:

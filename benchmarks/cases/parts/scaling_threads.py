@@ -39,13 +39,14 @@ def jobs_of(ds: gm.Dataset, folder: str, num_edges: int) -> dict[str, Callable[[
     graph, store = ds.graph, ds.features["x"]
     num_nodes = max(2, num_edges // 16)
     edges = generator.integers(0, num_nodes, (2, num_edges))
-    ids = generator.integers(0, len(store), 1 << 16)
-    starts = generator.integers(0, graph.num_nodes, 50_000)
+    ids = ds.as_internal(generator.integers(0, len(store), 1 << 16))
+    starts = ds.as_internal(generator.integers(0, graph.num_nodes, 50_000))
     numbers = count()
 
     def sample() -> int:
         seeds = np.unique(generator.integers(0, graph.num_nodes, 1024))
-        return graph.sample_neighbors(seeds, _FANOUTS, seed=next(numbers)).num_edges
+        sample = graph.sample_neighbors(ds.as_internal(seeds), _FANOUTS, seed=next(numbers))
+        return sample.num_edges
 
     def walk() -> int:
         return graph.random_walk(starts, 20, direction="in", seed=next(numbers)).size

@@ -144,7 +144,7 @@ def test_tensors(dataset):
     # All other arguments are those of the loaders of arrays.
     for make in (torch.NeighborLoader, torch.LinkNeighborLoader):
         assert complaints(looping(make), lambda: dict(base)) == []
-    links = {"edge_label_index": [[0, 1], [1, 2]]}
+    links = {"edge_label_index": [[0, 1], [1, 2]], "ids": "external"}
     names = ["edge_label_index", "edge_label", "edge_label_time"]
     assert complaints(looping(torch.LinkNeighborLoader), lambda: base | links, names) == []
 
@@ -157,9 +157,10 @@ def test_tensors(dataset):
     found += complaints(looping(torch.SkipGramDataset), lambda: dict(walks), options)
     found += complaints(torch.SkipGramDataset(**walks).set_epoch, dict)
     store = dataset.features["x"]
-    found += complaints(torch.gather, lambda: {"store": store, "ids": [0, 1]})
+    nodes = dataset.to_internal([0, 1])
+    found += complaints(torch.gather, lambda: {"store": store, "ids": nodes})
     found += complaints(torch.as_tensor, lambda: {"store": store})
-    sample = dataset.graph.sample_neighbors([0, 1], [2, 2])
+    sample = dataset.graph.sample_neighbors(nodes, [2, 2])
     found += complaints(torch.to_sparse_csr, lambda: {"sample": sample})
     assert found == []
 
@@ -185,12 +186,13 @@ def test_pyg(dataset):
         # A path is a matter of Dataset.
         found += complaints(looping(make), lambda: dict(base), but=[("data", "null")])
         found += complaints(looping(make), lambda: dict(base), ["num_workers", "generator"])
-    found += complaints(pyg.NeighborSampler, lambda: {"data": dataset, "num_neighbors": [2]})
+    options = {"data": dataset, "num_neighbors": [2], "ids": "external"}
+    found += complaints(pyg.NeighborSampler, lambda: dict(options))
     found += complaints(pyg.EdgeFeatures, lambda: {"dataset": dataset})
     found += complaints(pyg.FeatureStore, lambda: {"dataset": dataset})
     found += complaints(pyg.GraphStore, lambda: {"graph": dataset})
     found += complaints(dataset.to_pyg, dict)
-    sampler = pyg.NeighborSampler(dataset, [2])
+    sampler = pyg.NeighborSampler(**options)
     for name in ("num_neighbors", "subgraph_type"):
         found += complaints(
             lambda name=name, **value: setattr(sampler, name, *value.values()), dict, ["value"]

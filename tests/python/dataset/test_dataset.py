@@ -270,7 +270,7 @@ def test_num_nodes_is_that_of_the_tables(tmp_path):
     assert ds.to_external(range(9)).tolist() == [1, 0, 2, 3, 4, 5, 6, 7, 8]
     assert ds.features["x"].numpy().tolist() == ds.to_external(range(9)).tolist()
     assert ds.labels.tolist() == [2 * i for i in ds.to_external(range(9))]
-    assert ds.graph.degree([8], direction="in").tolist() == [0]
+    assert ds.graph.degree(ds.to_internal([8]), direction="in").tolist() == [0]
 
 
 def test_labels_of_one_column_are_a_vector(tmp_path):

@@ -35,8 +35,9 @@ def compile_it(path, number=0, **options):
 
 def numbers_in(ds):
     """Which version each part is of."""
-    tables = (*ds.features.values(), *ds.edge_features.values())
-    found = {int(table.gather([0]).ravel()[0]) for table in tables}
+    first = ds.as_internal([0])
+    found = {int(table.gather(first).ravel()[0]) for table in ds.features.values()}
+    found |= {int(table.gather([0]).ravel()[0]) for table in ds.edge_features.values()}
     return found | {int(ds.labels[0])}
 
 

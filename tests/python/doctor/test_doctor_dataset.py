@@ -66,7 +66,9 @@ def test_dataset_facts_against_counting(skewed, order):
     generator = np.random.default_rng(1)
     train = dataset.splits["train"]
     batches = [
-        dataset.graph.sample_neighbors(generator.choice(train, 1024, replace=False), [15, 10, 5])
+        dataset.graph.sample_neighbors(
+            train[generator.choice(len(train), 1024, replace=False)], [15, 10, 5]
+        )
         for _ in range(8)
     ]
     assert facts.batch.num_nodes == pytest.approx(

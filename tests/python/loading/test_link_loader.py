@@ -28,6 +28,7 @@ def test_batches_have_links_and_rows(dataset, negatives, memory):
         dataset,
         [4, 3],
         edge_label_index=links,
+        ids="internal",
         neg_sampling=negatives,
         batch_size=100,
         shuffle=True,
@@ -152,6 +153,7 @@ def test_resuming_in_the_middle(dataset):
             dataset,
             [3],
             edge_label_index=links,
+            ids="internal",
             neg_sampling="binary",
             batch_size=100,
             shuffle=True,
@@ -222,6 +224,7 @@ def test_bidirectional_edges_have_their_rows(dataset):
         dataset,
         [4],
         edge_label_index=edges_of(dataset.graph)[:, :200],
+        ids="internal",
         subgraph_type="bidirectional",
         edge_features=["w"],
         batch_size=100,
@@ -242,7 +245,7 @@ def test_tensors(loader_folder):
         {"neg_sampling": ("triplet", 1)},
         {"edge_label_time": labels % 100},
     ):
-        options |= {"edge_label_index": links, "batch_size": 64, "seed": 3}
+        options |= {"edge_label_index": links, "ids": "internal", "batch_size": 64, "seed": 3}
         loader = graphmount.torch.LinkNeighborLoader(dataset, [3, 2], **options)
         arrays_loader = gm.LinkNeighborLoader(dataset, [3, 2], **options)
         assert len(loader) == len(arrays_loader)

@@ -120,13 +120,11 @@ def test_refusals(small, options, error, message):
 
 def test_labels_that_cannot_go_up_are_refused(dataset):
     """The largest label would become the smallest, or the 0 of negatives."""
-    links = [[0, 1], [2, 3]]
+    options = {"edge_label_index": [[0, 1], [2, 3]], "ids": "external"}
     for dtype in (np.int8, np.uint8, np.int64):
         labels = np.array([0, np.iinfo(dtype).max], dtype)
         with pytest.raises(ValueError, match="give labels of a wider dtype"):
-            gm.LinkNeighborLoader(
-                dataset, [1], edge_label_index=links, edge_label=labels, neg_sampling="binary"
-            )
-        gm.LinkNeighborLoader(dataset, [1], edge_label_index=links, edge_label=labels)
+            gm.LinkNeighborLoader(dataset, [1], **options, edge_label=labels, neg_sampling="binary")
+        gm.LinkNeighborLoader(dataset, [1], **options, edge_label=labels)
     with pytest.raises(TypeError, match="edge_label must be numbers, not <U1"):
-        gm.LinkNeighborLoader(dataset, [1], edge_label_index=links, edge_label=["a", "b"])
+        gm.LinkNeighborLoader(dataset, [1], **options, edge_label=["a", "b"])

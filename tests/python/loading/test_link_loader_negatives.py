@@ -27,6 +27,7 @@ def test_negatives_depend_on_seed_epoch_and_number_only(dataset, mode):
             dataset,
             [3, 2],
             edge_label_index=links,
+            ids="internal",
             neg_sampling=mode,
             batch_size=64,
             shuffle=True,

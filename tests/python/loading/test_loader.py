@@ -163,6 +163,7 @@ def test_any_options(loader_folder, data):
         dataset,
         data.draw(st.lists(st.sampled_from([-1, 0, 1, 5]), max_size=2)),
         input_nodes=inputs,
+        ids=data.draw(st.sampled_from(["internal", "external"])),
         batch_size=data.draw(st.sampled_from([1, 7, 100, 5000]))
         if inputs is not None and not isinstance(inputs, str)
         else 1000,
@@ -185,7 +186,10 @@ def test_any_options(loader_folder, data):
     ("options", "error", "message"),
     [
         ({"input_nodes": "valid"}, ValueError, "there are the splits"),
-        ({"input_nodes": [NUM_NODES]}, errors.IdError, "input_nodes.0. is 3000"),
+        ({"input_nodes": [NUM_NODES], "ids": "internal"}, errors.IdError, "input_nodes.0. is 3000"),
+        ({"input_nodes": [NUM_NODES], "ids": "external"}, errors.IdError, "source.*3000"),
+        ({"input_nodes": [0], "ids": "outside"}, ValueError, "ids='outside'"),
+        ({"ids": "outside"}, ValueError, "ids='outside'"),
         ({"input_nodes": [0.5]}, TypeError, "input_nodes must be integers"),
         ({"input_nodes": np.ones(3, bool)}, ValueError, "mask of shape"),
         ({"batch_size": 0}, ValueError, "batch_size must be at least 1"),

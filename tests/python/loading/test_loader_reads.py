@@ -42,6 +42,7 @@ def test_the_window_has_the_right_rows(
         wide_dataset,
         [2],
         input_nodes=seeds,
+        ids="internal",
         batch_size=batch_size,
         shuffle=shuffle,
         memory=memory,

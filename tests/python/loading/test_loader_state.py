@@ -259,9 +259,10 @@ def test_the_rest_of_an_epoch_is_the_same_as_without_a_stop(graph):
 def test_dataset_folders_of_the_same_data_share_states(loader_folder):
     """The folder is not part of a state, but the numbers of its nodes are."""
     hot, given_order = (gm.Dataset(loader_folder / name) for name in ("hot", "given"))
-    state = gm.NeighborLoader(hot, [2], input_nodes=[1, 2, 3], seed=1).state_dict()
-    again = gm.NeighborLoader(gm.Dataset(hot.path), [2], input_nodes=[1, 2, 3])
+    options = {"input_nodes": [1, 2, 3], "ids": "internal"}
+    state = gm.NeighborLoader(hot, [2], **options, seed=1).state_dict()
+    again = gm.NeighborLoader(gm.Dataset(hot.path), [2], **options)
     again.load_state_dict(state)
-    other = gm.NeighborLoader(given_order, [2], input_nodes=[1, 2, 3])
+    other = gm.NeighborLoader(given_order, [2], **options)
     with pytest.raises(ValueError, match="order of the nodes of the graph is"):
         other.load_state_dict(state)

@@ -1,5 +1,7 @@
-"""Ids that cannot be confused: in a reordered dataset, integers are taken only if it is known whose
-they are. The table `x` has the external id of each node, so rows tell which nodes a call has met."""
+"""Ids that cannot be confused: a reordered dataset takes those of which it is known whose they are.
+
+The table `x` has the external id of each node, so rows tell which nodes a call has met.
+"""
 
 from __future__ import annotations
 
@@ -126,7 +128,9 @@ class TestNodeLoader:
                 gm.NeighborLoader(reordered, [2], input_nodes=copy)
 
     def test_known_ids_are_not_external(self, reordered):
-        with pytest.raises(ValueError, match="internal ids.*leave that out"):
+        with pytest.raises(
+            ValueError, match=r"internal ids.*ids='external' is for ids of the source"
+        ):
             gm.NeighborLoader(reordered, [2], input_nodes=reordered.splits["train"], ids="external")
 
     def test_ids_of_another_dataset_are_refused(self, reordered, tmp_path, in_given_order):
@@ -179,11 +183,11 @@ class TestNames:
         assert next(iter(loader)).external_ids[:2] == ["cay", "ann"]
 
     def test_a_mask_cannot_mean_names(self, named):
-        with pytest.raises(gm.errors.IdError, match="mask.*has other ids"):
+        with pytest.raises(gm.errors.IdError, match=r"mask.*has other ids"):
             gm.NeighborLoader(named, [1], input_nodes=[True, False, True], ids="external")
 
     def test_integers_are_not_names(self, named):
-        with pytest.raises(TypeError, match="input_nodes, as ids of the source.*strings"):
+        with pytest.raises(TypeError, match=r"input_nodes, as ids of the source.*strings"):
             gm.NeighborLoader(named, [1], input_nodes=[0], ids="external")
 
 
@@ -251,6 +255,60 @@ class TestRowsAndGraph:
             rows[TRAIN]
         assert rows[reordered.splits["train"]][:, 0].tolist() == TRAIN.tolist()
         assert rows[reordered.splits["train"], 0].tolist() == TRAIN.tolist()
+
+    def test_the_part_of_an_index_that_picks_rows_is_looked_at(self, reordered):
+        labels, rows = reordered.labels, reordered.features["x"].numpy()
+        for pick in (
+            lambda: labels[..., TRAIN],
+            lambda: labels[None, TRAIN],
+            lambda: rows[TRAIN, 0],
+            lambda: labels.take(TRAIN),
+            lambda: np.take(rows, TRAIN, axis=0),
+        ):
+            with pytest.raises(gm.errors.IdError, match=TO_OR_AS_INTERNAL):
+                pick()
+        nodes = reordered.to_internal(TRAIN)
+        assert np.take(rows, nodes, axis=0)[:, 0].tolist() == TRAIN.tolist()
+        assert labels[None, nodes].tolist() == [LABELS[TRAIN].tolist()]
+        assert rows[..., [0]].shape == rows[:, [0]].shape == rows.take([0], axis=1).shape
+        assert rows[rows < 3].tolist() == [value for value in rows.ravel().tolist() if value < 3]
+
+    def test_masks_of_rows_do_not_mix_with_others(self, reordered):
+        labels = reordered.labels
+        ours, of_the_source = labels == 3, np.arange(NUM_NODES) < 30
+        assert len(labels[ours | (labels == 4)]) == len(labels[~ours & (labels == 4)]) + sum(ours)
+        for mixed in (ours & of_the_source, of_the_source & ours, labels == LABELS):
+            with pytest.raises(gm.errors.IdError, match=TO_OR_AS_INTERNAL):
+                labels[mixed]
+            with pytest.raises(gm.errors.IdError, match=BOTH_READINGS):
+                gm.NeighborLoader(reordered, [2], input_nodes=mixed)
+
+    def test_what_is_no_index_is_refused_as_such(self, reordered):
+        store, labels = reordered.features["x"], reordered.labels
+        for index in ([0.5], ["a"]):
+            with pytest.raises(IndexError, match="valid indices"):
+                labels[index]
+            with pytest.raises(TypeError, match="ids must be integers"):
+                store.gather(index)
+        with pytest.raises(TypeError, match="seeds must be integers"):
+            reordered.graph.sample_neighbors([0.5], [2])
+        with pytest.raises(ValueError, match="masked"):
+            store.gather(np.ma.masked_array([0, 1], [False, True]))
+
+    def test_known_ids_are_translated_one_way_only(self, reordered, in_given_order):
+        train = reordered.splits["train"]
+        for taker in (reordered, reordered.graph, in_given_order):
+            with pytest.raises(ValueError, match=r"internal ids.*to_internal is for ids of the so"):
+                taker.to_internal(train)
+        with pytest.raises(gm.errors.IdError, match="another dataset"):
+            in_given_order.to_external(train)
+        assert reordered.graph.to_external(train).tolist() == TRAIN.tolist()
+
+    def test_what_is_plain_looks_plain(self, reordered):
+        assert repr(reordered.splits["train"]).startswith("NodeIds([")
+        assert repr(reordered.labels).startswith("NodeRows([")
+        assert repr(reordered.splits["train"].copy()).startswith("array([")
+        assert repr(reordered.labels.copy()).startswith("array([")
 
     def test_what_is_computed_of_rows_is_plain(self, reordered):
         for plain in (reordered.labels + 1, reordered.labels.copy(), reordered.labels[::2]):

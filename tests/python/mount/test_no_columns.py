@@ -55,13 +55,13 @@ def test_loaders(dataset, memory, reader, subgraph_type):
 def test_gathering(dataset, tmp_path):
     store = dataset.features["x"]
     for reader in ("auto", "mapped", "pread"):
-        assert store.gather([3, 3, 5], reader=reader).shape == (3, 0)
+        assert store.gather(dataset.to_internal([3, 3, 5]), reader=reader).shape == (3, 0)
     out = np.empty((3, 0), np.float32)
-    assert store.gather([0, 1, 2], out) is out
+    assert store.gather(dataset.to_internal([0, 1, 2]), out) is out
     with pytest.raises(gm.errors.IdError, match=f"row {NUM_NODES}"):
-        store.gather([0, NUM_NODES])
+        gm.FeatureStore(store.path).gather([0, NUM_NODES])
     with pytest.raises(ValueError, match="out has the shape"):
-        store.gather([0], np.empty((2, 0), np.float32))
+        store.gather(dataset.to_internal([0]), np.empty((2, 0), np.float32))
     assert store.numpy().shape == (NUM_NODES, 0)
     gm.compile_features(store, tmp_path / "again.gd")
     assert gm.FeatureStore(tmp_path / "again.gd").shape == (NUM_NODES, 0)
@@ -78,7 +78,7 @@ def test_tensors(dataset, tmp_path):
     for loader in loaders:
         for batch in loader:
             check(batch, batch.edge_index.shape[1])
-    assert gm.torch.gather(dataset.features["x"], [1, 2]).shape == (2, 0)
+    assert gm.torch.gather(dataset.features["x"], dataset.to_internal([1, 2])).shape == (2, 0)
     assert dataset.features["x"].tensor().shape == (NUM_NODES, 0)
     for features, columns in [("x", slice(None)), ("full", slice(0, 0))]:
         gm.torch.layerwise_inference(
@@ -102,7 +102,10 @@ def test_pyg(dataset):
         pyg.NeighborLoader(dataset, [3], batch_size=7),
         pyg.LinkNeighborLoader(dataset, [3], batch_size=7),
         NodeLoader(
-            dataset.to_pyg(), pyg.NeighborSampler(dataset, [3]), torch.arange(20), batch_size=7
+            dataset.to_pyg(),
+            pyg.NeighborSampler(dataset, [3], ids="external"),
+            torch.arange(20),
+            batch_size=7,
         ),
     ):
         for batch in loader:

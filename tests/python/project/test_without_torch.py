@@ -48,9 +48,9 @@ def check(nodes, row, col):
     outer = ds.to_external(nodes)
     assert set(zip(outer[row].tolist(), outer[col].tolist())) <= known
 
-sample = ds.graph.sample_neighbors([0, 1, 2], [5, 5], seed=1)
+sample = ds.graph.sample_neighbors(ds.to_internal([0, 1, 2]), [5, 5], seed=1)
 check(sample.nodes, sample.row, sample.col)
-walk = ds.graph.random_walk([3], 4, seed=1)
+walk = ds.graph.random_walk(ds.to_internal([3]), 4, seed=1)
 assert walk.shape == (1, 5)
 met = 0
 for batch in gm.NeighborLoader(ds, [4, 4], input_nodes="train", batch_size=20, memory="1MiB"):

@@ -1,4 +1,4 @@
-"""Ids that cannot be confused, in PyG's form: masks and splits of the source, and its own loaders."""
+"""Ids that cannot be confused, in PyG's form: masks and splits of the source, its own loaders."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import graphmount as gm
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("torch_geometric")
-from torch_geometric.loader import LinkLoader, NodeLoader
+from torch_geometric.loader import LinkLoader, NodeLoader  # noqa: E402
+from torch_geometric.sampler import NegativeSampling  # noqa: E402
 
-import graphmount.pyg
+import graphmount.pyg  # noqa: E402
 
 NUM_NODES = 60
 TRAIN = torch.tensor([3, 50, 8, 41, 17])
@@ -73,3 +74,19 @@ def test_the_sampler_in_loaders_of_pyg(reordered, edges):
     loader = NodeLoader(reordered.to_pyg(), inside, torch.arange(5), batch_size=5)
     expected = reordered.to_external(np.arange(5))
     assert next(iter(loader)).x[:5, 0].tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("reading", ["external", "internal"])
+def test_weights_of_negatives_follow_ids(reordered, edges, reading):
+    weight = torch.zeros(NUM_NODES).index_fill(0, torch.tensor([42]), 1.0)
+    sampler = gm.pyg.NeighborSampler(reordered, [2], ids=reading)
+    negatives = NegativeSampling("triplet", 2, dst_weight=weight)
+    links = LinkLoader(
+        reordered.to_pyg(), sampler, (None, edges), neg_sampling=negatives, batch_size=9
+    )
+    batch = next(iter(links))
+    drawn = set(batch.x[:, 0][batch.dst_neg_index].flatten().tolist())
+    assert drawn == ({42} if reading == "external" else set(reordered.to_external([42]).tolist()))
+    if reading == "external":
+        assert torch.equal(batch.x[:, 0][batch.src_index].long(), edges[0, :9])
+        assert torch.equal(batch.x[:, 0][batch.dst_pos_index].long(), edges[1, :9])

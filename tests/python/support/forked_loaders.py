@@ -42,7 +42,13 @@ PLACES = ("not begun", "begun", "running", "left", "finished")
 
 def make_loader(dataset, kind, seed):
     return gm.NeighborLoader(
-        dataset, [5, 5], input_nodes=range(400), shuffle=True, seed=seed, **KINDS[kind]
+        dataset,
+        [5, 5],
+        input_nodes=range(400),
+        ids="internal",
+        shuffle=True,
+        seed=seed,
+        **KINDS[kind],
     )
 
 
@@ -142,7 +148,7 @@ def keep_busy(dataset, is_over):
         for _ in loader:
             if is_over.is_set():
                 return
-            dataset.features["x"].gather([1, 2, 3])
+            dataset.features["x"].gather(dataset.as_internal([1, 2, 3]))
 
 
 def main(folder, kind, seed, count):

@@ -89,6 +89,7 @@ def random_inputs(dataset, choice):
     nodes = range(dataset.num_nodes)
     return gm.LinkNeighborLoader, {
         "edge_label_index": [choice.choices(nodes, k=400), choice.choices(nodes, k=400)],
+        "ids": choice.choice(["internal", "external"]),
         "neg_sampling": choice.choice([None, "binary", ("binary", 0.5), ("triplet", 3)]),
         "batch_size": choice.choice([4, 16, 40]),  # with negatives, as many seeds as above
     }

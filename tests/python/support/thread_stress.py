@@ -59,13 +59,10 @@ class Shared:
             {"memory": 0, "window": 2, "batch_size": 30, "reader": "pread"},
         ][number % 4]
         if number % 3 == 2:
-            links = np.arange(300).reshape(2, -1)
-            return module.LinkNeighborLoader(
-                self.dataset, [3], edge_label_index=links, neg_sampling="binary", **options
-            )
-        return module.NeighborLoader(
-            self.dataset, [5, 5], input_nodes=np.arange(300), shuffle=True, seed=number, **options
-        )
+            options |= {"edge_label_index": np.arange(300).reshape(2, -1), "ids": "internal"}
+            return module.LinkNeighborLoader(self.dataset, [3], neg_sampling="binary", **options)
+        options |= {"input_nodes": np.arange(300), "ids": "internal", "shuffle": True}
+        return module.NeighborLoader(self.dataset, [5, 5], seed=number, **options)
 
     def check(self, batch):
         if isinstance(batch, gm.Batch) and not isinstance(batch, gm.LinkBatch):

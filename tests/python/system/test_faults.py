@@ -149,8 +149,8 @@ for first in range(0, 100_000, 20_000):
     ids = np.arange(first, first + 20_000)
     assert np.array_equal(store.gather(ids)[:, 0], ids)
 dataset = gm.Dataset(folder + "/data")
-seeds = np.arange(40_000)
-loader = gm.NeighborLoader(dataset, [5], batch_size=2000, memory="64MiB", input_nodes=seeds)
+seeds = {"input_nodes": np.arange(40_000), "ids": "internal"}
+loader = gm.NeighborLoader(dataset, [5], batch_size=2000, memory="64MiB", **seeds)
 for batch in loader:
     assert len(batch.features["x"]) == len(batch.nodes)
 """

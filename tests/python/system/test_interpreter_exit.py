@@ -13,7 +13,7 @@ import sys, threading, time, random
 import numpy as np
 import graphmount as gm
 dataset = gm.Dataset(sys.argv[1])
-dataset.graph.degree(), dataset.features["x"].gather([1]), dataset.labels
+dataset.graph.degree(), dataset.features["x"].gather(dataset.as_internal([1])), dataset.labels
 is_at_work = threading.Event()
 
 def go(work, count=3):
@@ -63,7 +63,7 @@ go(work)
     "calls": """
 def work():
     while True:
-        ids = np.arange(3000).repeat(20)
+        ids = dataset.as_internal(np.arange(3000).repeat(20))
         dataset.graph.sample_neighbors(ids[::7], [5, 5])
         dataset.features["x"].gather(ids, reader="pread")
         dataset.graph.random_walk(ids[::50], 10)

@@ -79,11 +79,11 @@ def test_a_loader_says_that_it_lacks_threads(loader_folder, memory):
 dataset = gm.Dataset(sys.argv[1])
 window = 16 if sys.argv[2] == "60KiB" else 3
 loader = gm.NeighborLoader(
-    dataset, [5, 5], input_nodes=range(300), batch_size=60, window=window, memory=sys.argv[2],
-    reader="mapped",  # which needs no threads of a pool: those stay
+    dataset, [5, 5], input_nodes=range(300), ids="external", batch_size=60, window=window,
+    memory=sys.argv[2], reader="mapped",  # which needs no threads of a pool: those stay
 )
 _core.set_num_threads(1)
-dataset.graph.sample_neighbors([0], [5])
+dataset.graph.sample_neighbors(dataset.to_internal([0]), [5])
 before = num_threads()
 outcomes = []
 for allowed in range(9):
@@ -111,7 +111,7 @@ print(json.dumps(outcomes))
 def test_work_goes_on_with_the_threads_there_are(loader_folder):
     code = """
 dataset = gm.Dataset(sys.argv[1])
-ids = np.arange(dataset.num_nodes).repeat(40)
+ids = dataset.as_internal(np.arange(dataset.num_nodes).repeat(40))
 dataset.graph, dataset.features
 before = num_threads()
 results = []

@@ -77,7 +77,7 @@ def test_workers_that_stay(loader_folder, method):
 
 
 def test_more_workers_than_batches(loader_folder):
-    options = {"input_nodes": np.arange(200), "batch_size": 128}
+    options = {"input_nodes": np.arange(200), "ids": "external", "batch_size": 128}
     dataset = gm.torch.BatchDataset(make_loader(loader_folder, **options))
     batches = DataLoader(dataset, batch_size=None, num_workers=4)
     assert by_number(batches) == epochs_of(loader_folder, 1, **options)[0]
@@ -147,7 +147,7 @@ def test_copies_count_for_themselves(loader_folder):
 
 
 def test_a_loader_pickles_without_its_data(loader_folder):
-    loader = make_loader(loader_folder, input_nodes=[1, 2, 3])
+    loader = make_loader(loader_folder, input_nodes=[1, 2, 3], ids="external")
     list(loader)
     text = pickle.dumps(loader)
     assert len(text) < 3000  # neither 3,000 labels nor rows
@@ -177,7 +177,7 @@ def make_link_loader(folder):
     dataset = gm.Dataset(folder / "hot")
     links = np.random.default_rng(4).integers(0, dataset.num_nodes, (2, 900))
     options = {"neg_sampling": "binary", "shuffle": True, "batch_size": 128, "seed": 5}
-    options |= {"edge_label_index": links, "memory": "1MiB"}
+    options |= {"edge_label_index": links, "ids": "internal", "memory": "1MiB"}
     return gm.torch.LinkNeighborLoader(dataset, [4, 3], **options)
 
 

@@ -28,6 +28,7 @@ def folder(loader_folder, tmp_path_factory):
     options = [
         {
             "input_nodes": np.random.default_rng(num_seeds).permutation(3000)[:num_seeds],
+            "ids": "external",
             "batch_size": 32,
             "shuffle": True,
             "drop_last": drop_last,

@@ -8,7 +8,7 @@ import pytest
 import graphmount as gm
 
 torch = pytest.importorskip("torch")
-import graphmount.torch
+import graphmount.torch  # noqa: E402
 
 NUM_NODES = 60
 TRAIN = torch.tensor([3, 50, 8, 41, 17])
@@ -50,7 +50,7 @@ def test_batches_know_whose_ids_they_hold(reordered):
     again = gm.torch.NeighborLoader(reordered, [2], input_nodes=batch.nodes, batch_size=99)
     assert torch.equal(next(iter(again)).features["x"][: len(rows)], rows)
     for plain in (batch.nodes[:5], batch.nodes.clone(), batch.nodes + 0):
-        with pytest.raises(gm.errors.IdError, match="to_internal.*as_internal"):
+        with pytest.raises(gm.errors.IdError, match=r"to_internal.*as_internal"):
             gm.torch.gather(reordered.features["x"], plain)
 
 

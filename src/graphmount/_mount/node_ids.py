@@ -137,7 +137,10 @@ class NodeRows(np.ndarray[Any, np.dtype[Any]]):
         """Raises if this index may be ids of the source. What is no index at all, NumPy refuses."""
         if self.order == 0 or isinstance(index, slice) or not is_several(index):
             return
-        if as_plain(index, "an index of rows").dtype.kind in "iub":
+        plain = as_plain(index, "an index of rows")
+        if plain.dtype == np.bool_ and (plain.all() or not plain.any()):
+            return  # all or none: that is the same in any order
+        if plain.dtype.kind in "iub":
             require_marked(index, "an index of rows", self.order)
 
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: Any = False) -> Any:  # noqa: ANN401

@@ -283,6 +283,12 @@ class TestRowsAndGraph:
             with pytest.raises(gm.errors.IdError, match=BOTH_READINGS):
                 gm.NeighborLoader(reordered, [2], input_nodes=mixed)
 
+    def test_a_mask_of_all_or_none_is_the_same_in_any_order(self, reordered):
+        labels = reordered.labels
+        assert len(labels[np.ones(NUM_NODES, bool)]) == NUM_NODES
+        assert len(labels[np.zeros(NUM_NODES, bool)]) == 0
+        np.testing.assert_array_equal(labels, np.array(labels))  # which has such a mask
+
     def test_what_is_no_index_is_refused_as_such(self, reordered):
         store, labels = reordered.features["x"], reordered.labels
         for index in ([0.5], ["a"]):

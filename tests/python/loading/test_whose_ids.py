@@ -373,3 +373,15 @@ class TestRowsAndGraph:
         store = pickle.loads(pickle.dumps(reordered.features["x"]))  # noqa: S301
         with pytest.raises(gm.errors.IdError, match=TO_OR_AS_INTERNAL):
             store.gather(TRAIN)
+
+    def test_splits_to_compile_are_ids_of_the_source(self, reordered, tmp_path):
+        train = reordered.splits["train"]
+        options = {"edges": reordered.graph, "labels": reordered.labels}
+        with pytest.raises(ValueError, match=r"split 'train' has internal ids.*to_external"):
+            gm.compile_dataset(tmp_path / "again", **options, splits={"train": train})
+        external = reordered.to_external(train)
+        splits = {"train": external, "three": reordered.labels == 3}
+        gm.compile_dataset(tmp_path / "again", **options, splits=splits)
+        again = gm.Dataset(tmp_path / "again")
+        assert again.labels[again.splits["train"]].tolist() == LABELS[TRAIN].tolist()
+        assert set(again.labels[again.splits["three"]].tolist()) == {3}

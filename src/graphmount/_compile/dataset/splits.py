@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from graphmount._mount.node_ids import order_of
 from graphmount._sources.contract.file_stamps import require_unchanged
 from graphmount._sources.contract.tables import Table
 from graphmount._sources.opening import open_table
@@ -62,6 +63,12 @@ def _read(split: Any, what: str) -> NDArray[Any]:  # noqa: ANN401
                 raise TypeError(f"{what}: item {place} is {shown(value)}; ids are all strings")
         return np.array(split, dtype=object)  # as they are: NumPy's own would be as long as one
     values = as_plain(split, what)
+    if order_of(split) != 0 and values.dtype != np.bool_:
+        raise ValueError(
+            f"{what} has internal ids of a dataset (see NodeIds), and a split has ids of the "
+            "source; pass ds.to_external(ids), or numpy.array(ids) if this source numbers its nodes"
+            " as that dataset does"
+        )
     if values.ndim != 1:
         raise ValueError(f"{what} must be one-dimensional, not of shape {values.shape}")
     if values.size and values.dtype.kind not in "biuUO":

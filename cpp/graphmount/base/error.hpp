@@ -7,8 +7,23 @@
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 
 namespace graphmount {
+
+/// A message of many parts: text as it is, numbers in digits.
+template <class... Parts>
+std::string say(const Parts&... parts) {
+  std::string message;
+  const auto add = [&](const auto& part) {
+    if constexpr (std::is_arithmetic_v<std::remove_cvref_t<decltype(part)>>)
+      message += std::to_string(part);
+    else
+      message += part;
+  };
+  (add(parts), ...);
+  return message;
+}
 
 /// Base of the errors that concern one file.
 class FileError : public std::runtime_error {

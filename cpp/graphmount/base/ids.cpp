@@ -32,19 +32,19 @@ void require_ids(std::span<const std::int64_t> ids, std::uint64_t count, const s
     if (bad != some.end()) break;
   }
   if (bad == ids.end()) return;
-  const std::string range = count == 0
-                                ? "there are no " + what + "s"
-                                : what + "s are numbered from 0 to " + std::to_string(count - 1);
-  throw IdError(what + " " + std::to_string(*bad) + " (at position " +
-                std::to_string(bad - ids.begin()) + ") does not exist: " + range);
+  const std::string range =
+      count == 0 ? "there are no " + what + "s" : say(what, "s are numbered from 0 to ", count - 1);
+  throw IdError(
+      say(what, " ", *bad, " (at position ", bad - ids.begin(), ") does not exist: ", range));
 }
 
 void refuse_id(std::span<const std::int64_t> ids, std::int64_t id, std::uint64_t count,
                const char* what) {
   require_ids(ids, count, what);
-  throw IdError("the array of " + std::string(what) + "s was changed while it was in use: it has " +
-                std::to_string(id) + " now, and there are " + std::to_string(count) +
-                "; do not write to an array that another thread gives to a call, or give a copy");
+  throw IdError(
+      say("the array of ", what, "s was changed while it was in use: it has ", id,
+          " now, and there are ", count,
+          "; do not write to an array that another thread gives to a call, or give a copy"));
 }
 
 }  // namespace graphmount

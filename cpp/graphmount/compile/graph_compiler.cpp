@@ -74,8 +74,7 @@ GraphCompiler::GraphCompiler(const GraphOptions& options)
   if (options.dedup == Dedup::kSumWeights && !options.has_weights)
     throw std::invalid_argument("dedup='sum' adds up weights, but no weights are given");
   if (options.num_nodes.value_or(0) > kMaxNodes)
-    throw std::invalid_argument(std::to_string(*options.num_nodes) +
-                                " nodes are too many for any file");
+    throw std::invalid_argument(say(*options.num_nodes, " nodes are too many for any file"));
 }
 
 void GraphCompiler::require_open() const {
@@ -85,14 +84,14 @@ void GraphCompiler::require_open() const {
 void GraphCompiler::add(const EdgeColumns& edges) {
   require_open();
   if (edges.src.size() != edges.dst.size())
-    throw std::invalid_argument("src has " + std::to_string(edges.src.size()) +
-                                " entries and dst has " + std::to_string(edges.dst.size()));
+    throw std::invalid_argument(
+        say("src has ", edges.src.size(), " entries and dst has ", edges.dst.size()));
   const auto check_size = [&](const auto& column, bool is_expected, const std::string& name) {
     if (column.has_value() != is_expected)
       throw std::invalid_argument(name + (is_expected ? " are missing" : " were not expected"));
     if (column && column->size() != edges.size())
-      throw std::invalid_argument(name + " has " + std::to_string(column->size()) +
-                                  " entries for " + std::to_string(edges.size()) + " edges");
+      throw std::invalid_argument(
+          say(name, " has ", column->size(), " entries for ", edges.size(), " edges"));
   };
   check_size(edges.weights, options_.has_weights, "weights");
   check_size(edges.times, options_.has_times, "timestamps");
@@ -118,14 +117,13 @@ std::uint64_t GraphCompiler::num_nodes() const {
 
 void GraphCompiler::check_num_nodes(std::uint64_t num_nodes, const ExternalIds& node_ids) const {
   if (!node_ids.empty() && node_ids.size() != num_nodes)
-    throw std::invalid_argument("there are " + std::to_string(num_nodes) + " nodes and " +
-                                std::to_string(node_ids.size()) + " node_ids");
+    throw std::invalid_argument(
+        say("there are ", num_nodes, " nodes and ", node_ids.size(), " node_ids"));
   if (!options_.num_nodes && num_nodes > kPlausibleNodes && num_nodes / kNodesPerEdge > num_rows_)
-    throw SourceError("node id " + std::to_string(num_nodes - 1) + " would make a graph of " +
-                      std::to_string(num_nodes) + " nodes for " + std::to_string(num_rows_) +
-                      (num_rows_ == 1 ? " edge" : " edges") +
-                      "; pass num_nodes= if there are so many, or ids='map' to number only "
-                      "the ids that occur");
+    throw SourceError(say("node id ", num_nodes - 1, " would make a graph of ", num_nodes,
+                          " nodes for ", num_rows_, (num_rows_ == 1 ? " edge" : " edges"),
+                          "; pass num_nodes= if there are so many, or ids='map' to number only "
+                          "the ids that occur"));
 }
 
 // Offsets alone can be too many for the disk, which is better said before all else is done.
@@ -134,8 +132,8 @@ void GraphCompiler::require_space(const std::filesystem::path& path) const {
   const auto space = std::filesystem::space(path.parent_path(), unknown);
   if (!unknown && num_nodes_ * sizeof(std::int64_t) > space.available)
     throw IoError(path.string(),
-                  "cannot reserve " + std::to_string(num_nodes_ * sizeof(std::int64_t)) +
-                      " bytes for the offsets of " + std::to_string(num_nodes_) + " nodes",
+                  say("cannot reserve ", num_nodes_ * sizeof(std::int64_t),
+                      " bytes for the offsets of ", num_nodes_, " nodes"),
                   ENOSPC);
 }
 
@@ -156,7 +154,7 @@ std::string GraphCompiler::advise_memory(const ListOptions& options, std::uint64
   if (options_.has_second())
     bytes = std::max(bytes, sorted_bytes_per_entry(list_options(second_parts())));
   const std::uint64_t needed = 8 * bytes * (entries / kListShare + 1) * options_.memory_parts;
-  return "pass memory='" + std::to_string((needed >> 20) + 1) + "MiB' or more";
+  return say("pass memory='", (needed >> 20) + 1, "MiB' or more");
 }
 
 // Calls use(lists) for the lists of all nodes of the spool, in order.
@@ -182,10 +180,9 @@ void GraphCompiler::for_each_lists(EdgeSpool& spool, const ListOptions& options,
     } else {
       // A single list may take what is left of the budget, but no more.
       if (bucket.entries / kListShare > most_entries)
-        throw BudgetError("node " + std::to_string(bucket.first_node) + " has " +
-                          std::to_string(bucket.entries) +
-                          " neighbors, which must be sorted in memory; " +
-                          advise_memory(options, bucket.entries));
+        throw BudgetError(say("node ", bucket.first_node, " has ", bucket.entries,
+                              " neighbors, which must be sorted in memory; ",
+                              advise_memory(options, bucket.entries)));
       spool.load(bucket, loaded_bucket);
       if (i + 1 < buckets.size() && buckets[i + 1].entries <= most_entries)
         spool.prefetch(buckets[i + 1]);
@@ -205,13 +202,13 @@ void GraphCompiler::count_appearances(std::span<std::uint32_t> counts) const {
 
 void GraphCompiler::renumber(std::span<const NodeId> new_ids) {
   if (new_ids.size() != num_nodes_)
-    throw std::invalid_argument("there are " + std::to_string(num_nodes_) + " nodes and " +
-                                std::to_string(new_ids.size()) + " new ids for them");
+    throw std::invalid_argument(
+        say("there are ", num_nodes_, " nodes and ", new_ids.size(), " new ids for them"));
   std::vector<bool> is_taken(num_nodes_);
   for (const NodeId id : new_ids) {
     if (static_cast<std::uint64_t>(id) >= num_nodes_ || is_taken[static_cast<std::size_t>(id)])
-      throw std::invalid_argument("new id " + std::to_string(id) +
-                                  " is given twice, or is not below the number of nodes");
+      throw std::invalid_argument(
+          say("new id ", id, " is given twice, or is not below the number of nodes"));
     is_taken[static_cast<std::size_t>(id)] = true;
   }
   auto renumbered = std::make_unique<EdgeSpool>(parts_, options_.memory * 3 / 8, options_.folder);

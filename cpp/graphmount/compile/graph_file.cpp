@@ -134,8 +134,8 @@ void GraphFile::append_alias(const NeighborLists& lists) {
       const auto first = static_cast<std::size_t>(lists.offsets[node]);
       const auto length = static_cast<std::size_t>(lists.offsets[node + 1]) - first;
       if (length >= UINT32_MAX)
-        throw SourceError("node " + std::to_string(lists.first_node + node) +
-                          " has more weighted neighbors than 2^32");
+        throw SourceError(
+            say("node ", lists.first_node + node, " has more weighted neighbors than 2^32"));
       build_alias(lists.weights.subspan(first, length), alias_.span().subspan(first, length),
                   scratch);
     }

@@ -276,9 +276,9 @@ class Builder final : public ListBuilder {
     const auto offsets = offsets_.span();
     const auto after = std::upper_bound(offsets.begin(), offsets.end(), place);
     const auto node = first_node_ + static_cast<std::uint64_t>(after - offsets.begin()) - 1;
-    throw SourceError("the weights of the edges between nodes " +
-                      std::to_string(indices_[static_cast<std::size_t>(place)]) + " and " +
-                      std::to_string(node) + " add up to more than float32 can hold");
+    throw SourceError(say("the weights of the edges between nodes ",
+                          indices_[static_cast<std::size_t>(place)], " and ", node,
+                          " add up to more than float32 can hold"));
   }
 
   NeighborLists lists() const {

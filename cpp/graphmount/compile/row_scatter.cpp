@@ -23,8 +23,8 @@ constexpr std::uint64_t kReadBytes = 1 << 20;  // what one thread reads at once
 RowScatter::RowScatter(ScatterOptions options)
     : options_(std::move(options)), spill_(std::make_unique<SpillFile>(options_.tmp)) {
   if (!options_.refuse_missing && options_.fill.size() != options_.row_bytes)
-    throw std::invalid_argument("the fill row has " + std::to_string(options_.fill.size()) +
-                                " bytes, but a row has " + std::to_string(options_.row_bytes));
+    throw std::invalid_argument(say("the fill row has ", options_.fill.size(),
+                                    " bytes, but a row has ", options_.row_bytes));
   const std::uint64_t memory = std::max(options_.memory, kLeastMemory);
   const std::uint64_t slot_bytes = RowBlock::slot_bytes(options_.row_bytes);
   if (options_.num_rows && *options_.num_rows <= memory / slot_bytes) {
@@ -43,9 +43,9 @@ RowScatter::RowScatter(ScatterOptions options)
                                         UINT32_MAX);
   transfer_bytes_ = std::max<std::uint64_t>(memory / 8 / record_bytes_, 1) * record_bytes_;
   if (options_.num_rows && (*options_.num_rows - 1) >> bucket_shift_ >= most_buckets_)
-    throw BudgetError(std::to_string(*options_.num_rows) + " rows of " +
-                      std::to_string(options_.row_bytes) + " bytes cannot be sorted in " +
-                      std::to_string(memory) + " bytes of memory; pass a larger memory=");
+    throw BudgetError(say(*options_.num_rows, " rows of ", options_.row_bytes,
+                          " bytes cannot be sorted in ", memory,
+                          " bytes of memory; pass a larger memory="));
 }
 
 void RowScatter::close() {
@@ -84,11 +84,11 @@ void RowScatter::require_destinations(std::span<const std::int64_t> destinations
   });
   if (bad == destinations.end()) return;
   const std::string place =
-      "row " + std::to_string(num_added_ + static_cast<std::uint64_t>(bad - destinations.begin())) +
-      " is for node " + std::to_string(*bad);
+      say("row ", num_added_ + static_cast<std::uint64_t>(bad - destinations.begin()),
+          " is for node ", *bad);
   if (options_.num_rows)
-    throw SourceError(place + ", which does not exist: there are " +
-                      std::to_string(*options_.num_rows) + " nodes");
+    throw SourceError(
+        say(place, ", which does not exist: there are ", *options_.num_rows, " nodes"));
   if (*bad < 0) throw SourceError(place + ", but nodes are numbered from 0");
   throw SourceError(place +
                     ": so many rows cannot be sorted in this memory; pass num_nodes= to have such "
@@ -98,9 +98,8 @@ void RowScatter::require_destinations(std::span<const std::int64_t> destinations
 void RowScatter::add(std::span<const std::int64_t> destinations, std::span<const std::byte> rows) {
   require_open();
   if (rows.size() != destinations.size() * options_.row_bytes)
-    throw std::invalid_argument(std::to_string(rows.size()) + " bytes are not " +
-                                std::to_string(destinations.size()) + " rows of " +
-                                std::to_string(options_.row_bytes));
+    throw std::invalid_argument(
+        say(rows.size(), " bytes are not ", destinations.size(), " rows of ", options_.row_bytes));
   require_destinations(destinations);
   for (const std::int64_t node : destinations)
     end_ = std::max(end_, static_cast<std::uint64_t>(node) + 1);
@@ -295,12 +294,11 @@ void RowScatter::throw_if_refused(const RowBlock& block) const {
   if (!is_refused(block)) return;
   const NodeTally repeated_nodes = repeated(block);
   if (options_.repeated == Repeated::kRefuse && repeated_nodes.count > 0)
-    throw SourceError(std::to_string(repeated_nodes.count) +
-                      " rows are for nodes that have one already: " + describe(repeated_nodes) +
-                      "; pass repeated='first' or 'last' to keep one of them");
-  throw SourceError(std::to_string(missing_.count) + " of " + std::to_string(num_rows()) +
-                    " nodes have no row: " + describe(missing_) +
-                    "; pass missing= with a value for them");
+    throw SourceError(say(repeated_nodes.count,
+                          " rows are for nodes that have one already: ", describe(repeated_nodes),
+                          "; pass repeated='first' or 'last' to keep one of them"));
+  throw SourceError(say(missing_.count, " of ", num_rows(), " nodes have no row: ",
+                        describe(missing_), "; pass missing= with a value for them"));
 }
 
 std::string RowScatter::describe(const NodeTally& nodes) const {

@@ -94,7 +94,7 @@ bool is_known(std::uint16_t kind, FileKind file) {
 }
 
 std::string quoted_version(std::uint16_t major, std::uint16_t minor) {
-  return std::to_string(major) + "." + std::to_string(minor);
+  return say(major, ".", minor);
 }
 
 // What is wrong with one entry of the section table by itself; empty if nothing is.
@@ -103,26 +103,25 @@ std::string problem_with(const RawSection& raw, FileKind kind, std::uint64_t fil
   if (raw.kind >= kFirstOptionalKind) {
     // Ours to ignore, but it must not lie where another section does, so its place is checked.
   } else if (!is_known(raw.kind, kind)) {
-    return "is of unknown kind " + std::to_string(raw.kind) +
-           ", so the file needs a newer version of graphmount";
+    return say("is of unknown kind ", raw.kind,
+               ", so the file needs a newer version of graphmount");
   } else if (dtype == nullptr) {
-    return "has the unknown dtype " + std::to_string(raw.dtype);
+    return say("has the unknown dtype ", raw.dtype);
   } else {
     const auto cells = checked_multiply(raw.rows, raw.columns);
     const auto bytes = cells ? checked_multiply(*cells, dtype->item_bytes) : std::nullopt;
     if (!bytes || *bytes != raw.bytes)
-      return "has " + std::to_string(raw.bytes) + " bytes, which is not " +
-             std::to_string(raw.rows) + " x " + std::to_string(raw.columns) + " of " +
-             std::string(dtype->name);
+      return say("has ", raw.bytes, " bytes, which is not ", raw.rows, " x ", raw.columns, " of ",
+                 dtype->name);
   }
-  if (raw.direction > 2) return "has the unknown direction " + std::to_string(raw.direction);
+  if (raw.direction > 2) return say("has the unknown direction ", raw.direction);
   if (raw.reserved0 != 0 || raw.reserved1 != 0) return "has reserved bits set";
   if (raw.offset % kSectionAlignment != 0 || raw.offset < kSectionAlignment)
-    return "begins at " + std::to_string(raw.offset) + ", which is not a multiple of 64 KiB";
+    return say("begins at ", raw.offset, ", which is not a multiple of 64 KiB");
   const auto end = checked_add(raw.offset, raw.bytes);
   if (!end || *end > file_bytes)
-    return "ends at byte " + (end ? std::to_string(*end) : std::string("2^64 and more")) +
-           ", beyond the end of the file at " + std::to_string(file_bytes);
+    return say("ends at byte ", end ? std::to_string(*end) : "2^64 and more",
+               ", beyond the end of the file at ", file_bytes);
   return "";
 }
 
@@ -153,8 +152,8 @@ void check_table(const std::string& path, const Header& header) {
     chunks += section.num_chunks();
   }
   if (checksums->dtype != DType::kInt64 || checksums->columns != 1 || checksums->rows != chunks)
-    throw FormatError(path, "there are " + std::to_string(checksums->rows) + " checksums for " +
-                                std::to_string(chunks) + " chunks");
+    throw FormatError(path,
+                      say("there are ", checksums->rows, " checksums for ", chunks, " chunks"));
 }
 
 }  // namespace
@@ -217,8 +216,7 @@ Header read_header(const MappedFile& file, FileKind kind) {
                                 : "this is a graph file (.gl), not features; open it with Graph");
   }
   if (size < kHeaderBytes)
-    throw FormatError(
-        path, "truncated: " + std::to_string(size) + " bytes are less than the header of 4096");
+    throw FormatError(path, say("truncated: ", size, " bytes are less than the header of 4096"));
   const RawHeader& head = raw.header;
   if (head.endian_mark == kSwappedEndianMark)
     throw FormatError(path, "written in big-endian byte order; compile it again on this machine");
@@ -240,13 +238,11 @@ Header read_header(const MappedFile& file, FileKind kind) {
   if ((head.flags & ~kKnownFlags) != 0)
     throw FormatError(path, "the header has unknown flags; the file needs a newer graphmount");
   if (head.file_bytes != file.size()) {
-    throw FormatError(path, (file.size() < head.file_bytes ? "truncated: " : "too long: ") +
-                                std::to_string(file.size()) + " bytes instead of " +
-                                std::to_string(head.file_bytes));
+    throw FormatError(path, say((file.size() < head.file_bytes ? "truncated: " : "too long: "),
+                                file.size(), " bytes instead of ", head.file_bytes));
   }
   if (head.num_sections > kMaxSections)
-    throw FormatError(path, std::to_string(head.num_sections) + " sections are more than " +
-                                std::to_string(kMaxSections));
+    throw FormatError(path, say(head.num_sections, " sections are more than ", kMaxSections));
   if (head.num_rows > INT64_MAX || head.num_columns > INT64_MAX)
     throw FormatError(path, "the counts in the header exceed 2^63");
   Header header{
@@ -265,8 +261,7 @@ Header read_header(const MappedFile& file, FileKind kind) {
                     entry.digest};
     const std::string problem = problem_with(entry, kind, head.file_bytes);
     if (!problem.empty())
-      throw FormatError(path,
-                        "section " + std::to_string(i) + " (" + section.name() + ") " + problem);
+      throw FormatError(path, say("section ", i, " (", section.name(), ") ", problem));
     header.sections.push_back(section);
   }
   check_table(path, header);

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <stdexcept>
-#include <string>
+
+#include "graphmount/base/error.hpp"
 
 namespace graphmount {
 namespace {
@@ -42,8 +43,8 @@ void SectionStream::append(std::span<const std::byte> data) {
 
 void SectionStream::finish() {
   if (bytes() != section().bytes)
-    throw std::invalid_argument(section().name() + ": only " + std::to_string(bytes()) + " of " +
-                                std::to_string(section().bytes) + " bytes were appended");
+    throw std::invalid_argument(
+        say(section().name(), ": only ", bytes(), " of ", section().bytes, " bytes were appended"));
   flush();
   if (written_ % kChunkBytes != 0) end_chunk();
 }

@@ -2,8 +2,8 @@
 
 #include <optional>
 #include <stdexcept>
-#include <string>
 
+#include "graphmount/base/error.hpp"
 #include "graphmount/base/ids.hpp"
 #include "graphmount/system/threads/parallel.hpp"
 
@@ -61,9 +61,9 @@ void find_in_lists(const EdgeLists<Index>& lists, const Pairs& pairs, bool is_so
 void find_edges(const Graph& graph, std::span<const NodeId> sources,
                 std::span<const NodeId> destinations, std::span<std::uint8_t> out) {
   if (sources.size() != destinations.size() || sources.size() != out.size())
-    throw std::invalid_argument("there are " + std::to_string(sources.size()) + " sources and " +
-                                std::to_string(destinations.size()) +
-                                " destinations; every source needs one destination");
+    throw std::invalid_argument(say("there are ", sources.size(), " sources and ",
+                                    destinations.size(),
+                                    " destinations; every source needs one destination"));
   require_ids(sources, graph.num_nodes(), "source");
   require_ids(destinations, graph.num_nodes(), "destination");
   const bool has_out = graph.is_undirected() || graph.has_lists(Direction::kOut);

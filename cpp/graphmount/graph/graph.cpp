@@ -16,7 +16,6 @@ namespace graphmount {
 namespace {
 
 constexpr std::uint64_t kMaxNodesOfInt32 = std::uint64_t{1} << 31;
-constexpr const char* kVerifyAdvice = "; the file is damaged: `graphmount verify` says where";
 
 constexpr SectionKind kListKinds[] = {
     SectionKind::kIndptr,  SectionKind::kIndices,    SectionKind::kWeights,   SectionKind::kAlias,
@@ -24,13 +23,6 @@ constexpr SectionKind kListKinds[] = {
 
 bool is_integer(const Section& section) {
   return section.dtype == DType::kInt32 || section.dtype == DType::kInt64;
-}
-
-[[noreturn]] void refuse_neighbor_of(const Graph& graph, NodeId node, NodeId neighbor) {
-  throw FormatError(graph.mount().file().path(),
-                    "node " + std::to_string(node) + " has the neighbor " +
-                        std::to_string(neighbor) + " in a graph of " +
-                        std::to_string(graph.num_nodes()) + " nodes" + kVerifyAdvice);
 }
 
 }  // namespace
@@ -63,8 +55,8 @@ void Graph::check_sections() const {
         (is_list && !has_lists(section.direction)))
       throw FormatError(path, "section " + section.name() + " does not belong into this graph");
     if (section.columns != 1)
-      throw FormatError(path, "section " + section.name() + " has " +
-                                  std::to_string(section.columns) + " columns instead of 1");
+      throw FormatError(
+          path, say("section ", section.name(), " has ", section.columns, " columns instead of 1"));
   }
   for (const Direction direction : {Direction::kIn, Direction::kOut})
     if (has_lists(direction)) check_lists(direction);
@@ -88,8 +80,7 @@ void Graph::check_lists(Direction direction) const {
   const Section& indptr = *header.find(SectionKind::kIndptr, direction);
   require(indptr.dtype == DType::kInt64, indptr.kind, "is not int64");
   require(indptr.rows == num_nodes() + 1, indptr.kind,
-          "has " + std::to_string(indptr.rows) + " entries for " + std::to_string(num_nodes()) +
-              " nodes");
+          say("has ", indptr.rows, " entries for ", num_nodes(), " nodes"));
   const Section* indices = header.find(SectionKind::kIndices, direction);
   require(indices != nullptr, SectionKind::kIndices, "is missing");
   require(is_integer(*indices), indices->kind, "is neither int32 nor int64");
@@ -99,8 +90,7 @@ void Graph::check_lists(Direction direction) const {
     const Section* section = header.find(kind, direction);
     if (section == nullptr || kind == SectionKind::kIndptr) continue;
     require(section->rows == num_edges(), kind,
-            "has " + std::to_string(section->rows) + " entries for " + std::to_string(num_edges()) +
-                " edges");
+            say("has ", section->rows, " entries for ", num_edges(), " edges"));
   }
   const Section* weights = header.find(SectionKind::kWeights, direction);
   const Section* alias = header.find(SectionKind::kAlias, direction);
@@ -155,26 +145,24 @@ Direction Graph::stored_direction(Direction direction) const {
                              "', or ask for the other direction");
 }
 
+void Graph::refuse(const std::string& problem) const {
+  throw FormatError(mount_.file().path(),
+                    problem + "; the file is damaged: `graphmount verify` says where");
+}
+
 void Graph::refuse_range(NodeId node, ListRange range, Direction stored) const {
-  throw FormatError(mount_.file().path(), "the list of node " + std::to_string(node) + " (" +
-                                              std::string(direction_name(stored)) + ") goes from " +
-                                              std::to_string(range.begin) + " to " +
-                                              std::to_string(range.end) + " of " +
-                                              std::to_string(num_edges()) + kVerifyAdvice);
+  refuse(say("the list of node ", node, " (", direction_name(stored), ") goes from ", range.begin,
+             " to ", range.end, " of ", num_edges()));
 }
 
 void Graph::refuse_neighbor(EdgeId position, NodeId neighbor, Direction stored) const {
-  throw FormatError(mount_.file().path(),
-                    "the neighbor at position " + std::to_string(position) + " of the lists (" +
-                        std::string(direction_name(stored)) + ") is " + std::to_string(neighbor) +
-                        " in a graph of " + std::to_string(num_nodes()) + " nodes" + kVerifyAdvice);
+  refuse(say("the neighbor at position ", position, " of the lists (", direction_name(stored),
+             ") is ", neighbor, " in a graph of ", num_nodes(), " nodes"));
 }
 
 void Graph::refuse_edge_id(EdgeId position, EdgeId id, Direction stored) const {
-  throw FormatError(mount_.file().path(),
-                    "the edge id at position " + std::to_string(position) + " of the lists (" +
-                        std::string(direction_name(stored)) + ") is " + std::to_string(id) +
-                        " in a graph of " + std::to_string(num_edges()) + " edges" + kVerifyAdvice);
+  refuse(say("the edge id at position ", position, " of the lists (", direction_name(stored),
+             ") is ", id, " in a graph of ", num_edges(), " edges"));
 }
 
 void Graph::degrees(std::span<const NodeId> nodes, Direction direction,
@@ -203,7 +191,8 @@ ListRange Graph::neighbor_range(NodeId node, Direction direction) const {
     for (EdgeId position = range.begin; position < range.end; ++position)
       if (const NodeId neighbor = lists.indices()[position];
           static_cast<std::uint64_t>(neighbor) >= lists.num_nodes())
-        refuse_neighbor_of(*this, node, neighbor);
+        refuse(say("node ", node, " has the neighbor ", neighbor, " in a graph of ", num_nodes(),
+                   " nodes"));
     return range;
   });
 }

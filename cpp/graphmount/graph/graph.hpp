@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "graphmount/format/mount.hpp"
@@ -64,7 +65,9 @@ class Graph {
   /// What is known of the file's pages: for calls that read many of them.
   ResidentPages& resident_pages() const { return resident_pages_; }
 
-  /// Throw the FormatError for a list, or for a neighbor or the id of an edge in one, that cannot
+  /// Throws the FormatError for damage, and says how to find all of it.
+  [[noreturn]] void refuse(const std::string& problem) const;
+  /// Throw the one for a list, or for a neighbor or the id of an edge in one, that cannot
   /// be.
   [[noreturn]] void refuse_range(NodeId node, ListRange range, Direction stored) const;
   [[noreturn]] void refuse_neighbor(EdgeId position, NodeId neighbor, Direction stored) const;

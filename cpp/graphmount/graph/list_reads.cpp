@@ -19,17 +19,14 @@ const Section& section_of(const Graph& graph, SectionKind kind, Direction direct
 
 void require_items(const Section& section, std::uint64_t first, std::uint64_t count) {
   if (first <= section.rows && count <= section.rows - first) return;
-  throw IdError("section " + section.name() + " has " + std::to_string(section.rows) +
-                " items, and not " + std::to_string(count) + " from number " +
-                std::to_string(first) + " on");
+  throw IdError(say("section ", section.name(), " has ", section.rows, " items, and not ", count,
+                    " from number ", first, " on"));
 }
 
 [[noreturn]] void refuse_item(const Graph& graph, const Section& section, std::uint64_t item,
                               const std::string& problem) {
   const std::uint64_t byte = section.offset + item * traits_of(section.dtype).item_bytes;
-  throw FormatError(graph.mount().file().path(),
-                    "section " + section.name() + ", byte " + std::to_string(byte) + ": " +
-                        problem + "; the file is damaged: `graphmount verify` says where");
+  graph.refuse(say("section ", section.name(), ", byte ", byte, ": ", problem));
 }
 
 template <class Item, class Out>
@@ -49,7 +46,7 @@ void check_items_below(const Graph& graph, const Section& section, std::uint64_t
   });
   if (bad == items.end()) return;
   refuse_item(graph, section, first + static_cast<std::uint64_t>(bad - items.begin()),
-              what + " " + std::to_string(*bad) + " is not one of " + std::to_string(end));
+              say(what, " ", *bad, " is not one of ", end));
 }
 
 void check_offsets(const Graph& graph, const Section& section, std::uint64_t first,
@@ -63,9 +60,9 @@ void check_offsets(const Graph& graph, const Section& section, std::uint64_t fir
         (!is_last || offset == graph.num_edges()))
       continue;
     refuse_item(graph, section, item,
-                "offset " + std::to_string(offsets[i]) + " of list " + std::to_string(item) +
-                    (i == 0 ? "" : ", after " + std::to_string(least)) + ", of " +
-                    std::to_string(graph.num_edges()) + " edges");
+                say("offset ", offsets[i], " of list ", item,
+                    (i == 0 ? "" : ", after " + std::to_string(least)), ", of ", graph.num_edges(),
+                    " edges"));
   }
 }
 

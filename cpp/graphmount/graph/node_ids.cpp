@@ -14,15 +14,14 @@ namespace graphmount {
 namespace {
 
 constexpr std::size_t kGrain = 1 << 12;
-constexpr const char* kDamaged = "; the file is damaged: `graphmount verify` says where";
 
 template <class Keys>
 void require_all(const Keys& keys, std::span<const NodeId> nodes) {
   const auto missing = std::find(nodes.begin(), nodes.end(), -1);
   if (missing == nodes.end()) return;
   const auto place = static_cast<std::size_t>(missing - nodes.begin());
-  throw IdError("no node has the external id " + show_id(keys[place]) + " (at position " +
-                std::to_string(place) + ")");
+  throw IdError(
+      say("no node has the external id ", show_id(keys[place]), " (at position ", place, ")"));
 }
 
 }  // namespace
@@ -96,9 +95,7 @@ void NodeIds::require_kind(Kind kind) const {
 std::string_view NodeIds::name_of(NodeId node) const {
   const std::int64_t begin = read_once(offsets_ + node), end = read_once(offsets_ + node + 1);
   if (begin < 0 || begin > end || static_cast<std::uint64_t>(end) > bytes_.size())
-    throw FormatError(graph_->mount().file().path(),
-                      "the name of node " + std::to_string(node) + " goes from byte " +
-                          std::to_string(begin) + " to " + std::to_string(end) + kDamaged);
+    graph_->refuse(say("the name of node ", node, " goes from byte ", begin, " to ", end));
   return {bytes_.data() + begin, static_cast<std::size_t>(end - begin)};
 }
 
@@ -126,9 +123,7 @@ OwnedNames NodeIds::to_external_names(std::span<const NodeId> nodes) const {
       std::copy(views[i].begin(), views[i].end(), copy);
       // Of the copy: the file may change between two looks.
       if (!is_utf8({copy, views[i].size()}))
-        throw FormatError(
-            graph_->mount().file().path(),
-            "the name of node " + std::to_string(nodes[i]) + " is not valid UTF-8" + kDamaged);
+        graph_->refuse(say("the name of node ", nodes[i], " is not valid UTF-8"));
     });
     return names;
   });
@@ -143,8 +138,7 @@ void NodeIds::find_in_slots(const Keys& keys, std::span<NodeId> out) const {
   const auto node_in = [&](std::uint64_t slot) {
     const NodeId node = read_once(data + slot);
     if (static_cast<std::uint64_t>(node) >= num_nodes && node != -1)
-      throw FormatError(mount.file().path(), "the table of the external ids names node " +
-                                                 std::to_string(node) + kDamaged);
+      graph_->refuse(say("the table of the external ids names node ", node));
     return node;
   };
   mount.file().read_guarded([&] { find_in_table(IdSlots(table.rows), data, node_in, keys, out); });

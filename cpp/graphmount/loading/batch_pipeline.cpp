@@ -59,9 +59,8 @@ BatchPipeline::BatchPipeline(std::shared_ptr<const Graph> graph,
       num_sampled_(options_.first_batch),
       num_taken_(options_.first_batch) {
   if (options_.window < 1 || options_.window > RowWindow::kMostBatches)
-    throw std::invalid_argument("the window must be of 1 to " +
-                                std::to_string(RowWindow::kMostBatches) + " batches, not " +
-                                std::to_string(options_.window));
+    throw std::invalid_argument(say("the window must be of 1 to ", RowWindow::kMostBatches,
+                                    " batches, not ", options_.window));
   if (options_.prefetch == 0) throw std::invalid_argument("prefetch must be at least 1");
   for (const auto& feed : feeds_) {
     // The rows that a sweep has ready take the place of buffers that wait for the next batch.

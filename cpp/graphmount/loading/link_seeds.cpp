@@ -4,10 +4,10 @@
 #include <numeric>
 #include <span>
 #include <stdexcept>
-#include <string>
 #include <utility>
 
 #include "graphmount/base/checksum.hpp"
+#include "graphmount/base/error.hpp"
 #include "graphmount/base/ids.hpp"
 
 namespace graphmount {
@@ -46,11 +46,11 @@ LinkSeeds::LinkSeeds(std::shared_ptr<const Graph> graph, std::shared_ptr<const L
       negatives_(std::move(negatives)) {
   const std::size_t count = links_->sources.size();
   if (links_->destinations.size() != count)
-    throw std::invalid_argument("there are " + std::to_string(count) + " sources for " +
-                                std::to_string(links_->destinations.size()) + " destinations");
+    throw std::invalid_argument(
+        say("there are ", count, " sources for ", links_->destinations.size(), " destinations"));
   if (!links_->times.empty() && links_->times.size() != count)
-    throw std::invalid_argument("there are " + std::to_string(links_->times.size()) +
-                                " times for " + std::to_string(count) + " links");
+    throw std::invalid_argument(
+        say("there are ", links_->times.size(), " times for ", count, " links"));
   require_ids(links_->sources, graph_->num_nodes(), "node");
   require_ids(links_->destinations, graph_->num_nodes(), "node");
   require_ids(order_, count, "link");

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <stdexcept>
-#include <string>
 #include <utility>
+
+#include "graphmount/base/error.hpp"
 
 namespace graphmount {
 
@@ -16,8 +17,7 @@ BatchCut::BatchCut(std::uint64_t num_inputs, std::uint64_t batch_size)
 std::span<const std::int64_t> BatchCut::part(std::span<const std::int64_t> inputs,
                                              std::uint64_t batch) const {
   if (batch >= num_batches_)
-    throw std::out_of_range("there is no batch " + std::to_string(batch) + " of " +
-                            std::to_string(num_batches_));
+    throw std::out_of_range(say("there is no batch ", batch, " of ", num_batches_));
   const std::size_t begin = batch * batch_size_;
   return inputs.subspan(begin, std::min<std::size_t>(batch_size_, inputs.size() - begin));
 }
@@ -26,8 +26,8 @@ NodeSeeds::NodeSeeds(std::vector<NodeId> nodes, std::vector<std::int64_t> times,
                      std::uint64_t batch_size)
     : nodes_(std::move(nodes)), times_(std::move(times)), cut_(nodes_.size(), batch_size) {
   if (!times_.empty() && times_.size() != nodes_.size())
-    throw std::invalid_argument("there are " + std::to_string(times_.size()) + " times for " +
-                                std::to_string(nodes_.size()) + " seeds; give one for each seed");
+    throw std::invalid_argument(say("there are ", times_.size(), " times for ", nodes_.size(),
+                                    " seeds; give one for each seed"));
 }
 
 BatchSeeds NodeSeeds::seeds_of(std::uint64_t batch, RandomKey) const {

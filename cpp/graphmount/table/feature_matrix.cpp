@@ -33,15 +33,14 @@ FeatureMatrix::FeatureMatrix(std::shared_ptr<MappedFile> file)
   if (matrix_->rows != header.num_rows || matrix_->columns != header.num_columns)
     throw FormatError(name, "the header and the section table disagree about the shape");
   if (is_one_dimensional() && matrix_->columns != 1)
-    throw FormatError(
-        name, "a one-dimensional table has " + std::to_string(matrix_->columns) + " columns");
+    throw FormatError(name, say("a one-dimensional table has ", matrix_->columns, " columns"));
   if (scales_ != nullptr) {
     if (matrix_->dtype != DType::kInt8)
       throw FormatError(name, "there are scales, but the matrix is not of int8");
     if (scales_->dtype != DType::kFloat32 || scales_->rows != matrix_->columns ||
         scales_->columns != 1 || scales_->bytes != scales_->rows * sizeof(float))
-      throw FormatError(name, "the scales are not one float32 for each of " +
-                                  std::to_string(matrix_->columns) + " columns");
+      throw FormatError(
+          name, say("the scales are not one float32 for each of ", matrix_->columns, " columns"));
   }
 }
 
@@ -55,13 +54,12 @@ std::vector<float> FeatureMatrix::read_scales() const {
 
 void FeatureMatrix::read_rows(std::uint64_t first, std::span<std::byte> out) const {
   if (row_bytes() == 0 ? !out.empty() : out.size() % row_bytes() != 0)
-    throw std::invalid_argument("the output has " + std::to_string(out.size()) +
-                                " bytes, which are no whole rows of " +
-                                std::to_string(row_bytes()));
+    throw std::invalid_argument(
+        say("the output has ", out.size(), " bytes, which are no whole rows of ", row_bytes()));
   const std::uint64_t count = row_bytes() == 0 ? 0 : out.size() / row_bytes();
   if (first > num_rows() || count > num_rows() - first)
-    throw IdError("the matrix has " + std::to_string(num_rows()) + " rows, and not " +
-                  std::to_string(count) + " from row " + std::to_string(first) + " on");
+    throw IdError(
+        say("the matrix has ", num_rows(), " rows, and not ", count, " from row ", first, " on"));
   const std::size_t grain = balanced_grain(out.size(), 1 << 18);  // worth handing to a thread
   mount_.file().read_guarded([&] {
     const std::byte* rows = mount_.data<std::byte>(*matrix_) + first * row_bytes();

@@ -14,8 +14,8 @@ std::uint64_t bytes_of(std::uint64_t rows, std::optional<std::uint64_t> row_byte
                        std::uint64_t columns) {
   const auto bytes = row_bytes ? checked_multiply(rows, *row_bytes) : std::nullopt;
   if (!bytes || *bytes > kMostBytes)
-    throw std::invalid_argument("a matrix of " + std::to_string(rows) + " x " +
-                                std::to_string(columns) + " is too large for any file");
+    throw std::invalid_argument(
+        say("a matrix of ", rows, " x ", columns, " is too large for any file"));
   return *bytes;
 }
 
@@ -23,12 +23,12 @@ void require_scales(const FeatureLayout& layout) {
   if (layout.scales.empty()) return;
   if (layout.dtype != DType::kInt8) throw std::invalid_argument("scales go with a matrix of int8");
   if (layout.scales.size() != layout.columns)
-    throw std::invalid_argument("there are " + std::to_string(layout.scales.size()) +
-                                " scales for " + std::to_string(layout.columns) + " columns");
+    throw std::invalid_argument(
+        say("there are ", layout.scales.size(), " scales for ", layout.columns, " columns"));
   for (const float scale : layout.scales)
     if (!std::isfinite(scale) || scale < 0)
-      throw std::invalid_argument("a scale is " + std::to_string(scale) +
-                                  ", which is not a finite number of at least 0");
+      throw std::invalid_argument(
+          say("a scale is ", scale, ", which is not a finite number of at least 0"));
 }
 
 }  // namespace
@@ -77,13 +77,12 @@ void FeatureWriter::finish(std::optional<std::uint64_t> rows) {
   FormatWriter& writer = open_writer();
   if (!rows && !rows_) throw std::invalid_argument("nobody said how many rows the matrix has");
   if (rows && rows_ && *rows != *rows_)
-    throw std::invalid_argument("the matrix was to have " + std::to_string(*rows_) +
-                                " rows, but has " + std::to_string(*rows));
+    throw std::invalid_argument(say("the matrix was to have ", *rows_, " rows, but has ", *rows));
   const std::uint64_t count = rows_ ? *rows_ : *rows;
   const std::uint64_t bytes = bytes_of(count, row_bytes_, writer.header().sections.front().columns);
   if (matrix_->bytes() != bytes)
-    throw std::invalid_argument("only " + std::to_string(matrix_->bytes()) + " of " +
-                                std::to_string(bytes) + " bytes were appended");
+    throw std::invalid_argument(
+        say("only ", matrix_->bytes(), " of ", bytes, " bytes were appended"));
   if (!rows_) writer.set_rows(0, count);
   matrix_->finish();
   if (!scales_.empty()) writer.write(1, 0, std::as_bytes(std::span(scales_)));

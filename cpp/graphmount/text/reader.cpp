@@ -145,8 +145,8 @@ void TextReader::count_problems(const std::vector<Piece>& pieces) {
       if (examples_.size() < kMaxExamples) examples_.push_back(problem);
     if (piece.is_endless) {
       const std::int64_t line = piece.first_line + static_cast<std::int64_t>(piece.num_lines);
-      throw SourceError(parser_.name() + ", line " + std::to_string(line) + ": " +
-                        describe_long_line(parser_.layout()));
+      throw SourceError(
+          say(parser_.name(), ", line ", line, ": ", describe_long_line(parser_.layout())));
     }
   }
 }

@@ -48,19 +48,16 @@ class GraphVerifier {
       for (std::uint64_t node = std::max<std::uint64_t>(begin, 1); node < end; ++node) {
         if (offsets[node - 1] <= offsets[node]) continue;
         return verifier_.report(*lists.indptr, node,
-                                "the list of node " + std::to_string(node - 1) + " begins at " +
-                                    std::to_string(offsets[node - 1]) + " and ends at " +
-                                    std::to_string(offsets[node]));
+                                say("the list of node ", node - 1, " begins at ", offsets[node - 1],
+                                    " and ends at ", offsets[node]));
       }
     });
     if (offsets[0] != 0)
-      verifier_.report(*lists.indptr, 0,
-                       "the first offset is " + std::to_string(offsets[0]) + " instead of 0");
+      verifier_.report(*lists.indptr, 0, say("the first offset is ", offsets[0], " instead of 0"));
     if (static_cast<std::uint64_t>(offsets[last]) != graph_.num_edges())
       verifier_.report(*lists.indptr, last,
-                       "the last offset is " + std::to_string(offsets[last]) +
-                           " instead of the number of edges, " +
-                           std::to_string(graph_.num_edges()));
+                       say("the last offset is ", offsets[last],
+                           " instead of the number of edges, ", graph_.num_edges()));
   }
 
   // Edge by edge: is it in the other node's list as often as the other node is in this one? The
@@ -97,8 +94,7 @@ class GraphVerifier {
       const auto [time, neighbor] = key;
       const auto report = [&](const std::string& problem) {
         verifier_.report(*lists.indices, edge,
-                         "the undirected edge between " + std::to_string(node) + " and " +
-                             std::to_string(key.second) + problem);
+                         say("the undirected edge between ", node, " and ", key.second, problem));
       };
       if (count(node, {time, neighbor}) != count(neighbor, {time, node}))
         return report(" is not in both their lists");
@@ -119,17 +115,15 @@ class GraphVerifier {
       if (edge % kTickEdges == 0) verifier_.tick();
       const std::uint64_t id = out.edge_id(edge);
       if (id >= graph_.num_edges())  // it was sound: the file is being overwritten
-        return verifier_.report(section, edge, "edge id " + std::to_string(id) + " does not exist");
+        return verifier_.report(section, edge, say("edge id ", id, " does not exist"));
       const bool is_same_edge = in.neighbor(id) == out.owner(edge) &&
                                 in.owner(id) == out.neighbor(edge) &&
                                 in.time(id) == out.time(edge) && in.weight(id) == out.weight(edge);
       if (is_same_edge) continue;
-      return verifier_.report(
-          section, edge,
-          "the edge from " + std::to_string(out.owner(edge)) + " to " +
-              std::to_string(out.neighbor(edge)) + " is not the incoming edge " +
-              std::to_string(id) + ", from " + std::to_string(in.neighbor(id)) + " to " +
-              std::to_string(in.owner(id)) + ", or differs from it in weight or time");
+      return verifier_.report(section, edge,
+                              say("the edge from ", out.owner(edge), " to ", out.neighbor(edge),
+                                  " is not the incoming edge ", id, ", from ", in.neighbor(id),
+                                  " to ", in.owner(id), ", or differs from it in weight or time"));
     }
     verifier_.report(section, 0, "two outgoing edges have the same edge id");
   }

@@ -3,9 +3,9 @@
 #include <bit>
 #include <cmath>
 #include <limits>
-#include <string>
 #include <vector>
 
+#include "graphmount/base/error.hpp"
 #include "graphmount/base/read_once.hpp"
 #include "graphmount/graph/alias_table.hpp"
 #include "graphmount/system/threads/parallel.hpp"
@@ -70,9 +70,8 @@ class ListVerifier {
     const std::uint64_t edge = static_cast<std::uint64_t>(
         std::find_if(items + begin, items + end - 1, [&](Item item) { return !is_fine(item); }) -
         items);
-    verifier_.report(
-        *find(kind), edge,
-        "at position " + std::to_string(edge) + ": " + describe(std::to_string(items[edge])));
+    verifier_.report(*find(kind), edge,
+                     say("at position ", edge, ": ", describe(std::to_string(items[edge]))));
   }
 
   template <class IsFine, class Describe>
@@ -88,7 +87,7 @@ class ListVerifier {
         lists_.neighbors, SectionKind::kIndices, begin, end,
         [&](std::int64_t item) { return static_cast<std::uint64_t>(item) < num_nodes; },
         [&](const std::string& item) {
-          return "neighbor " + item + " in a graph of " + std::to_string(num_nodes) + " nodes";
+          return say("neighbor ", item, " in a graph of ", num_nodes, " nodes");
         });
   }
 
@@ -104,7 +103,7 @@ class ListVerifier {
         lists_.edge_ids, SectionKind::kEdgeIds, begin, end,
         [&](std::int64_t item) { return static_cast<std::uint64_t>(item) < num_edges; },
         [&](const std::string& item) {
-          return "edge id " + item + " of " + std::to_string(num_edges) + " edges";
+          return say("edge id ", item, " of ", num_edges, " edges");
         });
     check_items(
         lists_.source_rows, SectionKind::kSourceRows, begin, end,
@@ -161,8 +160,7 @@ class ListVerifier {
     std::uint64_t edge = from + 1;
     while (edge + 1 < to && is_fine(edge)) ++edge;
     verifier_.report(*lists_.indices, edge,
-                     "the list of node " + std::to_string(node) + " is not sorted at position " +
-                         std::to_string(edge));
+                     say("the list of node ", node, " is not sorted at position ", edge));
   }
 
   template <bool kHasData, class Index>
@@ -193,8 +191,7 @@ class ListVerifier {
     const std::uint64_t length = to - from;
     const auto wrong = [&](std::uint64_t place) {
       verifier_.report(*find(SectionKind::kAlias), from + place,
-                       "the table of node " + std::to_string(node) + " is wrong at place " +
-                           std::to_string(place));
+                       say("the table of node ", node, " is wrong at place ", place));
     };
     double sum = 0.0;
     for (std::uint64_t i = 0; i < length; ++i) sum += weights[i];

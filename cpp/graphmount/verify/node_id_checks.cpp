@@ -5,10 +5,10 @@
 // file larger than memory is read from end to end and not here and there.
 #include <algorithm>
 #include <functional>
-#include <string>
 #include <string_view>
 #include <vector>
 
+#include "graphmount/base/error.hpp"
 #include "graphmount/base/read_once.hpp"
 #include "graphmount/base/utf8.hpp"
 #include "graphmount/graph/ids/node_id_table.hpp"
@@ -64,8 +64,7 @@ class NodeIdVerifier {
                                     : static_cast<std::uint64_t>(offsets[node]) == bytes.rows;
       if (offsets[node] >= least && is_end_right && (node > 0 || offsets[0] == 0)) continue;
       verifier_.report(section, node,
-                       "offset " + std::to_string(offsets[node]) + " of name " +
-                           std::to_string(node) + " is out of order");
+                       say("offset ", offsets[node], " of name ", node, " is out of order"));
       return false;
     }
     constexpr std::uint64_t kGrain = 1 << 14;
@@ -73,7 +72,7 @@ class NodeIdVerifier {
       if (node % kGrain == 0) verifier_.tick();
       if (!is_utf8(name_of(node)))
         verifier_.report(bytes, static_cast<std::uint64_t>(offsets[node]),
-                         "the name of node " + std::to_string(node) + " is not valid UTF-8");
+                         say("the name of node ", node, " is not valid UTF-8"));
     });
     return true;
   }
@@ -93,7 +92,7 @@ class NodeIdVerifier {
                                      [&](Slot node) { return node != -1 && !exists(node); });
       if (bad != nodes + end)
         verifier_.report(table, static_cast<std::uint64_t>(bad - nodes),
-                         "node " + std::to_string(*bad) + " does not exist");
+                         say("node ", *bad, " does not exist"));
     });
     if (!can_follow_ids) return;
     const auto slices = cut_slots(IdSlots(table.rows), kTableMemory / sizeof(std::uint64_t));
@@ -133,14 +132,12 @@ class NodeIdVerifier {
           hash_in(slot) = mark;
         } else if (hash_in(slot) == mark && exists(other) &&
                    are_equal(node, static_cast<std::uint64_t>(other))) {
-          return report(slot, "nodes " + std::to_string(other) + " and " + std::to_string(node) +
-                                  " have the same external id");
+          return report(slot, say("nodes ", other, " and ", node, " have the same external id"));
         }
         slot = slots.next(slot);
       } while (slot != home);
       if (!is_found)
-        report(home, "the external id of node " + std::to_string(node) +
-                         " leads here, but not on to the node");
+        report(home, say("the external id of node ", node, " leads here, but not on to the node"));
     };
     for_each_at_home(
         graph_.num_nodes(), slots, slice, [&](std::uint64_t node) { return hash_of(node); },
@@ -151,7 +148,7 @@ class NodeIdVerifier {
         look, [&] { verifier_.tick(); });
     for (std::uint64_t slot = slice.begin; slot < slice.end; ++slot)
       if (nodes[slot] != -1 && hash_in(slot) == 0 && exists(nodes[slot]) && !is_reported(slot))
-        report(slot, "node " + std::to_string(nodes[slot]) + " is not where its external id leads");
+        report(slot, say("node ", nodes[slot], " is not where its external id leads"));
   }
 
   template <class Slot>

@@ -62,8 +62,7 @@ void Verifier::check_chunks(const Section& section, std::uint64_t begin, std::ui
     const auto data = mount_.file().bytes().subspan(section.offset + at, bytes);
     if (xxh64(data) != checksums_[section.first_chunk + chunk])
       report(section, at / item_bytes,
-             "the checksum of chunk " + std::to_string(chunk) + " (" + std::to_string(bytes) +
-                 " bytes) does not match");
+             say("the checksum of chunk ", chunk, " (", bytes, " bytes) does not match"));
     const std::uint64_t done = bytes_checked_.fetch_add(bytes) + bytes;
     if (progress_ && std::this_thread::get_id() == caller_) progress_(done, bytes_to_check_);
   }

@@ -18,7 +18,7 @@ void verify_features(const FeatureMatrix& features, Verifier& verifier) {
     const auto* bad = std::find_if(bytes + begin, bytes + end, [](auto byte) { return byte > 1; });
     if (bad != bytes + end)
       verifier.report(matrix, static_cast<std::uint64_t>(bad - bytes),
-                      "a bool is neither 0 nor 1 but " + std::to_string(*bad));
+                      say("a bool is neither 0 nor 1 but ", *bad));
   });
   if (features.scales() == nullptr) return;
   const Section& section = *features.scales();
@@ -27,9 +27,8 @@ void verify_features(const FeatureMatrix& features, Verifier& verifier) {
     const auto* bad = std::find_if(scales + begin, scales + end,
                                    [](float scale) { return !std::isfinite(scale) || scale < 0; });
     if (bad != scales + end)
-      verifier.report(
-          section, static_cast<std::uint64_t>(bad - scales),
-          "a scale is " + std::to_string(*bad) + ", which is not a finite number of at least 0");
+      verifier.report(section, static_cast<std::uint64_t>(bad - scales),
+                      say("a scale is ", *bad, ", which is not a finite number of at least 0"));
   });
 }
 

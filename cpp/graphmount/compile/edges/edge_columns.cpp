@@ -25,24 +25,24 @@ void check_edges(const EdgeColumns& edges, std::uint64_t num_nodes, std::uint64_
   });
   if (first_bad == edges.size()) return;
   const std::size_t row = first_bad;
-  const std::string where = "edge " + std::to_string(first_row + row) + ": ";
+  const std::string where = say("edge ", first_row + row, ": ");
   for (const NodeId id : {edges.src[row], edges.dst[row]}) {
-    if (id < 0) throw SourceError(where + "node id " + std::to_string(id) + " is negative");
+    if (id < 0) throw SourceError(say(where, "node id ", id, " is negative"));
     if (!is_node(id) && num_nodes == kMaxNodes)
-      throw SourceError(where + "node id " + std::to_string(id) +
-                        " is too large for any file; ids='map' numbers ids as they appear");
+      throw SourceError(say(where, "node id ", id,
+                            " is too large for any file; ids='map' numbers ids as they appear"));
     if (!is_node(id))
-      throw SourceError(where + "node id " + std::to_string(id) +
-                        " is not below num_nodes=" + std::to_string(num_nodes));
+      throw SourceError(say(where, "node id ", id, " is not below num_nodes=", num_nodes));
   }
-  throw SourceError(where + "weight " + std::to_string((*edges.weights)[row]) +
-                    " is not a finite number of at least 0");
+  throw SourceError(
+      say(where, "weight ", (*edges.weights)[row], " is not a finite number of at least 0"));
 }
 
 void refuse_changed_edge(std::uint64_t row) {
-  throw SourceError("edge " + std::to_string(row) +
-                    " was changed while it was in use: it has an id or a weight now that it had "
-                    "not when the edges were checked; do not write to arrays that are compiled");
+  throw SourceError(
+      say("edge ", row,
+          " was changed while it was in use: it has an id or a weight now that it had "
+          "not when the edges were checked; do not write to arrays that are compiled"));
 }
 
 }  // namespace graphmount

@@ -109,9 +109,9 @@ void build(const ExternalIds& ids, const IdSlots& slots, std::uint64_t memory,
     throw SourceError(
         "node_ids: more than 4096 external ids have hashes that are almost equal, which does not "
         "happen by chance; no table can be made of them");
-  throw SourceError("node_ids: nodes " + std::to_string(obstacle->first) + " and " +
-                    std::to_string(obstacle->second) + " have the same external id " +
-                    ids.show(static_cast<std::size_t>(obstacle->second)));
+  throw SourceError(say("node_ids: nodes ", obstacle->first, " and ", obstacle->second,
+                        " have the same external id ",
+                        ids.show(static_cast<std::size_t>(obstacle->second))));
 }
 
 }  // namespace

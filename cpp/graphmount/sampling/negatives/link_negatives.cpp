@@ -3,8 +3,8 @@
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
-#include <string>
 
+#include "graphmount/base/error.hpp"
 #include "graphmount/graph/edge_search.hpp"
 
 namespace graphmount {
@@ -68,8 +68,8 @@ void draw_by_weight(const Graph& graph, const LinkNegatives& negatives, bool kee
 void require_size(const std::shared_ptr<const NodeWeights>& weights, const Graph& graph,
                   const char* name) {
   if (weights && weights->size() != graph.num_nodes())
-    throw std::invalid_argument(std::string(name) + " has " + std::to_string(weights->size()) +
-                                " weights for " + std::to_string(graph.num_nodes()) + " nodes");
+    throw std::invalid_argument(
+        say(name, " has ", weights->size(), " weights for ", graph.num_nodes(), " nodes"));
 }
 
 }  // namespace
@@ -77,11 +77,10 @@ void require_size(const std::shared_ptr<const NodeWeights>& weights, const Graph
 void require_drawable(const Graph& graph, const LinkNegatives& negatives) {
   if (negatives.mode == NegativeMode::kNone) return;
   if (!(negatives.amount > 0) || !std::isfinite(negatives.amount))
-    throw std::invalid_argument("amount must be above 0, not " + std::to_string(negatives.amount));
+    throw std::invalid_argument(say("amount must be above 0, not ", negatives.amount));
   const bool is_triplet = negatives.mode == NegativeMode::kTriplet;
   if (is_triplet && negatives.amount != std::floor(negatives.amount))
-    throw std::invalid_argument("amount must be whole for triplets, not " +
-                                std::to_string(negatives.amount));
+    throw std::invalid_argument(say("amount must be whole for triplets, not ", negatives.amount));
   require_size(negatives.source_weights, graph, "src_weight");
   require_size(negatives.destination_weights, graph, "dst_weight");
   if (has_weights(negatives)) return;  // edges are looked up, in whatever lists there are

@@ -33,8 +33,8 @@ Direction opposite(Direction direction) {
 
 void require_options(const NegativeOptions& options) {
   if (options.pad && *options.pad >= 0)
-    throw std::invalid_argument("pad=" + std::to_string(*options.pad) +
-                                " could be a node; give a number below 0");
+    throw std::invalid_argument(
+        say("pad=", *options.pad, " could be a node; give a number below 0"));
 }
 
 // The first row that has no negative: the same for any number of threads.
@@ -101,11 +101,11 @@ void choose_rows(const NegativeRequest& request, const Lists& lists, const Rever
   const NodeId node = request.kept[shortage.row()];
   refuse(
       lists.graph(),
-      "node " + std::to_string(node) + " (at position " + std::to_string(shortage.row()) +
-          ") has no negative: no node can be drawn that is not " +
-          (request.options.is_strict ? "at the other end of one of its edges" : "the node itself") +
+      say("node ", node, " (at position ", shortage.row(),
+          ") has no negative: no node can be drawn that is not ",
+          (request.options.is_strict ? "at the other end of one of its edges" : "the node itself"),
           (request.options.is_strict && !request.options.allows_self_loops ? ", or the node itself"
-                                                                           : ""));
+                                                                           : "")));
 }
 
 // The same for pairs: one pass over all lists tells how many pairs each kept end has.

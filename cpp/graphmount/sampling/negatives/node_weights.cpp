@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
-#include <string>
 
+#include "graphmount/base/error.hpp"
 #include "graphmount/base/interrupt.hpp"
 #include "graphmount/base/read_once.hpp"
 
@@ -16,15 +16,14 @@ NodeWeights::NodeWeights(std::span<const double> weights) {
   interruptible_for(weights.size(), [&](std::size_t node) {
     const double weight = read_once(&weights[node]);
     if (!(weight >= 0) || !std::isfinite(weight))
-      throw std::invalid_argument("the weight of node " + std::to_string(node) + " is " +
-                                  std::to_string(weight) +
-                                  "; give a finite number that is not below 0");
+      throw std::invalid_argument(say("the weight of node ", node, " is ", weight,
+                                      "; give a finite number that is not below 0"));
     if (weight > 0) last_ = static_cast<NodeId>(node);
     up_to_.push_back(total += weight);
   });
   if (!(total > 0) || !std::isfinite(total))
-    throw std::invalid_argument("the weights of all nodes sum up to " + std::to_string(total) +
-                                ", so there is no node to draw");
+    throw std::invalid_argument(
+        say("the weights of all nodes sum up to ", total, ", so there is no node to draw"));
 }
 
 NodeId NodeWeights::at(double unit) const {

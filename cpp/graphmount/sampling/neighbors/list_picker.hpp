@@ -165,16 +165,13 @@ class ListPicker {
   }
 
   [[noreturn]] void refuse_alias(NodeId node) const {
-    throw FormatError(lists_.graph().mount().file().path(),
-                      "the alias table of node " + std::to_string(node) +
-                          " leads out of its list; the file is damaged: `graphmount verify` says "
-                          "where");
+    lists_.graph().refuse(say("the alias table of node ", node, " leads out of its list"));
   }
 
   [[noreturn]] void refuse_weights(NodeId node) const {
     throw FileChangedError(lists_.graph().mount().file().path(),
-                           "the weights of node " + std::to_string(node) +
-                               " changed while they were read; do not write to mounted files");
+                           say("the weights of node ", node,
+                               " changed while they were read; do not write to mounted files"));
   }
 
   ListView<Index> lists_;

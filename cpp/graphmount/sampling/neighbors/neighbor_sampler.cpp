@@ -121,8 +121,8 @@ void require_fitting(const Graph& graph, std::span<const NodeId> seeds,
                      std::span<const std::int64_t> times, const SampleOptions& options) {
   const PickRule& rule = options.rule;
   if (rule.temporal && times.size() != seeds.size())
-    throw std::invalid_argument("there are " + std::to_string(times.size()) + " times for " +
-                                std::to_string(seeds.size()) + " seeds; give one for each seed");
+    throw std::invalid_argument(say("there are ", times.size(), " times for ", seeds.size(),
+                                    " seeds; give one for each seed"));
   if (rule.temporal && !options.disjoint)
     throw std::invalid_argument("sampling in time needs disjoint=True: each seed has its own time");
   if (rule.take_last && (rule.weighted || rule.replace))

@@ -1,9 +1,9 @@
 #include "graphmount/sampling/neighbors/random_fanout.hpp"
 
 #include <algorithm>
-#include <string>
 #include <vector>
 
+#include "graphmount/base/error.hpp"
 #include "graphmount/base/ids.hpp"
 #include "graphmount/sampling/neighbors/frontier_picks.hpp"
 
@@ -35,8 +35,8 @@ void fill_row(std::int64_t* out, std::uint64_t count, NodeId node, std::size_t r
 
 ResultBuffer random_fanout(const Graph& graph, std::span<const NodeId> nodes,
                            const FanoutOptions& options) {
-  ResultBuffer out = allocate_result(nodes.size(), options.k,
-                                     "rows of " + std::to_string(options.k) + " neighbors");
+  ResultBuffer out =
+      allocate_result(nodes.size(), options.k, say("rows of ", options.k, " neighbors"));
   read_lists(graph, options.direction, [&]<class Index>(const ListView<Index>& lists) {
     Recycled<FanoutScratch> scratch;
     FrontierPicks<Index> picks(lists, options.rule, scratch->frontier);

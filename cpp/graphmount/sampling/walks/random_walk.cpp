@@ -1,8 +1,8 @@
 #include "graphmount/sampling/walks/random_walk.hpp"
 
 #include <algorithm>
-#include <string>
 
+#include "graphmount/base/error.hpp"
 #include "graphmount/sampling/walks/walk_range.hpp"
 #include "graphmount/system/threads/parallel.hpp"
 
@@ -40,8 +40,8 @@ class WalkRows {
 ResultBuffer random_walk(const Graph& graph, const Walkers& walkers, const WalkOptions& options,
                          NodeId restart_mark) {
   require_walkable(graph, walkers, options);
-  ResultBuffer out = allocate_result(walkers.count(), walkers.length + 1,
-                                     "walks of length " + std::to_string(walkers.length));
+  ResultBuffer out =
+      allocate_result(walkers.count(), walkers.length + 1, say("walks of length ", walkers.length));
   const std::size_t grain = balanced_grain(walkers.count(), kLeastWalkers);
   read_walk_lists(graph, options, [&](const auto& lists) {
     parallel_for(walkers.count(), grain, [&](std::size_t begin, std::size_t end) {

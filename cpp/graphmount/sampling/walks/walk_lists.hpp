@@ -84,12 +84,9 @@ class WalkLists {
 
  private:
   [[noreturn]] void refuse_alias(EdgeId position, std::uint64_t entry) const {
-    throw FormatError(lists_.graph().mount().file().path(),
-                      "the alias table (" + std::string(direction_name(lists_.stored_direction())) +
-                          ") has at position " + std::to_string(position) + " the alias " +
-                          std::to_string(alias_of(entry)) +
-                          ", which is beyond the list; the file is damaged: `graphmount verify` "
-                          "says where");
+    lists_.graph().refuse(say("the alias table (", direction_name(lists_.stored_direction()),
+                              ") has at position ", position, " the alias ", alias_of(entry),
+                              ", which is beyond the list"));
   }
 
   ListView<Index> lists_;

@@ -31,8 +31,8 @@ void require_walkable(const Graph& graph, const Walkers& walkers, const WalkOpti
     throw std::invalid_argument("restart is a probability, from 0 to 1, not " +
                                 show(options.restart));
   if (walkers.length > kMaxWalkLength)
-    throw std::invalid_argument("length must be at most " + std::to_string(kMaxWalkLength) +
-                                ", not " + std::to_string(walkers.length));
+    throw std::invalid_argument(
+        say("length must be at most ", kMaxWalkLength, ", not ", walkers.length));
   if (!checked_multiply(walkers.starts.size(), walkers.walks_per_start))
     throw std::invalid_argument("there are more walks than 64 bits can count");
   require_ids(walkers.starts, graph.num_nodes(), "node");

@@ -82,9 +82,9 @@ void BlockFile::read(std::uint64_t offset, std::byte* out, std::uint64_t bytes,
   }
   if (done >= needed) return;
   file_->require_intact();
-  throw FileChangedError(file_->path(), "byte " + std::to_string(offset + done) +
+  throw FileChangedError(file_->path(), say("byte ", offset + done,
                                             " could not be read, though the file has not shrunk; "
-                                            "check the disk and mount the file again");
+                                            "check the disk and mount the file again"));
 }
 
 }  // namespace graphmount

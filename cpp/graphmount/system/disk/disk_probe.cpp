@@ -45,8 +45,7 @@ Buffer<std::byte> read_memory(std::uint64_t count, std::uint64_t read_bytes) {
 
 void fill_probe_pattern(std::span<std::uint64_t> out, std::uint64_t offset, std::uint64_t key) {
   if (offset % kWordBytes != 0)
-    throw std::invalid_argument("the pattern begins at multiples of 8, not at byte " +
-                                std::to_string(offset));
+    throw std::invalid_argument(say("the pattern begins at multiples of 8, not at byte ", offset));
   parallel_each(out.size(), balanced_grain(out.size(), 1 << 16),
                 [&](std::size_t i) { out[i] = pattern_word(key, offset + i * kWordBytes); });
 }
@@ -120,18 +119,16 @@ ProbeResult DiskProbe::run(const ProbeOptions& options) const {
   const std::uint64_t unit = std::max(blocks_->block_bytes(), kPageBytes);
   if (options.read_bytes == 0 || options.read_bytes % unit != 0 ||
       options.read_bytes > kMostReadBytes)
-    throw std::invalid_argument("reads are of a multiple of " + std::to_string(unit) +
-                                " bytes, at most 16 MiB, not of " +
-                                std::to_string(options.read_bytes));
+    throw std::invalid_argument(say("reads are of a multiple of ", unit,
+                                    " bytes, at most 16 MiB, not of ", options.read_bytes));
   if (options.depth == 0 || options.depth > kMostDepth)
-    throw std::invalid_argument("the depth is from 1 to 1024, not " +
-                                std::to_string(options.depth));
+    throw std::invalid_argument(say("the depth is from 1 to 1024, not ", options.depth));
   if (!(options.seconds >= 0 && options.seconds <= 3600))
     throw std::invalid_argument("a probe takes from 0 to 3600 seconds");
   const std::uint64_t count = file_->size() / options.read_bytes;
   if (count == 0)
-    throw std::invalid_argument(file_->path() + " is shorter than one read of " +
-                                std::to_string(options.read_bytes) + " bytes");
+    throw std::invalid_argument(
+        say(file_->path(), " is shorter than one read of ", options.read_bytes, " bytes"));
   const bool is_cached = options.way == ProbeWay::kMapped || !blocks_->is_direct();
   if (is_cached) drop_from_cache();
   // Each run begins elsewhere: disks have caches of their own.
@@ -169,8 +166,8 @@ void DiskProbe::check(const std::byte* bytes, std::uint64_t offset, std::uint64_
     std::uint64_t word;
     std::memcpy(&word, bytes + at, kWordBytes);
     if (word != pattern_word(*key_, offset + at))
-      throw FileChangedError(file_->path(), "byte " + std::to_string(offset + at) +
-                                                " is not what was written there; check the disk");
+      throw FileChangedError(file_->path(), say("byte ", offset + at,
+                                                " is not what was written there; check the disk"));
   }
 }
 

@@ -18,7 +18,7 @@ namespace {
 // behind is in the way (pids repeat, in containers above all); short, so that any name has room.
 std::string temporary_name() {
   std::random_device random;
-  return ".graphmount-" + std::to_string(random()) + "-" + std::to_string(random()) + ".tmp";
+  return say(".graphmount-", random(), "-", random(), ".tmp");
 }
 
 // What is reserved ahead at a time, at most.
@@ -70,10 +70,10 @@ void AtomicFile::reserve(std::uint64_t bytes) {
 #ifdef __linux__
   if (file_.allocate(0, 0, bytes)) return;
   if (errno != EOPNOTSUPP && errno != ENOSYS)
-    throw IoError(path_.string(), "cannot reserve " + std::to_string(bytes) + " bytes", errno);
+    throw IoError(path_.string(), say("cannot reserve ", bytes, " bytes"), errno);
 #endif
   if (!file_.resize(bytes))
-    throw IoError(path_.string(), "cannot reserve " + std::to_string(bytes) + " bytes", errno);
+    throw IoError(path_.string(), say("cannot reserve ", bytes, " bytes"), errno);
 }
 
 void AtomicFile::reserve_ahead([[maybe_unused]] std::uint64_t end) {
@@ -122,7 +122,7 @@ void AtomicFile::commit() {
   give_back();
   if (!file_.sync()) throw IoError(path_.string(), "cannot sync", errno);
   if (!has_name_) {
-    const std::string link = "/proc/self/fd/" + std::to_string(file_.number());
+    const std::string link = say("/proc/self/fd/", file_.number());
     if (system_call::link_followed(link.c_str(), temporary_.c_str()) != 0)
       throw IoError(path_.string(), "cannot name the finished file", errno);
     has_name_ = true;

@@ -20,9 +20,9 @@ void SourceFile::read_at(std::uint64_t offset, std::span<char> out) const {
   const auto got = file_.read_at(offset, std::as_writable_bytes(out));
   if (!got) throw IoError(path_, "cannot read", errno);
   if (*got < out.size())
-    throw FileChangedError(path_, "was truncated from " + std::to_string(size_) +
+    throw FileChangedError(path_, say("was truncated from ", size_,
                                       " bytes while it was read; write it whole "
-                                      "and start again");
+                                      "and start again"));
 }
 
 void SourceFile::expect([[maybe_unused]] std::uint64_t offset,

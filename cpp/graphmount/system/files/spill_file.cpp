@@ -45,9 +45,8 @@ std::uint64_t SpillFile::append(std::span<const std::byte> data) {
   if (!file_.write_at(offset, data)) {
     const int code = errno;
     throw IoError(folder_.string(),
-                  "cannot write " + std::to_string(data.size()) +
-                      " bytes to a temporary file that has " + std::to_string(offset) +
-                      " already (pass tmp= for another folder)",
+                  say("cannot write ", data.size(), " bytes to a temporary file that has ", offset,
+                      " already (pass tmp= for another folder)"),
                   code);
   }
   bytes_ = offset + data.size();
@@ -66,8 +65,8 @@ void SpillFile::read_at(std::uint64_t offset, std::span<std::byte> out) const {
   const auto got = file_.read_at(offset, out);
   if (!got) throw IoError(folder_.string(), "cannot read a temporary file", errno);
   if (*got < out.size())
-    throw IoError(folder_.string(),
-                  "a temporary file ends before byte " + std::to_string(offset + out.size()), EIO);
+    throw IoError(folder_.string(), say("a temporary file ends before byte ", offset + out.size()),
+                  EIO);
 }
 
 void SpillFile::will_need([[maybe_unused]] std::uint64_t offset,

@@ -91,9 +91,9 @@ void MappedFile::require_intact() const {
   const bool known = system_call::fstat(file_->descriptor.number(), status) == 0;
   const std::uint64_t size = known ? static_cast<std::uint64_t>(status.st_size) : size_;
   if (size < size_) {
-    throw FileChangedError(path(), "was truncated from " + std::to_string(size_) + " to " +
-                                       std::to_string(size) +
-                                       " bytes while mounted; restore the file and mount it again");
+    throw FileChangedError(path(),
+                           say("was truncated from ", size_, " to ", size,
+                               " bytes while mounted; restore the file and mount it again"));
   }
   if (page_lost_) throw FileChangedError(path(), kLostPage);
 }
@@ -107,9 +107,9 @@ std::size_t MappedFile::read_start(std::span<std::byte> out) const {
 FileDescriptor MappedFile::open_again(int flags) const {
   // Through the descriptor, which leads to the file itself whatever its name is now.
 #ifdef __linux__
-  const std::string link = "/proc/self/fd/" + std::to_string(file_->descriptor.number());
+  const std::string link = say("/proc/self/fd/", file_->descriptor.number());
 #else
-  const std::string link = "/dev/fd/" + std::to_string(file_->descriptor.number());
+  const std::string link = say("/dev/fd/", file_->descriptor.number());
 #endif
   return FileDescriptor::open(link, flags);
 }

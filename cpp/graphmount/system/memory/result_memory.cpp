@@ -20,9 +20,10 @@ ResultBuffer allocate_result(std::uint64_t rows, std::uint64_t columns, const st
     } catch (const std::bad_alloc&) {  // said below, with the size
     }
   }
-  throw BudgetError(std::to_string(rows) + " " + what + " take " +
-                    (fits ? std::to_string(*entries * sizeof(std::int64_t)) : "more than 2^63") +
-                    " bytes of memory, which the system does not give; ask for fewer at a time");
+  throw BudgetError(
+      say(rows, " ", what, " take ",
+          (fits ? std::to_string(*entries * sizeof(std::int64_t)) : "more than 2^63"),
+          " bytes of memory, which the system does not give; ask for fewer at a time"));
 }
 
 }  // namespace graphmount

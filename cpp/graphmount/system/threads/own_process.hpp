@@ -7,7 +7,8 @@
 
 #include <filesystem>
 #include <stdexcept>
-#include <string>
+
+#include "graphmount/base/error.hpp"
 
 namespace graphmount {
 
@@ -18,9 +19,9 @@ class OwnProcess {
   /// Throws in a child. `path` is what was to be written, or the folder of a temporary file.
   void require_here(const std::filesystem::path& path) const {
     if (is_here()) return;
-    throw std::runtime_error(path.string() + ": this was begun by process " +
-                             std::to_string(process_) + ", and a forked child of it cannot go on " +
-                             "with it; let the child end, or start anew in it");
+    throw std::runtime_error(say(path.string(), ": this was begun by process ", process_,
+                                 ", and a forked child of it cannot go on ",
+                                 "with it; let the child end, or start anew in it"));
   }
 
  private:

@@ -253,8 +253,7 @@ int num_threads() {
 
 void set_num_threads(int count) {
   if (count < 1)
-    throw std::invalid_argument("the number of threads must be at least 1, not " +
-                                std::to_string(count));
+    throw std::invalid_argument(say("the number of threads must be at least 1, not ", count));
   thread_count() = count;
 }
 

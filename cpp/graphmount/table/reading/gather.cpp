@@ -4,8 +4,8 @@
 #include <cstring>
 #include <mutex>
 #include <stdexcept>
-#include <string>
 
+#include "graphmount/base/error.hpp"
 #include "graphmount/base/ids.hpp"
 #include "graphmount/system/memory/recycler.hpp"
 #include "graphmount/system/threads/fork_safe_mutex.hpp"
@@ -90,9 +90,8 @@ void FeatureGather::gather(std::span<const std::int64_t> ids, DType dtype, std::
   const RowConversion conversion(section.dtype, dtype, section.columns,
                                  is_scaled ? kept_scales->data() : nullptr);
   if (out.size() != ids.size() * conversion.out_bytes())
-    throw std::invalid_argument("the output has " + std::to_string(out.size()) + " bytes for " +
-                                std::to_string(ids.size()) + " rows of " +
-                                std::to_string(conversion.out_bytes()));
+    throw std::invalid_argument(say("the output has ", out.size(), " bytes for ", ids.size(),
+                                    " rows of ", conversion.out_bytes()));
   // Rows without columns have no bytes to copy, and perhaps nowhere to copy them to.
   if (matrix_->row_bytes() == 0) return matrix_->mount().file().require_intact();
   if (reads_mapping(kind, residency_)) return gather_mapped(ids, conversion, out.data());

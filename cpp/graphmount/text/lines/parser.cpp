@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "graphmount/base/error.hpp"
 #include "graphmount/base/utf8.hpp"
 #include "graphmount/text/lines/problem.hpp"
 #include "graphmount/text/numbers/decimal.hpp"
@@ -159,7 +160,7 @@ std::optional<std::string> TextParser::parse_row(std::string_view text, std::int
                                                  std::vector<TextTarget>& targets, std::size_t row,
                                                  std::vector<TextField>& fields) const {
   const auto at_field = [&](std::size_t field) {
-    return at_line(line) + ", column " + std::to_string(field + 1) + ": ";
+    return say(at_line(line), ", column ", field + 1, ": ");
   };
   if (text.size() > layout_.longest_line) return at_line(line) + ": " + describe_long_line(layout_);
   if (const auto problem = split_row(text, layout_.format, fields))
@@ -176,17 +177,17 @@ std::optional<std::string> TextParser::parse_row(std::string_view text, std::int
 }
 
 std::string TextParser::at_line(std::int64_t line) const {
-  return name_ + ", line " + std::to_string(line);
+  return say(name_, ", line ", line);
 }
 
 std::string TextParser::describe_count(std::size_t count, std::int64_t line) const {
-  const std::string has = std::to_string(count) + (count == 1 ? " field" : " fields");
+  const std::string has = say(count, count == 1 ? " field" : " fields");
   if (num_fields_ && line > first_row_line_)
-    return has + ", where the first row has " + std::to_string(*num_fields_);
+    return say(has, ", where the first row has ", *num_fields_);
   const std::optional<char> delimiter = layout_.format.delimiter;
-  return has + ", where column " + std::to_string(num_needed_) + " is wanted; pass delimiter= if " +
-         (delimiter ? show_text({&*delimiter, 1}) : "a run of blanks") +
-         " is not what separates them";
+  return say(has, ", where column ", num_needed_, " is wanted; pass delimiter= if ",
+             (delimiter ? show_text({&*delimiter, 1}) : "a run of blanks"),
+             " is not what separates them");
 }
 
 }  // namespace graphmount

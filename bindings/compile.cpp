@@ -90,23 +90,6 @@ std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t> finish(
   return {summary.num_nodes, summary.num_edges, summary.file_bytes, summary.spilled_bytes};
 }
 
-void bind_graph_compiler_part(nb::module_& module) {
-  module.def("hot_order", &hot_order_of, "counts"_a);
-  nb::class_<GraphCompiler>(module, "GraphCompiler")
-      .def("__init__", &make_compiler, nb::kw_only(), "num_nodes"_a.none(), "in_lists"_a,
-           "out_lists"_a, "undirected"_a = false, "weights"_a = false, "timestamps"_a = false,
-           "dedup"_a = "keep", "drop_self_loops"_a = false, "wide_indices"_a = false,
-           "keep_source_rows"_a = false, "memory"_a, "folder"_a, "memory_parts"_a = 1)
-      .def("add", &add, "src"_a, "dst"_a, nb::kw_only(), "weights"_a.none() = nb::none(),
-           "timestamps"_a.none() = nb::none())
-      .def_prop_ro("num_rows", &GraphCompiler::num_rows)
-      .def_prop_ro("num_nodes", &GraphCompiler::num_nodes)
-      .def("count_appearances", &count_appearances)
-      .def("finish", &finish, "path"_a, nb::kw_only(), "node_numbers"_a.none() = nb::none(),
-           "node_names"_a.none() = nb::none(), "new_ids"_a.none() = nb::none(),
-           "progress"_a.none() = nb::none());
-}
-
 Repeated to_repeated(const std::string& name) {
   if (name == "error") return Repeated::kRefuse;
   if (name == "first") return Repeated::kKeepFirst;
@@ -137,7 +120,24 @@ void make_scatter(RowScatter* self, std::uint64_t row_bytes, std::optional<std::
   new (self) RowScatter(std::move(options));
 }
 
-void bind_row_scatter_part(nb::module_& module) {
+}  // namespace
+
+void bind_compile(nb::module_& module) {
+  module.def("hot_order", &hot_order_of, "counts"_a);
+  nb::class_<GraphCompiler>(module, "GraphCompiler")
+      .def("__init__", &make_compiler, nb::kw_only(), "num_nodes"_a.none(), "in_lists"_a,
+           "out_lists"_a, "undirected"_a = false, "weights"_a = false, "timestamps"_a = false,
+           "dedup"_a = "keep", "drop_self_loops"_a = false, "wide_indices"_a = false,
+           "keep_source_rows"_a = false, "memory"_a, "folder"_a, "memory_parts"_a = 1)
+      .def("add", &add, "src"_a, "dst"_a, nb::kw_only(), "weights"_a.none() = nb::none(),
+           "timestamps"_a.none() = nb::none())
+      .def_prop_ro("num_rows", &GraphCompiler::num_rows)
+      .def_prop_ro("num_nodes", &GraphCompiler::num_nodes)
+      .def("count_appearances", &count_appearances)
+      .def("finish", &finish, "path"_a, nb::kw_only(), "node_numbers"_a.none() = nb::none(),
+           "node_names"_a.none() = nb::none(), "new_ids"_a.none() = nb::none(),
+           "progress"_a.none() = nb::none());
+
   nb::class_<RowScatter>(module, "RowScatter")
       .def("__init__", &make_scatter, nb::kw_only(), "row_bytes"_a, "num_rows"_a.none(),
            "repeated"_a, "fill"_a.none(), "memory"_a, "tmp"_a, "name_of"_a.none())
@@ -162,13 +162,6 @@ void bind_row_scatter_part(nb::module_& module) {
           },
           "writer"_a, "progress"_a.none())
       .def("close", &RowScatter::close);
-}
-
-}  // namespace
-
-void bind_compile(nb::module_& module) {
-  bind_graph_compiler_part(module);
-  bind_row_scatter_part(module);
 }
 
 }  // namespace graphmount::bindings

@@ -148,7 +148,15 @@ std::string node_id_kind(const Graph& graph) {
   }
 }
 
-void bind_graph_part(nb::module_& module) {
+auto find_edges_of(const Graph& graph, const IdColumn& sources, const IdColumn& destinations) {
+  return make_array<std::uint8_t>(sources.size(), [&](std::span<std::uint8_t> out) {
+    find_edges(graph, to_span(sources), to_span(destinations), out);
+  });
+}
+
+}  // namespace
+
+void bind_graph(nb::module_& module) {
   nb::class_<DegreeSummary>(module, "DegreeSummary")
       .def_ro("smallest", &DegreeSummary::smallest)
       .def_ro("median", &DegreeSummary::median)
@@ -186,18 +194,7 @@ void bind_graph_part(nb::module_& module) {
       .def("prefetch", &prefetch, "nodes"_a, "direction"_a)
       .def("degree_summary", &degree_summary, "direction"_a);
   bind_mount(graph);
-}
 
-auto find_edges_of(const Graph& graph, const IdColumn& sources, const IdColumn& destinations) {
-  return make_array<std::uint8_t>(sources.size(), [&](std::span<std::uint8_t> out) {
-    find_edges(graph, to_span(sources), to_span(destinations), out);
-  });
-}
-
-}  // namespace
-
-void bind_graph(nb::module_& module) {
-  bind_graph_part(module);
   module.def("find_edges", &find_edges_of, "graph"_a, "sources"_a, "destinations"_a);
 }
 

@@ -49,11 +49,6 @@ nb::list split_names(const Column<std::int64_t>& offsets, const Column<std::uint
   return texts;
 }
 
-void bind_names_part(nb::module_& module) {
-  module.def("join_names", &join_names, "texts"_a);
-  module.def("split_names", &split_names, "offsets"_a, "bytes"_a);
-}
-
 using Numbers = Column<std::int64_t>;
 using Names = std::pair<Numbers, Column<std::uint8_t>>;  // offsets, and what they cut
 
@@ -97,22 +92,6 @@ void bind_lookups(nb::class_<NodeIds>& cls) {
           "keys"_a);
 }
 
-void bind_node_ids_part(nb::module_& module) {
-  nb::class_<NodeIds> cls(module, "NodeIds");
-  cls.def(nb::init<std::shared_ptr<const Graph>>(), "graph"_a)
-      .def(
-          "to_external",
-          [](const NodeIds& ids, const Numbers& nodes) {
-            return make_array<std::int64_t>(nodes.size(), [&](std::span<std::int64_t> out) {
-              ids.to_external(to_span(nodes), out);
-            });
-          },
-          "nodes"_a)
-      .def("to_external_names", &to_external_names, "nodes"_a);
-  bind_lookups<Numbers>(cls);
-  bind_lookups<Names>(cls);
-}
-
 template <class Items>
 auto copy_to_numpy(const Items& items) {
   using Item = typename Items::value_type;
@@ -148,7 +127,26 @@ nb::class_<Map> bind_map(nb::module_& module, const char* name) {
   return cls;
 }
 
-void bind_id_maps_part(nb::module_& module) {
+}  // namespace
+
+void bind_ids(nb::module_& module) {
+  module.def("join_names", &join_names, "texts"_a);
+  module.def("split_names", &split_names, "offsets"_a, "bytes"_a);
+
+  nb::class_<NodeIds> cls(module, "NodeIds");
+  cls.def(nb::init<std::shared_ptr<const Graph>>(), "graph"_a)
+      .def(
+          "to_external",
+          [](const NodeIds& ids, const Numbers& nodes) {
+            return make_array<std::int64_t>(nodes.size(), [&](std::span<std::int64_t> out) {
+              ids.to_external(to_span(nodes), out);
+            });
+          },
+          "nodes"_a)
+      .def("to_external_names", &to_external_names, "nodes"_a);
+  bind_lookups<Numbers>(cls);
+  bind_lookups<Names>(cls);
+
   bind_map<NumberMap, Numbers>(module, "NumberMap").def("keys", [](const NumberMap& self) {
     return copy_to_numpy(self.keys());
   });
@@ -158,14 +156,6 @@ void bind_id_maps_part(nb::module_& module) {
     return std::pair(copy_to_numpy(names.offsets),
                      to_numpy(std::vector<std::uint8_t>(bytes.begin(), bytes.end())));
   });
-}
-
-}  // namespace
-
-void bind_ids(nb::module_& module) {
-  bind_names_part(module);
-  bind_node_ids_part(module);
-  bind_id_maps_part(module);
 }
 
 }  // namespace graphmount::bindings

@@ -132,53 +132,6 @@ nb::ndarray<nb::numpy> take_rows(LoadedBatch& batch, std::size_t table, const Py
       dtype == DType::kBFloat16 ? nb::dtype<std::uint16_t>() : to_dlpack(dtype));
 }
 
-void bind_loader_part(nb::module_& module) {
-  // By the names that TableStats and LoaderStats have.
-  nb::class_<FeedStats>(module, "FeedStats")
-      .def_ro("rows", &FeedStats::rows)
-      .def_ro("hot_rows", &FeedStats::hot_rows)
-      .def_ro("window_rows", &FeedStats::window_rows)
-      .def_ro("read_rows", &FeedStats::read_rows)
-      .def_ro("ridden_rows", &FeedStats::ridden_rows)
-      .def_ro("copy_seconds", &FeedStats::copy_seconds)
-      .def_ro("wait_seconds", &FeedStats::wait_seconds)
-      .def_prop_ro("requests", [](const FeedStats& self) { return self.reads.requests; })
-      .def_prop_ro("bytes_read", [](const FeedStats& self) { return self.reads.bytes_read; })
-      .def_prop_ro("merged_rows", [](const FeedStats& self) { return self.reads.merged_rows; })
-      .def_ro("cache_bytes", &FeedStats::bytes)
-      .def_ro("is_swept", &FeedStats::is_swept);
-  nb::class_<PipelineStats>(module, "PipelineStats")
-      .def_ro("batches", &PipelineStats::batches)
-      .def_ro("sampled_nodes", &PipelineStats::sampled_nodes)
-      .def_ro("sampled_edges", &PipelineStats::sampled_edges)
-      .def_ro("sample_seconds", &PipelineStats::sample_seconds)
-      .def_ro("feed_seconds", &PipelineStats::feed_seconds)
-      .def_ro("sampling_waited_for", &PipelineStats::feed_wait_seconds)
-      .def_ro("taker_waited_for", &PipelineStats::ready_wait_seconds)
-      .def_ro("waited_for_batches", &PipelineStats::taker_wait_seconds)
-      .def_ro("held_batches", &PipelineStats::held_batches)
-      .def_ro("held_bytes", &PipelineStats::held_bytes)
-      .def_ro("feeds", &PipelineStats::feeds);
-
-  nb::class_<PythonFeed>(module, "TableFeed")
-      .def("__init__", &make_feed, "matrix"_a, nb::kw_only(), "space"_a, "memory"_a, "slot_share"_a,
-           "window"_a, "trial"_a, "hottest"_a, "dtype"_a, "reader"_a, nb::keep_alive<1, 2>());
-
-  nb::class_<LoadedBatch>(module, "LoadedBatch")
-      .def_ro("number", &LoadedBatch::number)
-      .def("take_sample", [](LoadedBatch& self) { return std::move(self.sample); })
-      .def("take_ends", [](LoadedBatch& self) { return to_numpy(std::move(self.ends)); })
-      .def("take_rows", &take_rows, "table"_a, "feed"_a);
-
-  module.def("set_host_pinning", &set_host_pinning, "pin"_a, "unpin"_a);
-  nb::class_<PythonPipeline>(module, "BatchPipeline", nb::is_weak_referenceable())
-      .def("__init__", &make_pipeline, nb::kw_only(), "graph"_a, "feeds"_a, "seeds"_a, "sample"_a,
-           "first_batch"_a, "window"_a, "prefetch"_a, "pin_memory"_a)
-      .def("next", &next_batch)
-      .def("stop", &PythonPipeline::stop)
-      .def("stats", [](const PythonPipeline& self) { return self.here().stats(); });
-}
-
 NegativeMode to_mode(const std::string& name) {
   if (name == "none") return NegativeMode::kNone;
   if (name == "binary") return NegativeMode::kBinary;
@@ -232,7 +185,54 @@ auto seeds_of(const SeedSource& source, std::uint64_t batch, std::uint64_t key) 
                     to_numpy(std::move(seeds.ends)));
 }
 
-void bind_seeds_part(nb::module_& module) {
+}  // namespace
+
+void bind_loading(nb::module_& module) {
+  // By the names that TableStats and LoaderStats have.
+  nb::class_<FeedStats>(module, "FeedStats")
+      .def_ro("rows", &FeedStats::rows)
+      .def_ro("hot_rows", &FeedStats::hot_rows)
+      .def_ro("window_rows", &FeedStats::window_rows)
+      .def_ro("read_rows", &FeedStats::read_rows)
+      .def_ro("ridden_rows", &FeedStats::ridden_rows)
+      .def_ro("copy_seconds", &FeedStats::copy_seconds)
+      .def_ro("wait_seconds", &FeedStats::wait_seconds)
+      .def_prop_ro("requests", [](const FeedStats& self) { return self.reads.requests; })
+      .def_prop_ro("bytes_read", [](const FeedStats& self) { return self.reads.bytes_read; })
+      .def_prop_ro("merged_rows", [](const FeedStats& self) { return self.reads.merged_rows; })
+      .def_ro("cache_bytes", &FeedStats::bytes)
+      .def_ro("is_swept", &FeedStats::is_swept);
+  nb::class_<PipelineStats>(module, "PipelineStats")
+      .def_ro("batches", &PipelineStats::batches)
+      .def_ro("sampled_nodes", &PipelineStats::sampled_nodes)
+      .def_ro("sampled_edges", &PipelineStats::sampled_edges)
+      .def_ro("sample_seconds", &PipelineStats::sample_seconds)
+      .def_ro("feed_seconds", &PipelineStats::feed_seconds)
+      .def_ro("sampling_waited_for", &PipelineStats::feed_wait_seconds)
+      .def_ro("taker_waited_for", &PipelineStats::ready_wait_seconds)
+      .def_ro("waited_for_batches", &PipelineStats::taker_wait_seconds)
+      .def_ro("held_batches", &PipelineStats::held_batches)
+      .def_ro("held_bytes", &PipelineStats::held_bytes)
+      .def_ro("feeds", &PipelineStats::feeds);
+
+  nb::class_<PythonFeed>(module, "TableFeed")
+      .def("__init__", &make_feed, "matrix"_a, nb::kw_only(), "space"_a, "memory"_a, "slot_share"_a,
+           "window"_a, "trial"_a, "hottest"_a, "dtype"_a, "reader"_a, nb::keep_alive<1, 2>());
+
+  nb::class_<LoadedBatch>(module, "LoadedBatch")
+      .def_ro("number", &LoadedBatch::number)
+      .def("take_sample", [](LoadedBatch& self) { return std::move(self.sample); })
+      .def("take_ends", [](LoadedBatch& self) { return to_numpy(std::move(self.ends)); })
+      .def("take_rows", &take_rows, "table"_a, "feed"_a);
+
+  module.def("set_host_pinning", &set_host_pinning, "pin"_a, "unpin"_a);
+  nb::class_<PythonPipeline>(module, "BatchPipeline", nb::is_weak_referenceable())
+      .def("__init__", &make_pipeline, nb::kw_only(), "graph"_a, "feeds"_a, "seeds"_a, "sample"_a,
+           "first_batch"_a, "window"_a, "prefetch"_a, "pin_memory"_a)
+      .def("next", &next_batch)
+      .def("stop", &PythonPipeline::stop)
+      .def("stats", [](const PythonPipeline& self) { return self.here().stats(); });
+
   nb::class_<SeedSource>(module, "SeedSource")
       .def_prop_ro("num_batches", &SeedSource::num_batches)
       .def("seeds_of", &seeds_of, "batch"_a, "key"_a);
@@ -248,13 +248,6 @@ void bind_seeds_part(nb::module_& module) {
   nb::class_<LinkSeeds, SeedSource>(module, "LinkSeeds")
       .def("__init__", &make_link_seeds, nb::kw_only(), "graph"_a, "links"_a, "order"_a,
            "batch_size"_a, "disjoint"_a, "negatives"_a);
-}
-
-}  // namespace
-
-void bind_loading(nb::module_& module) {
-  bind_loader_part(module);
-  bind_seeds_part(module);
 }
 
 }  // namespace graphmount::bindings

@@ -65,19 +65,6 @@ auto take_arrays(NeighborSample& sample) {
                     to_array(std::move(sample.batch)));
 }
 
-void bind_sampling_part(nb::module_& module) {
-  nb::class_<NeighborSample>(module, "NeighborSample")
-      .def("take_arrays", &take_arrays)
-      .def_ro("num_sampled_nodes", &NeighborSample::num_sampled_nodes)
-      .def_ro("num_sampled_edges", &NeighborSample::num_sampled_edges);
-  module.def("random_fanout", &fanout, "graph"_a, "nodes"_a, "k"_a, "replace"_a, "weighted"_a,
-             "repeat"_a, "direction"_a, "key"_a);
-  nb::class_<SampleOptions>(module, "SampleOptions")
-      .def("__init__", &make_sample_options, nb::kw_only(), "fanouts"_a, "replace"_a, "weighted"_a,
-           "disjoint"_a, "temporal"_a, "take_last"_a, "induced"_a, "direction"_a, "key"_a);
-  module.def("sample_neighbors", &sample, "graph"_a, "seeds"_a, "times"_a, "options"_a);
-}
-
 WalkOptions make_walk_options(double p, double q, double restart, bool weighted,
                               const std::string& dead_end, const std::string& direction) {
   if (dead_end != "stay" && dead_end != "end")
@@ -137,17 +124,6 @@ auto visit_counts(const Graph& graph, const IdColumn& starts, std::uint64_t num_
                     to_numpy(std::move(counts.counts)));
 }
 
-void bind_random_walk_part(nb::module_& module) {
-  nb::class_<WalkOptions>(module, "WalkOptions")
-      .def(nb::new_(&make_walk_options), nb::kw_only(), "p"_a, "q"_a, "restart"_a, "weighted"_a,
-           "dead_end"_a, "direction"_a);
-  module.def("random_walk", &walk, "graph"_a, "starts"_a, "length"_a, "options"_a, "key"_a);
-  module.def("skip_gram_pairs", &skip_gram_pairs, "graph"_a, "starts"_a, "length"_a, "options"_a,
-             "key"_a, "window"_a, "negatives"_a, "negative_weighting"_a);
-  module.def("visit_counts", &visit_counts, "graph"_a, "starts"_a, "num_walks"_a, "length"_a,
-             "options"_a, "key"_a, "top"_a.none());
-}
-
 EdgeEnd to_edge_end(const std::string& name) {
   if (name == "source") return EdgeEnd::kSource;
   if (name == "destination") return EdgeEnd::kDestination;
@@ -158,8 +134,7 @@ EdgeEnd to_edge_end(const std::string& name) {
 template <class Fill>
 ResultArray<2> make_matrix(std::size_t rows, std::size_t columns, const Fill& fill) {
   ResultBuffer made = without_gil([&] {
-    ResultBuffer result =
-        allocate_result(rows, columns, "rows of " + std::to_string(columns) + " negatives");
+    ResultBuffer result = allocate_result(rows, columns, say("rows of ", columns, " negatives"));
     fill(result->span());
     return result;
   });
@@ -185,19 +160,33 @@ ResultArray<2> sample_pairs(const Graph& graph, std::size_t num, const std::stri
   });
 }
 
-void bind_negative_sampling_part(nb::module_& module) {
+}  // namespace
+
+void bind_sampling(nb::module_& module) {
+  nb::class_<NeighborSample>(module, "NeighborSample")
+      .def("take_arrays", &take_arrays)
+      .def_ro("num_sampled_nodes", &NeighborSample::num_sampled_nodes)
+      .def_ro("num_sampled_edges", &NeighborSample::num_sampled_edges);
+  module.def("random_fanout", &fanout, "graph"_a, "nodes"_a, "k"_a, "replace"_a, "weighted"_a,
+             "repeat"_a, "direction"_a, "key"_a);
+  nb::class_<SampleOptions>(module, "SampleOptions")
+      .def("__init__", &make_sample_options, nb::kw_only(), "fanouts"_a, "replace"_a, "weighted"_a,
+           "disjoint"_a, "temporal"_a, "take_last"_a, "induced"_a, "direction"_a, "key"_a);
+  module.def("sample_neighbors", &sample, "graph"_a, "seeds"_a, "times"_a, "options"_a);
+
+  nb::class_<WalkOptions>(module, "WalkOptions")
+      .def(nb::new_(&make_walk_options), nb::kw_only(), "p"_a, "q"_a, "restart"_a, "weighted"_a,
+           "dead_end"_a, "direction"_a);
+  module.def("random_walk", &walk, "graph"_a, "starts"_a, "length"_a, "options"_a, "key"_a);
+  module.def("skip_gram_pairs", &skip_gram_pairs, "graph"_a, "starts"_a, "length"_a, "options"_a,
+             "key"_a, "window"_a, "negatives"_a, "negative_weighting"_a);
+  module.def("visit_counts", &visit_counts, "graph"_a, "starts"_a, "num_walks"_a, "length"_a,
+             "options"_a, "key"_a, "top"_a.none());
+
   module.def("sample_negatives", &sample_rows, "graph"_a, "kept"_a, "num"_a, "corrupt"_a,
              "weighting"_a, "strict"_a, "self_loops"_a, "pad"_a.none(), "key"_a);
   module.def("sample_negative_pairs", &sample_pairs, "graph"_a, "num"_a, "weighting"_a, "strict"_a,
              "self_loops"_a, "pad"_a.none(), "key"_a);
-}
-
-}  // namespace
-
-void bind_sampling(nb::module_& module) {
-  bind_sampling_part(module);
-  bind_random_walk_part(module);
-  bind_negative_sampling_part(module);
 }
 
 }  // namespace graphmount::bindings

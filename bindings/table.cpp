@@ -60,7 +60,20 @@ std::optional<nb::ndarray<nb::numpy, float, nb::ndim<1>>> scales(const MountedFe
   return to_numpy(features.read_scales());
 }
 
-void bind_features_part(nb::module_& module) {
+void make_feature_writer(FeatureWriter* self, const nb::bytes& path, const std::string& dtype,
+                         std::optional<std::uint64_t> rows, std::uint64_t columns,
+                         bool one_dimensional, std::uint64_t order,
+                         const std::optional<Column<float>>& scales) {
+  FeatureLayout layout{to_dtype(dtype), rows, columns, one_dimensional, order, {}};
+  if (scales) layout.scales.assign(to_span(*scales).begin(), to_span(*scales).end());
+  const std::filesystem::path target = to_path(path);
+  const GilRelease release;
+  new (self) FeatureWriter(target, layout);
+}
+
+}  // namespace
+
+void bind_table(nb::module_& module) {
   nb::class_<MountedFeatures> features(module, "FeatureMatrix");
   features
       .def(
@@ -117,20 +130,7 @@ void bind_features_part(nb::module_& module) {
         prefetch_memory(std::as_bytes(to_span(bytes)));
       },
       "bytes"_a);
-}
 
-void make_feature_writer(FeatureWriter* self, const nb::bytes& path, const std::string& dtype,
-                         std::optional<std::uint64_t> rows, std::uint64_t columns,
-                         bool one_dimensional, std::uint64_t order,
-                         const std::optional<Column<float>>& scales) {
-  FeatureLayout layout{to_dtype(dtype), rows, columns, one_dimensional, order, {}};
-  if (scales) layout.scales.assign(to_span(*scales).begin(), to_span(*scales).end());
-  const std::filesystem::path target = to_path(path);
-  const GilRelease release;
-  new (self) FeatureWriter(target, layout);
-}
-
-void bind_writers_part(nb::module_& module) {
   nb::class_<FeatureWriter>(module, "FeatureWriter")
       .def("__init__", &make_feature_writer, "path"_a, nb::kw_only(), "dtype"_a, "rows"_a.none(),
            "columns"_a, "one_dimensional"_a, "order"_a, "scales"_a.none() = nb::none())
@@ -144,13 +144,6 @@ void bind_writers_part(nb::module_& module) {
       .def("finish", &FeatureWriter::finish, "rows"_a.none() = nb::none(),
            nb::call_guard<GilRelease>())
       .def("close", &FeatureWriter::close, nb::call_guard<ClosingRelease>());
-}
-
-}  // namespace
-
-void bind_table(nb::module_& module) {
-  bind_features_part(module);
-  bind_writers_part(module);
 }
 
 }  // namespace graphmount::bindings

@@ -37,20 +37,17 @@ class FileError : public std::runtime_error {
 };
 
 /// The file is not a well-formed graphmount file, or its content breaks a rule of the format.
-class FormatError : public FileError {
- public:
+struct FormatError : FileError {
   using FileError::FileError;
 };
 
 /// The file changed under its mapping: truncated, or no longer readable.
-class FileChangedError : public FileError {
- public:
+struct FileChangedError : FileError {
   using FileError::FileError;
 };
 
 /// The file does not hold what the call needs, such as neighbors in the direction asked for.
-class MissingDataError : public FileError {
- public:
+struct MissingDataError : FileError {
   using FileError::FileError;
 };
 
@@ -75,14 +72,12 @@ class ThreadError : public std::runtime_error {
 };
 
 /// A node id, row or key that does not exist.
-class IdError : public std::out_of_range {
- public:
+struct IdError : std::out_of_range {
   using std::out_of_range::out_of_range;
 };
 
 /// The work does not fit into the memory it was given.
-class BudgetError : public std::runtime_error {
- public:
+struct BudgetError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
@@ -97,8 +92,7 @@ class OutOfMemory : public std::bad_alloc {
 };
 
 /// The data given to a writer is wrong; says which entry and why.
-class SourceError : public std::runtime_error {
- public:
+struct SourceError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 

@@ -17,9 +17,7 @@ void check_edges(const EdgeColumns& edges, std::uint64_t num_nodes, std::uint64_
       const bool fine = is_node(edges.src[row]) && is_node(edges.dst[row]) &&
                         (!edges.weights || is_edge_weight((*edges.weights)[row]));
       if (fine) continue;
-      std::size_t known = first_bad;
-      while (row < known && !first_bad.compare_exchange_weak(known, row)) {
-      }
+      lower_to(first_bad, row);
       return;
     }
   });

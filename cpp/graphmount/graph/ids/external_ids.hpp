@@ -7,7 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "graphmount/graph/ids/id_hash.hpp"
+#include "graphmount/base/checksum.hpp"
+#include "graphmount/base/random.hpp"
 
 namespace graphmount {
 
@@ -36,6 +37,16 @@ struct OwnedNames {
     return {offsets, {reinterpret_cast<const char*>(bytes.data()), bytes.size()}};
   }
 };
+
+/// Hashes of ids. The tables in files are made with them (docs/format.md), so they are part of the
+/// format. That of a number is a bijection that spreads numbers which differ little (one step of
+/// SplitMix64).
+inline std::uint64_t hash_number(std::int64_t key) {
+  return mix_bits(static_cast<std::uint64_t>(key) + kSplitMixStep);
+}
+inline std::uint64_t hash_name(std::string_view key) {
+  return xxh64(std::as_bytes(std::span(key)));
+}
 
 /// How messages show an id.
 inline std::string show_id(std::int64_t number) {

@@ -4,7 +4,6 @@
 #include <array>
 
 #include "graphmount/base/error.hpp"
-#include "graphmount/graph/ids/id_hash.hpp"
 #include "graphmount/system/threads/parallel.hpp"
 
 namespace graphmount {

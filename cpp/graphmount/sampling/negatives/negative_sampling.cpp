@@ -37,21 +37,6 @@ void require_options(const NegativeOptions& options) {
         say("pad=", *options.pad, " could be a node; give a number below 0"));
 }
 
-// The first row that has no negative: the same for any number of threads.
-class FirstShortage {
- public:
-  void note(std::size_t row) {
-    std::size_t known = row_.load(std::memory_order_relaxed);
-    while (row < known && !row_.compare_exchange_weak(known, row, std::memory_order_relaxed)) {
-    }
-  }
-  std::size_t row() const { return row_.load(std::memory_order_relaxed); }
-  bool is_there() const { return row() != SIZE_MAX; }
-
- private:
-  std::atomic<std::size_t> row_ = SIZE_MAX;
-};
-
 void fill_all(const NegativeRequest& request, NodeId value) {
   std::fill(request.kept_out.begin(), request.kept_out.end(), value);
   std::fill(request.out.begin(), request.out.end(), value);
@@ -78,7 +63,7 @@ void fill_uniform(const NegativeRequest& request, std::uint64_t num_nodes) {
 // that how often it was tried does not matter.
 template <class Lists, class Reverse>
 void choose_rows(const NegativeRequest& request, const Lists& lists, const Reverse& reverse) {
-  FirstShortage shortage;
+  std::atomic<std::size_t> shortage = SIZE_MAX;  // the first row that has no negative
   parallel_for(request.kept.size(), kGrain / request.num, [&](std::size_t begin, std::size_t end) {
     NegativeChoice choice(request.options, lists, reverse);
     for (std::size_t row = begin; row < end; ++row) {
@@ -89,7 +74,7 @@ void choose_rows(const NegativeRequest& request, const Lists& lists, const Rever
         if (!is_ready) choice.prepare(request.kept[row]);
         is_ready = true;
         if (choice.count() == 0) {
-          shortage.note(row);
+          lower_to(shortage, row);
           place = request.options.pad.value_or(kOpenPlace);
         } else {
           place = choice.at(Draws(request.key_of(row, draw).with(0)).below(choice.count()));
@@ -97,11 +82,11 @@ void choose_rows(const NegativeRequest& request, const Lists& lists, const Rever
       }
     }
   });
-  if (!shortage.is_there() || request.options.pad) return;
-  const NodeId node = request.kept[shortage.row()];
+  if (shortage == SIZE_MAX || request.options.pad) return;
+  const NodeId node = request.kept[shortage];
   refuse(
       lists.graph(),
-      say("node ", node, " (at position ", shortage.row(),
+      say("node ", node, " (at position ", shortage.load(),
           ") has no negative: no node can be drawn that is not ",
           (request.options.is_strict ? "at the other end of one of its edges" : "the node itself"),
           (request.options.is_strict && !request.options.allows_self_loops ? ", or the node itself"

@@ -171,39 +171,42 @@ void DiskProbe::check(const std::byte* bytes, std::uint64_t offset, std::uint64_
   }
 }
 
-std::uint64_t DiskProbe::run_mapped(const ProbeOptions& options, Places& places) const {
-  // A mapping of its own: pages that are mapped cannot be dropped before the next run.
-  const auto mapping = file_->map_again(MapMode::kGuarded);
-  mapping->advise(options.in_order ? Advice::kSequential : Advice::kRandom, 0, mapping->size());
+/// In as many threads as the depth: read(lane, offset) gives the bytes of a block.
+template <class Read>
+std::uint64_t DiskProbe::run_threads(const ProbeOptions& options, Places& places,
+                                     const Read& read) const {
   std::atomic<std::uint64_t> reads = 0;
   places.start();
-  mapping->read_guarded([&] {
-    overlapped_for(options.depth, options.depth, [&](std::size_t) {
-      for (std::uint64_t block; places.next(block); reads.fetch_add(1, std::memory_order_relaxed)) {
-        const std::uint64_t offset = block * options.read_bytes;
-        const std::byte* const bytes = mapping->data() + offset;
-        for (std::uint64_t at = 0; at < options.read_bytes; at += kPageBytes)
-          static_cast<void>(*static_cast<const volatile std::byte*>(bytes + at));
-        check(bytes, offset, options.read_bytes);
-      }
-    });
+  overlapped_for(options.depth, options.depth, [&](std::size_t lane) {
+    for (std::uint64_t block; places.next(block); reads.fetch_add(1, std::memory_order_relaxed)) {
+      const std::uint64_t offset = block * options.read_bytes;
+      check(read(lane, offset), offset, options.read_bytes);
+    }
   });
   return reads;
 }
 
+std::uint64_t DiskProbe::run_mapped(const ProbeOptions& options, Places& places) const {
+  // A mapping of its own: pages that are mapped cannot be dropped before the next run.
+  const auto mapping = file_->map_again(MapMode::kGuarded);
+  mapping->advise(options.in_order ? Advice::kSequential : Advice::kRandom, 0, mapping->size());
+  return mapping->read_guarded([&] {
+    return run_threads(options, places, [&](std::size_t, std::uint64_t offset) {
+      const std::byte* const bytes = mapping->data() + offset;
+      for (std::uint64_t at = 0; at < options.read_bytes; at += kPageBytes)
+        static_cast<void>(*static_cast<const volatile std::byte*>(bytes + at));
+      return bytes;
+    });
+  });
+}
+
 std::uint64_t DiskProbe::run_pread(const ProbeOptions& options, Places& places) const {
   Buffer<std::byte> memory = read_memory(options.depth, options.read_bytes);
-  std::atomic<std::uint64_t> reads = 0;
-  places.start();
-  overlapped_for(options.depth, options.depth, [&](std::size_t lane) {
+  return run_threads(options, places, [&](std::size_t lane, std::uint64_t offset) {
     std::byte* const bytes = memory.data() + lane * options.read_bytes;
-    for (std::uint64_t block; places.next(block); reads.fetch_add(1, std::memory_order_relaxed)) {
-      const std::uint64_t offset = block * options.read_bytes;
-      blocks_->read(offset, bytes, options.read_bytes, options.read_bytes);
-      check(bytes, offset, options.read_bytes);
-    }
+    blocks_->read(offset, bytes, options.read_bytes, options.read_bytes);
+    return bytes;
   });
-  return reads;
 }
 
 #ifdef __linux__

@@ -61,6 +61,8 @@ class DiskProbe {
 
   void drop_from_cache() const;
   void check(const std::byte* bytes, std::uint64_t offset, std::uint64_t count) const;
+  template <class Read>
+  std::uint64_t run_threads(const ProbeOptions& options, Places& places, const Read& read) const;
   std::uint64_t run_mapped(const ProbeOptions& options, Places& places) const;
   std::uint64_t run_pread(const ProbeOptions& options, Places& places) const;
   std::uint64_t run_uring(const ProbeOptions& options, Places& places) const;

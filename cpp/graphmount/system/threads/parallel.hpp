@@ -8,6 +8,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <functional>
 
@@ -41,6 +42,14 @@ void parallel_each(std::size_t count, std::size_t grain, const Body& body) {
 /// not held up.
 void overlapped_for(std::size_t count, unsigned threads,
                     const std::function<void(std::size_t)>& body);
+
+/// Makes `least` no more than `number`: for parts of parallel work that look for the first of
+/// something, which is then the same for any number of threads.
+inline void lower_to(std::atomic<std::size_t>& least, std::size_t number) {
+  std::size_t known = least.load(std::memory_order_relaxed);
+  while (number < known && !least.compare_exchange_weak(known, number, std::memory_order_relaxed)) {
+  }
+}
 
 /// A grain that gives every thread several ranges to take, but none smaller than `least`, of which
 /// a range is worth the handing out; nor so large that a call which is to end goes on for long.

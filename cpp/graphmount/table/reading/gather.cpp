@@ -10,7 +10,6 @@
 #include "graphmount/system/memory/recycler.hpp"
 #include "graphmount/system/threads/fork_safe_mutex.hpp"
 #include "graphmount/system/threads/parallel.hpp"
-#include "graphmount/table/reading/mapped_rows.hpp"
 #include "graphmount/table/reading/row_order.hpp"
 
 namespace graphmount {

@@ -1,6 +1,4 @@
 // A reader that copies rows from the mapping: for files in memory.
-#include "graphmount/table/reading/mapped_rows.hpp"
-
 #include <cstring>
 
 #include "graphmount/system/threads/parallel.hpp"

@@ -17,7 +17,6 @@ from graphmount.errors import ClosedError, DatasetChangedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import TracebackType
 
     import numpy as np
     from numpy.typing import NDArray
@@ -188,12 +187,7 @@ class Handle(Generic[CoreT]):
         self._open()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.close()
 
     def _options(self) -> dict[str, str]:

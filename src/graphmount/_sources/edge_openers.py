@@ -21,6 +21,7 @@ from graphmount._sources.objects.memory_edges import (
     is_name_pair,
     is_pyg,
     open_pyg_edges,
+    require_array,
 )
 from graphmount._sources.objects.networkx_edges import NetworkXEdges, is_networkx
 from graphmount._sources.text.matrix_market import MatrixMarketEdges
@@ -131,14 +132,12 @@ def _open_networkx(source: Any, request: EdgeRequest) -> EdgeSource:  # noqa: AN
 
 
 def _open_arrays(source: Any, request: EdgeRequest) -> EdgeSource:  # noqa: ANN401
-    if not isinstance(source, list | tuple) and not hasattr(source, "__array__"):
-        if type(source).__name__ == "LazyFrame":
-            raise TypeError("a LazyFrame has no rows before it has run; pass frame.collect()")
-        raise TypeError(
-            f"edges cannot be taken from a {type(source).__name__}; supported are arrays, PyG's "
-            "Data, SciPy matrices, NetworkX graphs, tables that speak Arrow (Polars, DuckDB, "
-            f"pandas, pyarrow), and files: {SUPPORTED}"
-        )
+    require_array(
+        source,
+        "edges",
+        supported="arrays, PyG's Data, SciPy matrices, NetworkX graphs, tables that speak Arrow "
+        f"(Polars, DuckDB, pandas, pyarrow), and files: {SUPPORTED}",
+    )
     request.allow("edges in memory", "an array", "keys")
     if is_name_pair(source):
         if request.keys in ("dense", "int"):

@@ -55,6 +55,17 @@ def _as_stream(part: Any, name: str) -> MemoryStream:  # noqa: ANN401
     return MemoryStream(array=array, name=name)
 
 
+def require_array(source: object, things: str, *, supported: str) -> None:
+    """Raises unless a source can be taken for an array."""
+    if isinstance(source, list | tuple) or hasattr(source, "__array__"):
+        return
+    if type(source).__name__ == "LazyFrame":
+        raise TypeError("a LazyFrame has no rows before it has run; pass frame.collect()")
+    raise TypeError(
+        f"{things} cannot be taken from a {type(source).__name__}; supported are {supported}"
+    )
+
+
 def as_array(source: Any, name: str) -> NDArray[Any]:  # noqa: ANN401
     """A NumPy array over anything that is like one; tensors are not copied.
 

@@ -18,6 +18,7 @@ from graphmount._mount.mapped_reads import read_rows
 from graphmount._sources.contract.batches import RowBatch, RowSource
 from graphmount._sources.contract.claims import require_rows, rows_at_once
 from graphmount._sources.contract.node_keys import as_keys
+from graphmount._sources.objects.memory_edges import require_array
 from graphmount._support.arguments import as_count, as_list, as_plain
 from graphmount._support.conversion import convert
 from graphmount._support.text_columns import Keys, TextColumn
@@ -152,14 +153,12 @@ def _as_matrix(source: object) -> tuple[NDArray[Any], str]:
 
         array, name = to_numpy(source)
     else:
-        if not isinstance(source, list | tuple) and not hasattr(source, "__array__"):
-            if type(source).__name__ == "LazyFrame":
-                raise TypeError("a LazyFrame has no rows before it has run; pass frame.collect()")
-            raise TypeError(
-                f"rows cannot be taken from a {type(source).__name__}; supported are arrays, "
-                "tensors, nested lists, a FeatureStore, tables that speak Arrow (Polars, DuckDB, "
-                "pandas, pyarrow), and paths of files"
-            )
+        require_array(
+            source,
+            "rows",
+            supported="arrays, tensors, nested lists, a FeatureStore, tables that speak Arrow "
+            "(Polars, DuckDB, pandas, pyarrow), and paths of files",
+        )
         array = as_plain(source, "features")
         name = array.dtype.name
         if name == "bfloat16":  # of ml_dtypes

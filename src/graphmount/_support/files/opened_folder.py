@@ -17,7 +17,6 @@ from graphmount.errors import FormatError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from types import TracebackType
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 # Opening a pipe must not wait for its other end.
@@ -44,12 +43,7 @@ class OpenedFolder:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         os.close(self._descriptor)
 
     def path_of(self, name: str) -> str:

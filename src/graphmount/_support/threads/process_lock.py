@@ -9,12 +9,8 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from typing import TYPE_CHECKING
 
 from graphmount._support.threads import interpreter_exit as _interpreter_exit
-
-if TYPE_CHECKING:
-    from types import TracebackType
 
 # How long to wait for a thread that may sleep for good, since the interpreter ends.
 _PATIENCE_AT_EXIT = 2.0
@@ -40,12 +36,7 @@ class ProcessLock:
         elif not self._lock.acquire(timeout=_PATIENCE_AT_EXIT):
             raise RuntimeError("the interpreter ends, and another thread is using this object")
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self._lock.release()
 
     def renew(self) -> None:

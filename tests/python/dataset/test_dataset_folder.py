@@ -202,6 +202,19 @@ def test_killed_at_random_moments(tmp_path, campaign):
     assert os.listdir(tmp_path) == ["ds"]
 
 
+@pytest.mark.parametrize("is_there", [False, True])
+def test_killed_when_only_the_old_folder_was_left(is_there, tmp_path):
+    """Between the last file of the old dataset and its folder: nobody would have removed that."""
+    path = tmp_path / "ds"
+    if is_there:
+        compile_it(path, 1)
+    _, aside, _ = _folder.hidden_names(str(path))
+    os.mkdir(aside)
+    compile_it(path, 2, overwrite=True)
+    assert version_of(path) == 2
+    assert os.listdir(tmp_path) == ["ds"]
+
+
 def test_two_at_once(tmp_path):
     def again(done, total):
         assert done <= total

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import stat
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from graphmount._dataset.description import DESCRIPTION, named_files, read_description
@@ -108,7 +109,9 @@ def remove_dataset(folder: str) -> bool:
             if set(os.listdir(folder)) == {DESCRIPTION}:
                 opened.remove(DESCRIPTION)
         os.rmdir(folder)
-    except FileNotFoundError:
+    except FileNotFoundError:  # also of one that was killed when only the folder was left
+        with suppress(OSError):
+            os.rmdir(folder)
         return not os.path.lexists(folder)
     except (OSError, FormatError):
         return False

@@ -203,6 +203,11 @@ def test_no_edges_at_all(tmp_path):
             r"data.x .* sparse \(torch.sparse",
         ),
         ({"nodes_index": torch.zeros(2, NUM_NODES)}, TypeError, r"in its last dimension"),
+        (
+            {"x": np.ma.masked_equal(np.arange(NUM_NODES), 3)},
+            ValueError,
+            r"data.x: 1 of the values are masked",
+        ),
     ],
 )
 def test_bad_data(tmp_path, change, error, message):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 
 from graphmount._sources.objects.memory_edges import is_pyg
-from graphmount._support.arguments import as_list
+from graphmount._support.arguments import as_list, as_plain
 from graphmount._support.conversion import DTypeName
 from graphmount._support.shown import shown
 from graphmount.errors import SourceError
@@ -100,9 +100,9 @@ def parts_of(data: Any, *, exclude: Iterable[str] = (), needs_edges: bool = True
         if reason is not None:
             others[key] = reason
         elif is_node and key.endswith(_MASK) and value.ndim <= 2 and _dtype_of(value) == "bool":
-            masks[key] = in_memory(value)
+            masks[key] = in_memory(value, key)
         else:
-            (nodes if is_node else edges)[key] = _as_rows(in_memory(value))
+            (nodes if is_node else edges)[key] = _as_rows(in_memory(value, key))
     return DataParts(
         num_nodes=int(num_nodes),
         edge_index=edge_index,
@@ -144,7 +144,7 @@ def _edge_index_of(values: dict[str, Any], *, needs_edges: bool) -> Any:  # noqa
         raise ValueError(f"edge_index has the shape {shape}, and not (2, edges)")
     if dtype not in ("int32", "int64", "int16", "int8", "uint8"):
         raise TypeError(f"edge_index must be integers, not {dtype}")
-    return in_memory(edge_index)
+    return in_memory(edge_index, "edge_index")
 
 
 def _why_not(value: Any, key: str, dim: int) -> str | None:  # noqa: ANN401
@@ -172,12 +172,12 @@ def _dtype_of(value: Any) -> str:  # noqa: ANN401
     return str(value.dtype).removeprefix("torch.")
 
 
-def in_memory(value: Any) -> Any:  # noqa: ANN401
+def in_memory(value: Any, key: str) -> Any:  # noqa: ANN401
     """A tensor of any device in the memory of the host; arrays as they are."""
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(value, torch.Tensor):
         return value.detach().cpu().as_subclass(torch.Tensor)
-    return value if isinstance(value, np.memmap) else np.asarray(value)
+    return value if isinstance(value, np.memmap) else as_plain(value, f"data.{key}")
 
 
 def _as_rows(value: Any) -> Any:  # noqa: ANN401

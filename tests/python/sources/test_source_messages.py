@@ -413,6 +413,7 @@ ELSEWHERE = {
     "pass tensor.float(),": "test_exact_numbers.py",
     "pass tensor.cpu()": "needs another device",
     "pass data.to_homogeneous(),": "test_from_pyg.py",
+    "pass ds.to_external(ids),": "test_whose_ids.py",
     "pass the": "test_source_memory.py, edges of one kind of a HeteroData",
     "pass one": "test_source_memory.py, a column of edge_attr",
     "pass {}": "above, shape= and dtype= of its array",

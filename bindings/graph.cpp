@@ -86,11 +86,15 @@ nb::object read_list(const Graph& graph, const std::string& name, const std::str
       [&] { return read_list_integers(graph, kind, parsed, first, count); });
 }
 
-/// The weights or the timestamps of entries.
+/// The weights, the timestamps or the source rows of entries.
 nb::object gather_list(const Graph& graph, const std::string& name, const std::string& direction,
                        const IdColumn& positions) {
   const SectionKind kind = to_list_section(name);
   const Direction parsed = to_direction(direction);
+  if (kind == SectionKind::kSourceRows)
+    return nb::cast(make_array<std::int64_t>(positions.size(), [&](std::span<std::int64_t> out) {
+      gather_source_rows(graph, to_span(positions), out);
+    }));
   if (kind != SectionKind::kWeights && kind != SectionKind::kTimestamps)
     throw std::invalid_argument("weights and timestamps can be gathered, not '" + name + "'");
   return to_items(

@@ -14,6 +14,7 @@
 
 #include "convert/arrays.hpp"
 #include "convert/mounted_features.hpp"
+#include "convert/results.hpp"
 #include "convert/words.hpp"
 #include "graphmount/loading/batch_pipeline.hpp"
 #include "graphmount/loading/link_seeds.hpp"
@@ -81,7 +82,7 @@ void make_pipeline(PythonPipeline* self, std::shared_ptr<const Graph> graph,
                    const std::vector<const PythonFeed*>& feeds,
                    std::shared_ptr<const SeedSource> seeds, const SampleOptions& sample,
                    std::uint64_t first_batch, std::uint64_t window, std::uint64_t prefetch,
-                   bool pin_memory) {
+                   bool pin_memory, bool external_nodes, bool source_rows) {
   std::vector<std::shared_ptr<TableFeed>> tables;
   for (const PythonFeed* feed : feeds) {
     if (!feed->is_here())
@@ -92,7 +93,9 @@ void make_pipeline(PythonPipeline* self, std::shared_ptr<const Graph> graph,
                                 .first_batch = first_batch,
                                 .window = window,
                                 .prefetch = prefetch,
-                                .pin_memory = pin_memory};
+                                .pin_memory = pin_memory,
+                                .external_nodes = external_nodes,
+                                .source_rows = source_rows};
   // With the GIL released, since reads of the last loop may have to be waited for.
   new (self) PythonPipeline(without_gil([&] {
     return ProcessBound<BatchPipeline>::make(std::move(graph), std::move(tables), std::move(seeds),
@@ -130,6 +133,12 @@ nb::ndarray<nb::numpy> take_rows(LoadedBatch& batch, std::size_t table, const Py
   return nb::ndarray<nb::numpy>(
       owned->data(), feed.matrix().is_one_dimensional() ? 1 : 2, shape, owner, nullptr,
       dtype == DType::kBFloat16 ? nb::dtype<std::uint16_t>() : to_dlpack(dtype));
+}
+
+/// Ids that a pipeline was told to add to batches; None if it was not.
+std::optional<ResultArray<1>> take_ids(std::optional<ResultBuffer>& ids) {
+  if (!ids) return std::nullopt;
+  return to_array(*std::exchange(ids, std::nullopt));
 }
 
 NegativeMode to_mode(const std::string& name) {
@@ -223,12 +232,15 @@ void bind_loading(nb::module_& module) {
       .def_ro("number", &LoadedBatch::number)
       .def("take_sample", [](LoadedBatch& self) { return std::move(self.sample); })
       .def("take_ends", [](LoadedBatch& self) { return to_numpy(std::move(self.ends)); })
+      .def("take_external_nodes", [](LoadedBatch& self) { return take_ids(self.external_nodes); })
+      .def("take_source_rows", [](LoadedBatch& self) { return take_ids(self.source_rows); })
       .def("take_rows", &take_rows, "table"_a, "feed"_a);
 
   module.def("set_host_pinning", &set_host_pinning, "pin"_a, "unpin"_a);
   nb::class_<PythonPipeline>(module, "BatchPipeline", nb::is_weak_referenceable())
       .def("__init__", &make_pipeline, nb::kw_only(), "graph"_a, "feeds"_a, "seeds"_a, "sample"_a,
-           "first_batch"_a, "window"_a, "prefetch"_a, "pin_memory"_a)
+           "first_batch"_a, "window"_a, "prefetch"_a, "pin_memory"_a, "external_nodes"_a,
+           "source_rows"_a)
       .def("next", &next_batch)
       .def("stop", &PythonPipeline::stop)
       .def("stats", [](const PythonPipeline& self) { return self.here().stats(); });

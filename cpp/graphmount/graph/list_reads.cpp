@@ -66,11 +66,9 @@ void check_offsets(const Graph& graph, const Section& section, std::uint64_t fir
   }
 }
 
-template <class Item>
-std::vector<Item> gather_items(const Graph& graph, SectionKind kind, Direction direction,
-                               std::span<const EdgeId> positions) {
-  const Section& section = section_of(graph, kind, direction);
-  std::vector<Item> out(positions.size());
+template <class Item, class Out>
+void copy_items_at(const Graph& graph, const Section& section, std::span<const EdgeId> positions,
+                   std::span<Out> out) {
   const std::size_t grain = balanced_grain(positions.size(), 1 << 13);
   graph.mount().file().read_guarded([&] {
     const auto* items = graph.mount().data<Item>(section);
@@ -79,6 +77,13 @@ std::vector<Item> gather_items(const Graph& graph, SectionKind kind, Direction d
                   [&](std::size_t i, EdgeId position) { out[i] = items[position]; });
     });
   });
+}
+
+template <class Item>
+std::vector<Item> gather_items(const Graph& graph, SectionKind kind, Direction direction,
+                               std::span<const EdgeId> positions) {
+  std::vector<Item> out(positions.size());
+  copy_items_at<Item>(graph, section_of(graph, kind, direction), positions, std::span(out));
   return out;
 }
 
@@ -125,6 +130,20 @@ std::vector<std::int64_t> gather_list_timestamps(const Graph& graph, Direction d
 std::vector<float> gather_list_weights(const Graph& graph, Direction direction,
                                        std::span<const EdgeId> positions) {
   return gather_items<float>(graph, SectionKind::kWeights, direction, positions);
+}
+
+void gather_source_rows(const Graph& graph, std::span<const EdgeId> edges,
+                        std::span<std::int64_t> out) {
+  const Section& section = section_of(graph, SectionKind::kSourceRows, graph.edge_id_direction());
+  if (section.dtype == DType::kInt32)
+    copy_items_at<std::int32_t>(graph, section, edges, out);
+  else
+    copy_items_at<std::int64_t>(graph, section, edges, out);
+  const auto bad = std::find_if(out.begin(), out.end(), [](std::int64_t row) { return row < 0; });
+  if (bad == out.end()) return;
+  const auto place = static_cast<std::size_t>(bad - out.begin());
+  refuse_item(graph, section, static_cast<std::uint64_t>(edges[place]),
+              "source row " + std::to_string(*bad));
 }
 
 }  // namespace graphmount

@@ -8,6 +8,7 @@
 #include "graphmount/base/error.hpp"
 #include "graphmount/base/ids.hpp"
 #include "graphmount/base/interrupt.hpp"
+#include "graphmount/graph/list_reads.hpp"
 #include "graphmount/loading/rows/row_window.hpp"
 
 namespace graphmount {
@@ -62,6 +63,7 @@ BatchPipeline::BatchPipeline(std::shared_ptr<const Graph> graph,
     throw std::invalid_argument(say("the window must be of 1 to ", RowWindow::kMostBatches,
                                     " batches, not ", options_.window));
   if (options_.prefetch == 0) throw std::invalid_argument("prefetch must be at least 1");
+  if (options_.external_nodes) node_ids_.emplace(graph_);
   for (const auto& feed : feeds_) {
     // The rows that a sweep has ready take the place of buffers that wait for the next batch.
     pools_.emplace_back(feed->is_swept() ? 1 : options_.prefetch + 3, options_.pin_memory);
@@ -298,6 +300,7 @@ void BatchPipeline::finish(std::optional<Loading>& loading) {
   if (!loading) return;
   loading->state = Loading::State::kFinishing;
   for (const auto& feed : feeds_) feed->finish();
+  add_source_ids(loading->batch);
   {
     const std::lock_guard lock(mutex_);
     ++stats_.batches;
@@ -307,6 +310,24 @@ void BatchPipeline::finish(std::optional<Loading>& loading) {
   }
   loading.reset();
   changed_.notify_all();
+}
+
+/// Adds the ids that the source has for nodes and edges: here, where the taker need not wait for
+/// it. Rows have been fetched by those of the graph.
+void BatchPipeline::add_source_ids(LoadedBatch& batch) const {
+  const auto translated = [](const ResultBuffer& ids, const char* what, const auto& translate) {
+    ResultBuffer out = allocate_result(ids->size(), 1, what);
+    translate(ids->span(), out->span());
+    return out;
+  };
+  if (node_ids_)
+    batch.external_nodes = translated(batch.sample.nodes, "nodes", [&](auto nodes, auto out) {
+      node_ids_->to_external(nodes, out);
+    });
+  if (options_.source_rows)
+    batch.source_rows = translated(batch.sample.edge_ids, "edges", [&](auto edges, auto out) {
+      gather_source_rows(*graph_, edges, out);
+    });
 }
 
 BatchPipeline::Next BatchPipeline::next(LoadedBatch& batch, std::chrono::milliseconds patience) {

@@ -17,6 +17,7 @@
 #include <optional>
 #include <vector>
 
+#include "graphmount/graph/node_ids.hpp"
 #include "graphmount/loading/rows/cold_rows.hpp"
 #include "graphmount/loading/seed_source.hpp"
 #include "graphmount/loading/table_feed.hpp"
@@ -32,14 +33,18 @@ struct PipelineOptions {
   std::uint64_t window = 16;      // batches that are sampled ahead
   std::uint64_t prefetch = 2;     // finished batches that may wait
   bool pin_memory = false;        // rows go to memory that a GPU may read: host_pinning.hpp
+  bool external_nodes = false;    // batches also have what the source calls their nodes
+  bool source_rows = false;       // and the rows that their edges had in it
 };
 
 struct LoadedBatch {
   std::uint64_t number = 0;
   NeighborSample sample;
-  std::vector<std::int64_t> ends;        // of links: see BatchSeeds
-  std::vector<BufferPool::Handle> rows;  // of each table
-  std::vector<std::size_t> num_rows;     // the same; rows may have no columns, and no bytes
+  std::vector<std::int64_t> ends;                // of links: see BatchSeeds
+  std::vector<BufferPool::Handle> rows;          // of each table
+  std::vector<std::size_t> num_rows;             // the same; rows may have no columns, and no bytes
+  std::optional<ResultBuffer> external_nodes{};  // of the nodes of the sample, if wanted
+  std::optional<ResultBuffer> source_rows{};     // of its edges, the same
 };
 
 /// How long the parts of the pipeline have worked and waited, and what the feeds say.
@@ -105,6 +110,7 @@ class BatchPipeline {
   bool sees_far_enough() const;
   void start(Loading& loading);
   void finish(std::optional<Loading>& loading);
+  void add_source_ids(LoadedBatch& batch) const;
   template <class Work>
   void guarded(const Work& work);
 
@@ -112,6 +118,7 @@ class BatchPipeline {
   std::vector<std::shared_ptr<TableFeed>> feeds_;  // of the tables whose rows go with every batch
   std::shared_ptr<const SeedSource> seeds_;
   PipelineOptions options_;
+  std::optional<NodeIds> node_ids_;              // if batches have external ids
   std::uint64_t num_batches_;                    // of the whole epoch
   bool is_swept_ = false;                        // whether a table is
   std::vector<BufferPool> pools_;                // one for each table

@@ -23,10 +23,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphmount import _core
-from graphmount._loading.inputs import as_rank, places_to_try, share_of, share_size
+from graphmount._loading.inputs import (
+    as_rank,
+    places_to_try,
+    require_source_rows,
+    share_of,
+    share_size,
+)
 from graphmount._loading.row_feeds import RowFeed, as_dtypes, make_feeds
 from graphmount._loading.state import OrderFacts, Place
 from graphmount._loading.stats import LoaderStats, loader_stats
+from graphmount._mount.mapped_reads import gather_list_values
 from graphmount._mount.memory_report import memory as memory_report
 from graphmount._mount.node_ids import mark_ids
 from graphmount._support.arguments import as_count, as_native, require_choice
@@ -42,13 +49,15 @@ if TYPE_CHECKING:
 
     from numpy.typing import DTypeLike, NDArray
 
-    from graphmount._loading.inputs import IdSpace, LoaderData
+    from graphmount._loading.inputs import EdgeIds, IdSpace, LoaderData
     from graphmount._mount.features import Reader
     from graphmount._mount.results import NeighborSample
     from graphmount._mount.sampling_rule import SamplingRule
 
 _MOST_AHEAD = 63
 _MOST_WAITING = 1 << 16
+#: What tells draws for calls from those of epochs.
+_CALLS = 0x63616C6C
 # More batches than these, and more bytes, look as if they were kept by mistake.
 _MANY_BATCHES = 8
 _MANY_BYTES = 256 << 20
@@ -83,6 +92,7 @@ class BatchLoader(ABC):
         batch_size: int,
         shuffle: bool,
         drop_last: bool,
+        edge_ids: EdgeIds,
         dtype: DTypeLike | Mapping[str, DTypeLike] | None,
         memory: int | str,
         prefetch: int,
@@ -95,9 +105,14 @@ class BatchLoader(ABC):
         for name, flag in {"shuffle": shuffle, "drop_last": drop_last}.items():
             require_choice(name, flag, (False, True))
         require_choice("reader", reader, ("auto", "mapped", "pread", "uring"))
+        require_source_rows(edge_ids, data.graph)
         self._data = data
         self._rule = rule
         self._num_inputs = num_inputs
+        self._edge_ids: EdgeIds = edge_ids
+        # Where the order is that of the source, its ids are ours.
+        self._translates = data.speaks_source and data.graph.node_id_type is not None
+        self._num_calls = 0
         self._dtypes = as_dtypes(dtype, data)
         self._batch_size = as_count(batch_size, "batch_size", least=1)
         self._prefetch = as_count(prefetch, "prefetch", least=1, most=_MOST_WAITING)
@@ -131,7 +146,9 @@ class BatchLoader(ABC):
         _loaders.add(self)
 
     @abstractmethod
-    def _make_seeds(self, order: NDArray[np.int64]) -> _core.SeedSource:
+    def _make_seeds(
+        self, order: NDArray[np.int64], batch_size: int | None = None
+    ) -> _core.SeedSource:
         """The seeds of an epoch's batches, which have the inputs in this order."""
 
     @abstractmethod
@@ -228,6 +245,8 @@ class BatchLoader(ABC):
             window=self._window,
             prefetch=self._prefetch,
             pin_memory=self._pins_memory,
+            external_nodes=self._translates,
+            source_rows=self._edge_ids == "source",
         )
         running.add(pipeline)
         self._set(
@@ -301,21 +320,86 @@ class BatchLoader(ABC):
         for i, feed in enumerate(feeds):
             rows[feed.space][feed.name] = as_native(loaded.take_rows(i, feed.core))
         sample, kept = self._rule.take_sample(loaded.take_sample())
+        nodes, edges = loaded.take_external_nodes(), loaded.take_source_rows()
         if kept is not None:
             rows["edges"] = {name: table[kept] for name, table in rows["edges"].items()}
+            edges = None if edges is None else as_native(edges)[kept]
         first = loaded.number * self._batch_size
-        seeds = sample.nodes[: sample.num_seeds]
+        return self._fields(
+            sample,
+            rows,
+            as_native(loaded.take_ends()),
+            order[first : first + self._batch_size],
+            nodes=None if nodes is None else as_native(nodes),
+            edges=None if edges is None else as_native(edges),
+        ) | {"number": loaded.number, "epoch": epoch}
+
+    def _fields(
+        self,
+        sample: NeighborSample,
+        rows: dict[IdSpace, dict[str, NDArray[Any]]],
+        ends: NDArray[np.int64],  # noqa: ARG002  (of links)
+        places: NDArray[np.int64],
+        *,
+        nodes: NDArray[np.int64] | None,
+        edges: NDArray[np.int64] | None,
+    ) -> dict[str, Any]:
+        """The fields of a batch, but for its place in an epoch.
+
+        Args:
+            sample: What was sampled.
+            rows: The rows of tables.
+            ends: Of links: see `_core.SeedSource`.
+            places: The places of its inputs.
+            nodes: What the source calls the nodes, if batches have that.
+            edges: The rows that edges had in the source, the same.
+        """
+        own = mark_ids(sample.nodes, self._data.graph._own_order)  # noqa: SLF001
         return {
             **vars(sample),
-            "nodes": mark_ids(sample.nodes, self._data.graph._own_order),  # noqa: SLF001
+            **self._edge_values(sample.edge_ids),
+            "nodes": own if nodes is None else nodes,
+            "edge_ids": sample.edge_ids if edges is None else edges,
             "features": rows["nodes"],
             "edge_features": rows["edges"],
-            "labels": self._data.labels_of(seeds),
-            "input_ids": order[first : first + self._batch_size],
-            "number": loaded.number,
-            "epoch": epoch,
+            "labels": self._data.labels_of(sample.nodes[: sample.num_seeds]),
+            "input_ids": places,
             "dataset": self._data.dataset,
         }
+
+    def _edge_values(self, edge_ids: NDArray[np.int64]) -> dict[str, Any]:  # noqa: ARG002
+        """More fields, of edges by their internal ids."""
+        return {}
+
+    def _batch_at(self, places: NDArray[np.int64]) -> Any:  # noqa: ANN401
+        """A batch of the inputs at these places, made at once; no loop ends for it."""
+        with self._lock:
+            number, self._num_calls = self._num_calls, self._num_calls + 1
+        graph, key = self._data.graph, _core.random_key([self._key, _CALLS, number])
+        seeds = self._make_seeds(places, len(places))
+        nodes, times, ends = map(as_native, seeds.seeds_of(0, key))
+        sample = self._rule.sample(graph._open(), nodes, times, key)  # noqa: SLF001
+        ids: dict[IdSpace, NDArray[np.int64]] = {"nodes": sample.nodes, "edges": sample.edge_ids}
+        rows: dict[IdSpace, dict[str, NDArray[Any]]] = {"nodes": {}, "edges": {}}
+        for space, tables in self._data.tables.items():
+            for name, store in tables.items():
+                rows[space][name] = store._gather(  # noqa: SLF001  (internal ids)
+                    ids[space], dtype=self._dtypes[name], reader=self._reader
+                )
+        direction = graph.directions[0]
+        fields = self._fields(
+            sample,
+            rows,
+            ends,
+            places,
+            nodes=np.asarray(graph.to_external(mark_ids(sample.nodes, graph.order)))
+            if self._translates
+            else None,
+            edges=gather_list_values(graph, "source rows", direction, sample.edge_ids)
+            if self._edge_ids == "source"
+            else None,
+        )
+        return self._make_batch(fields | {"number": 0, "epoch": self._epoch})
 
     def _stop(self) -> None:
         pipeline, self._pipeline = self._pipeline, None

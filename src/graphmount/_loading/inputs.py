@@ -13,9 +13,11 @@ from graphmount._dataset.dataset import Dataset
 from graphmount._loading.hot_rows import TRIAL_BATCHES
 from graphmount._mount.features import FeatureStore
 from graphmount._mount.graph import Graph
+from graphmount._mount.mapped_reads import has_list_section
 from graphmount._mount.order import check_order
-from graphmount._support.arguments import as_count, as_ids, as_list
+from graphmount._support.arguments import as_count, as_ids, as_list, require_choice
 from graphmount._support.shown import shown
+from graphmount.errors import MissingDataError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,16 +27,22 @@ if TYPE_CHECKING:
 
 #: What the rows of a table belong to: today the nodes of the graph, or its edges.
 IdSpace = Literal["nodes", "edges"]
+#: What batches have for ids of edges: those of the graph, or rows of its source.
+EdgeIds = Literal["internal", "source"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class LoaderData:
-    """The files that batches come from: a graph, and tables by the ids that they have rows for."""
+    """The files that batches come from: a graph, and tables by the ids that they have rows for.
+
+    With `speaks_source`, nodes of batches are given by the ids of the source.
+    """
 
     graph: Graph
     tables: Mapping[IdSpace, Mapping[str, FeatureStore]] = field(default_factory=dict)
     labels: FeatureStore | None = None
     dataset: Dataset | None = None
+    speaks_source: bool = False
 
     def __getstate__(self) -> dict[str, Any]:
         # Files travel as their paths; the labels of a dataset are one of them.
@@ -154,6 +162,21 @@ def _chosen(
                 f"{argument}: there is no table {shown(name)}; there are {sorted(tables)}"
             )
     return {name: tables[name] for name in chosen}
+
+
+def require_source_rows(edge_ids: EdgeIds, graph: Graph) -> None:
+    """Raises unless batches can have such ids of edges.
+
+    Raises:
+        MissingDataError: The graph does not know the rows of its source.
+        ValueError: There are no such ids.
+    """
+    require_choice("edge_ids", edge_ids, ("internal", "source"))
+    if edge_ids == "source" and not has_list_section(graph, "source rows", graph.directions[0]):
+        raise MissingDataError(
+            f"edge_ids='source': {graph.path} does not know the rows that edges had in its source; "
+            "compile it with source_rows=True"
+        )
 
 
 def as_times(

@@ -20,7 +20,6 @@ from graphmount._loading.link_inputs import as_edge_label, as_links
 from graphmount._loading.link_negatives import LinkNegatives, as_negatives, negative_facts, to_core
 from graphmount._loading.state import checksum_of
 from graphmount._mount.sampling_rule import SamplingRule
-from graphmount._support.arguments import as_native
 from graphmount._support.sizes import parse_bytes
 from graphmount.errors import MissingDataError
 
@@ -30,11 +29,11 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
     from graphmount._dataset.dataset import Dataset
-    from graphmount._loading.inputs import LoaderData
-    from graphmount._loading.row_feeds import RowFeed
+    from graphmount._loading.inputs import EdgeIds, IdSpace, LoaderData
     from graphmount._mount.features import FeatureStore, Reader
     from graphmount._mount.graph import Graph
     from graphmount._mount.node_ids import IdReading
+    from graphmount._mount.results import NeighborSample
     from graphmount._mount.sampling_rule import SubgraphType, TemporalStrategy
     from graphmount._support.direction import Direction
     from graphmount._support.seeds import Seed
@@ -65,6 +64,8 @@ class LinkNeighborLoader(BatchLoader):
         batch_size: Links of a batch.
         shuffle: Order the links anew in each epoch.
         drop_last: Leave out the last batch if it is smaller.
+        edge_ids: What batches have for ids of edges, "internal" or "source", as for
+            `NeighborLoader`.
         replace: As for `Graph.sample_neighbors`, and so for the next ones.
         weighted: See there.
         disjoint: See there: every end of a link has its own tree.
@@ -115,6 +116,7 @@ class LinkNeighborLoader(BatchLoader):
         batch_size: int = 1,
         shuffle: bool = False,
         drop_last: bool = False,
+        edge_ids: EdgeIds = "internal",
         replace: bool = False,
         weighted: bool = False,
         disjoint: bool = False,
@@ -161,6 +163,7 @@ class LinkNeighborLoader(BatchLoader):
             batch_size=batch_size,
             shuffle=shuffle,
             drop_last=drop_last,
+            edge_ids=edge_ids,
             dtype=dtype,
             memory=memory,
             prefetch=prefetch,
@@ -201,12 +204,14 @@ class LinkNeighborLoader(BatchLoader):
             **negative_facts(self._negatives),
         }
 
-    def _make_seeds(self, order: NDArray[np.int64]) -> _core.SeedSource:
+    def _make_seeds(
+        self, order: NDArray[np.int64], batch_size: int | None = None
+    ) -> _core.SeedSource:
         return _core.LinkSeeds(
             graph=self._data.graph._open(),  # noqa: SLF001
             links=self._links,
             order=np.ascontiguousarray(order),
-            batch_size=self._batch_size,
+            batch_size=batch_size or self._batch_size,
             disjoint=self._rule.has_trees,
             negatives=self._core_negatives,
         )
@@ -217,13 +222,16 @@ class LinkNeighborLoader(BatchLoader):
     def _make_batch(self, fields: dict[str, Any]) -> Any:  # noqa: ANN401
         return LinkBatch(**fields)
 
-    def _batch_fields(
-        self, loaded: _core.LoadedBatch, feeds: list[RowFeed], order: NDArray[np.int64], epoch: int
+    def _fields(
+        self,
+        sample: NeighborSample,
+        rows: dict[IdSpace, dict[str, NDArray[Any]]],
+        ends: NDArray[np.int64],
+        places: NDArray[np.int64],
+        **ids: Any,  # noqa: ANN401
     ) -> dict[str, Any]:
-        fields = super()._batch_fields(loaded, feeds, order, epoch)
-        ends = as_native(loaded.take_ends())
-        links = fields["input_ids"]
-        num_links = len(links)
+        fields = super()._fields(sample, rows, ends, places, **ids)
+        num_links = len(places)
         is_triplet = self._negatives is not None and self._negatives.mode == "triplet"
         pairs = None if is_triplet else ends.reshape(2, -1)
         num_pairs = num_links if pairs is None else pairs.shape[1]
@@ -236,8 +244,8 @@ class LinkNeighborLoader(BatchLoader):
         return fields | {
             "batch": tree,
             "edge_label_index": pairs,
-            "edge_label": None if is_triplet else self._labels_of(links, num_pairs),
-            "edge_label_time": None if self._times is None else self._times[links][link_of],
+            "edge_label": None if is_triplet else self._labels_of(places, num_pairs),
+            "edge_label_time": None if self._times is None else self._times[places][link_of],
             "src_index": ends[:num_links] if is_triplet else None,
             "dst_pos_index": ends[num_links : 2 * num_links] if is_triplet else None,
             "dst_neg_index": None if negatives is None else np.ascontiguousarray(negatives),

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
     from graphmount._dataset.dataset import Dataset
+    from graphmount._loading.inputs import EdgeIds
     from graphmount._mount.features import FeatureStore, Reader
     from graphmount._mount.graph import Graph
     from graphmount._mount.node_ids import IdReading
@@ -49,6 +50,9 @@ class NeighborLoader(BatchLoader):
         batch_size: Seeds of a batch.
         shuffle: Order the seeds anew in each epoch.
         drop_last: Leave out the last batch if it is smaller.
+        edge_ids: What batches have for ids of edges: "internal" for edge ids of the graph, "source"
+            for the row that each edge had in the source, for which the graph must know them: see
+            `source_rows` of `compile_dataset`.
         replace: As for `Graph.sample_neighbors`, and so for the next ones.
         weighted: See there.
         disjoint: See there.
@@ -96,6 +100,7 @@ class NeighborLoader(BatchLoader):
         batch_size: int = 1,
         shuffle: bool = False,
         drop_last: bool = False,
+        edge_ids: EdgeIds = "internal",
         replace: bool = False,
         weighted: bool = False,
         disjoint: bool = False,
@@ -133,6 +138,7 @@ class NeighborLoader(BatchLoader):
             batch_size=batch_size,
             shuffle=shuffle,
             drop_last=drop_last,
+            edge_ids=edge_ids,
             dtype=dtype,
             memory=memory,
             prefetch=prefetch,
@@ -156,9 +162,11 @@ class NeighborLoader(BatchLoader):
             "times": None if self._times is None else checksum_of(self._times),
         }
 
-    def _make_seeds(self, order: NDArray[np.int64]) -> _core.SeedSource:
+    def _make_seeds(
+        self, order: NDArray[np.int64], batch_size: int | None = None
+    ) -> _core.SeedSource:
         return _core.NodeSeeds(
             nodes=np.ascontiguousarray(self._inputs[order]),
             times=np.empty(0, np.int64) if self._times is None else self._times[order],
-            batch_size=self._batch_size,
+            batch_size=batch_size or self._batch_size,
         )

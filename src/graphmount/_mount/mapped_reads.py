@@ -83,7 +83,7 @@ def read_degrees(
 
 def gather_list_values(
     graph: Graph,
-    name: Literal["weights", "timestamps"],
+    name: Literal["weights", "timestamps", "source rows"],
     direction: Direction,
     positions: NDArray[np.int64],
 ) -> NDArray[Any]:

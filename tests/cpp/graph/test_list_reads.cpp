@@ -77,6 +77,12 @@ TEST(copies_are_what_the_file_has) {
     }
   }
   CHECK(read_list_integers(graph, SectionKind::kIndices, Direction::kIn, kEdges, 0).empty());
+  const auto rows = read_list_integers(graph, SectionKind::kSourceRows, Direction::kIn, 0, kEdges);
+  const std::vector<EdgeId> edges = {599, 0, 0, 17};
+  std::vector<std::int64_t> some_rows(edges.size());
+  gather_source_rows(graph, edges, some_rows);
+  for (std::size_t i = 0; i < edges.size(); ++i)
+    CHECK_EQUAL(some_rows[i], rows[static_cast<std::size_t>(edges[i])]);
 }
 
 TEST(parts_that_are_not_there) {
@@ -92,6 +98,14 @@ TEST(parts_that_are_not_there) {
                     MissingDataError, "no edge ids");
   const std::vector<EdgeId> bad = {0, static_cast<EdgeId>(kEdges)};
   CHECK_THROWS_WITH(gather_list_weights(graph, Direction::kIn, bad), IdError, "edge 600");
+  std::vector<std::int64_t> out(2);
+  CHECK_THROWS_WITH(gather_source_rows(graph, bad, out), IdError, "edge 600");
+  const TemporaryFolder folder;
+  write_graph(folder / "plain.gl", random_edges(3, kNodes, 9).columns(false, false), {},
+              {.num_nodes = kNodes}, {});
+  const std::vector<EdgeId> good = {0, 1};
+  CHECK_THROWS_WITH(gather_source_rows(Graph(folder / "plain.gl"), good, out), MissingDataError,
+                    "no source rows");
 }
 
 TEST(damage_is_refused_with_its_place) {
@@ -132,6 +146,11 @@ TEST(damage_is_refused_with_its_place) {
     CHECK_THROWS_WITH(
         read_list_integers(graph, SectionKind::kSourceRows, Direction::kIn, 0, kEdges), FormatError,
         place_of("source rows (in)", example.byte));
+    const std::vector<EdgeId> edges = {1, 3}, others = {1, 2};
+    std::vector<std::int64_t> out(2);
+    CHECK_THROWS_WITH(gather_source_rows(graph, edges, out), FormatError,
+                      place_of("source rows (in)", example.byte) + "source row -2");
+    gather_source_rows(graph, others, out);
   }
 }
 

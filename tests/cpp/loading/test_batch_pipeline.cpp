@@ -9,6 +9,7 @@
 #include "check.hpp"
 #include "graphmount/base/error.hpp"
 #include "graphmount/base/interrupt.hpp"
+#include "graphmount/graph/list_reads.hpp"
 #include "graphmount/loading/batch_pipeline.hpp"
 #include "graphmount/table/feature_writer.hpp"
 #include "random_edges.hpp"
@@ -121,6 +122,40 @@ TEST(ends_while_a_batch_is_being_sampled) {
   pipeline.stop();
   LoadedBatch batch;
   CHECK_THROWS(pipeline.next(batch, kPatience), std::logic_error);
+}
+
+TEST(batches_have_the_ids_of_the_source_if_they_are_wanted) {
+  const TemporaryFolder folder;
+  std::vector<std::int64_t> names(kNodes);
+  for (std::size_t i = 0; i < kNodes; ++i) names[i] = 1000 - static_cast<std::int64_t>(i);
+  const Edges edges = random_edges(3, kNodes, 600);
+  write_graph(folder / "graph.gl", edges.columns(false, false), {names, {}},
+              {.num_nodes = kNodes, .keep_source_rows = true}, {});
+  const auto graph = std::make_shared<Graph>(folder / "graph.gl");
+  const auto rows = read_list_integers(*graph, SectionKind::kSourceRows, Direction::kIn, 0, 600);
+  for (const bool is_wanted : {true, false}) {
+    PipelineOptions options;
+    options.sample.fanouts = {3, 3};
+    options.external_nodes = options.source_rows = is_wanted;
+    BatchPipeline pipeline(graph, {}, std::make_shared<HeldSeeds>(kBatches), options);
+    LoadedBatch batch;
+    while (pipeline.next(batch, kPatience) == BatchPipeline::Next::kBatch) {
+      CHECK_EQUAL(batch.external_nodes.has_value(), is_wanted);
+      CHECK_EQUAL(batch.source_rows.has_value(), is_wanted);
+      if (!is_wanted) continue;
+      const auto nodes = batch.sample.nodes->span(), ids = batch.sample.edge_ids->span();
+      CHECK_EQUAL((*batch.external_nodes)->size(), nodes.size());
+      for (std::size_t i = 0; i < nodes.size(); ++i)
+        CHECK_EQUAL((**batch.external_nodes)[i], 1000 - nodes[i]);
+      CHECK_EQUAL((*batch.source_rows)->size(), ids.size());
+      for (std::size_t i = 0; i < ids.size(); ++i)
+        CHECK_EQUAL((**batch.source_rows)[i], rows[static_cast<std::size_t>(ids[i])]);
+    }
+  }
+  PipelineOptions options;
+  options.external_nodes = true;
+  const auto seeds = std::make_shared<HeldSeeds>(kBatches);
+  CHECK_THROWS(BatchPipeline(make_graph(folder), {}, seeds, options), MissingDataError);
 }
 
 TEST(a_table_with_too_few_rows_is_refused_before_it_is_read) {

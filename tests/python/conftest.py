@@ -28,6 +28,14 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("graphmount")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def cache_of_tests(tmp_path_factory):
+    """No test writes to the cache of whoever runs it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GRAPHMOUNT_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
 @pytest.fixture
 def campaign():
     """Scales the length of a campaign: campaign(short, long)."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 #: What loaders, ours or PyG's, put into batches by themselves.
-_OF_LOADERS = frozenset(
+OF_LOADERS = frozenset(
     {
         "batch",
         "batch_size",
@@ -53,7 +53,7 @@ def require_free_names(names: Iterable[str], cls: type[Data] = Data, *, advice: 
     """
     of_class = frozenset(dir(cls())) - _FOR_TABLES
     for name in names:
-        if name in _OF_LOADERS:
+        if name in OF_LOADERS:
             what = "is what PyG's loaders put into batches themselves"
         elif name in of_class:
             what = f"is an attribute of the class of batches, {cls.__name__}"

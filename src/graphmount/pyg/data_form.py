@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from graphmount._mount.features import FeatureStore
+    from graphmount.pyg.data_source import DataSource
 
 _LABELS = "y"
 _WEIGHTS = "edge_weight"
@@ -81,6 +82,7 @@ class DataForm:
         transform: See there.
         custom_cls: See there.
         input_id: See there.
+        source: The `Data` that the loader was made of, if it was.
     """
 
     def __init__(
@@ -94,6 +96,7 @@ class DataForm:
         transform: Callable[[Any], Any] | None,
         custom_cls: type[Data] | None,
         input_id: torch.Tensor | None,
+        source: DataSource | None = None,
     ) -> None:
         _require_kinds(transform, custom_cls, {"weight_attr": weight_attr, "time_attr": time_attr})
         if input_id is not None:
@@ -102,11 +105,14 @@ class DataForm:
                 raise ValueError(f"input_id has {len(input_id)} ids for {num_inputs} inputs")
         self._times = times
         self._transform = transform
-        self._custom_cls = custom_cls or Data
+        self._custom_cls = custom_cls
         self._input_id = input_id
+        self._source = source
         self._graph = graph = data.graph
         self._edge_values: dict[str, Literal["weights", "timestamps"]] = {}
-        if graph.has_weights:
+        if source is not None:
+            weight_attr = time_attr = None  # they are tables as well
+        elif graph.has_weights:
             self._edge_values[weight_attr or _WEIGHTS] = "weights"
         if time_attr is not None:
             if not graph.has_timestamps:
@@ -122,7 +128,7 @@ class DataForm:
                 )
         require_free_names(
             [*data.by_name, *self._edge_values],
-            self._custom_cls,
+            self._custom_cls or Data,
             advice="leave it out by features= or edge_features=",
         )
 
@@ -130,24 +136,45 @@ class DataForm:
         """What the loop gets for these batches."""
         return batches if self._transform is None else map(self._transform, batches)
 
-    def __call__(self, fields: dict[str, Any]) -> Data:
-        """The batch that has these fields: those of a `Batch` or of a `LinkBatch`."""
-        times = None if self._times is None else self._times[fields["input_ids"]]
+    def transform(self, batch: Data) -> Any:  # noqa: ANN401
+        """What a caller gets for one batch."""
+        return batch if self._transform is None else self._transform(batch)
+
+    def edge_values(self, edge_ids: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
+        """What the graph has for these edges, by the names of batches."""
         # By edge id, which is the place in these lists.
         direction = self._graph.directions[0]
-        edge_values = {
-            name: gather_list_values(self._graph, values, direction, fields["edge_ids"])
+        return {
+            name: gather_list_values(self._graph, values, direction, edge_ids)
             for name, values in self._edge_values.items()
         }
-        of = to_tensors({**fields, "times": times, "edge_values": edge_values})
-        data = self._custom_cls()
+
+    def __call__(self, fields: dict[str, Any]) -> Data:
+        """The batch that has these fields: those of a `Batch` or of a `LinkBatch`.
+
+        And `edge_values`, by their names.
+        """
+        times = None if self._times is None else self._times[fields["input_ids"]]
+        of = to_tensors({**fields, "times": times})
+        source = self._source
+        if self._custom_cls is not None:
+            data = self._custom_cls()
+        else:
+            data = Data() if source is None else source.new_batch()
         data.edge_index = of["edge_index"]
         data.num_nodes = len(of["nodes"])
-        for name, rows in (of["features"] | of["edge_features"] | of["edge_values"]).items():
-            is_column = name == _LABELS and rows.ndim == 2 and rows.shape[1] == 1
-            data[name] = rows.squeeze(1) if is_column else rows
-        data.n_id = of["nodes"]
-        data.e_id = of["edge_ids"]
+        tables = of["features"] | of["edge_features"] | of["edge_values"]
+        if source is not None:
+            tables = source.shaped(tables)
+            source.add_rest(data, of["nodes"], of["edge_ids"])
+        elif _LABELS in tables and tables[_LABELS].shape[1:] == (1,):
+            tables[_LABELS] = tables[_LABELS].squeeze(1)
+        for name, rows in tables.items():
+            data[name] = rows
+        if "n_id" not in data:
+            data.n_id = of["nodes"]
+        if "e_id" not in data:
+            data.e_id = of["edge_ids"]
         data.batch = of["batch"]
         # Both or none: PyG trims layers by the two together.
         by_hop = of["num_sampled_edges"] is not None

@@ -7,28 +7,33 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from graphmount.pyg.data_form import DataForm, feature_dtypes, open_pyg_data
+import torch
+
+from graphmount.pyg.data_form import DataForm, feature_dtypes
+from graphmount.pyg.form_of_batches import PygLoader
+from graphmount.pyg.loader_data import open_any, places_in_mask, whole_reading
 from graphmount.pyg.loader_options import take_options
 from graphmount.torch.loaders import LinkNeighborLoader as TensorLinkLoader
 from graphmount.torch.loaders import NeighborLoader as TensorNodeLoader
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    import torch
     from numpy.typing import ArrayLike
     from torch_geometric.data import Data
     from torch_geometric.sampler import NegativeSampling
 
     from graphmount._dataset.dataset import Dataset
+    from graphmount._loading.inputs import EdgeIds
     from graphmount._loading.link_negatives import LinkNegatives
     from graphmount._mount.features import FeatureStore
     from graphmount._mount.graph import Graph
     from graphmount._mount.node_ids import IdReading
+    from graphmount._support.progress import ProgressOption
 
 
-class NeighborLoader(TensorNodeLoader):
+class NeighborLoader(PygLoader, TensorNodeLoader):
     """PyG's `NeighborLoader` for mounted data: its arguments, its batches, no pyg-lib.
 
     Batches are `Data` with `x`, `y` and all other tables of nodes, tables of edges (`edge_attr`),
@@ -37,7 +42,9 @@ class NeighborLoader(TensorNodeLoader):
     training step, by threads. Methods are those of `graphmount.NeighborLoader`.
 
     Args:
-        data: A `Dataset`, the path of one, a `Graph`, or (`Graph`, `FeatureStore` or dict of them).
+        data: A `Data` of PyG, which is compiled into a cache when it is met for the first time; a
+            `Dataset`, the path of one, a `Graph`, or (`Graph`, `FeatureStore` or dict of them).
+            With a `Data`, all ids are those of that object.
         num_neighbors: How many neighbors to draw in each hop; -1 for all.
         input_nodes: The seeds: a tensor of nodes, a mask, or the name of a split. All if None.
         ids: Whose ids `input_nodes` are: "external" for those of the source, such as `train_mask`
@@ -51,9 +58,16 @@ class NeighborLoader(TensorNodeLoader):
         directed: PyG's older way: False for `subgraph_type="induced"`.
         custom_cls: The class of batches, a `Data`.
         input_id: What batches have for `input_id`, for each of the inputs; their places if None.
+            If `data` is a `Data` and the inputs are a mask, these are the places in the mask, as in
+            PyG.
         features: Names of the tables of nodes that batches have; all if None, and labels always.
         edge_features: Names of the tables of edges that batches have; all if None.
         dtype: What tables of nodes are converted to: one dtype, or a dict by their names.
+        edge_ids: What `e_id` are: "internal" for edge ids of the graph, "source" for rows of the
+            source, such as the places in `edge_index` of a `Data`, for which always these are.
+        cache: For a `Data`: the folder to compile it into; see the cache in docs/pyg.md.
+        progress: For a `Data`: as for `compile_dataset`. False also leaves out the line that says
+            where it is compiled to.
         options: `batch_size`, `shuffle`, `drop_last`, `replace`, `disjoint`, `subgraph_type`,
             `temporal_strategy`, `pin_memory` and `generator`, as in PyG; and graphmount's `memory`,
             `window`, `prefetch`, `reader`, `seed`, `rank`, `world_size` and `direction`. Options of
@@ -74,7 +88,8 @@ class NeighborLoader(TensorNodeLoader):
 
     def __init__(
         self,
-        data: str
+        data: Data
+        | str
         | os.PathLike[str]
         | Dataset
         | Graph
@@ -93,6 +108,9 @@ class NeighborLoader(TensorNodeLoader):
         features: Iterable[str] | None = None,
         edge_features: Iterable[str] | Mapping[str, FeatureStore] | None = None,
         dtype: torch.dtype | str | Mapping[str, Any] | None = None,
+        edge_ids: EdgeIds | None = None,
+        cache: str | os.PathLike[str] | None = None,
+        progress: ProgressOption = None,
         **options: Any,  # noqa: ANN401
     ) -> None:
         if time_attr is not None and input_time is None:
@@ -100,13 +118,31 @@ class NeighborLoader(TensorNodeLoader):
                 f"time_attr={time_attr!r} needs input_time=, the time of each seed: times in a "
                 "graph are those of edges"
             )
-        opened = open_pyg_data(data, features, edge_features)
+        self._given = data
         left = take_options(options, directed=directed, stacklevel=3)
+        opened, self._source = open_any(
+            data,
+            features=features,
+            edge_features=edge_features,
+            weight_attr=weight_attr,
+            time_attr="auto" if time_attr is None and input_time is not None else time_attr,
+            num_neighbors=num_neighbors,
+            cache=cache,
+            progress=progress,
+        )
+        if self._source is not None:
+            ids = whole_reading(ids, edge_ids)
+            if input_nodes is None:
+                input_nodes = torch.arange(opened.graph.num_nodes)
+            elif isinstance(input_nodes, str):
+                input_nodes = self._source.split(input_nodes)
+            input_id = places_in_mask(input_nodes) if input_id is None else input_id
         super().__init__(
             opened,  # type: ignore[arg-type]  # which our own loaders take, too
             num_neighbors,
             input_nodes=input_nodes,
             ids=ids,
+            edge_ids=edge_ids or ("internal" if self._source is None else "source"),
             input_time=input_time,
             weighted=weight_attr is not None,
             dtype=feature_dtypes(dtype, opened),
@@ -116,6 +152,7 @@ class NeighborLoader(TensorNodeLoader):
             opened,
             num_inputs=self._num_inputs,
             times=self._times,
+            source=self._source,
             weight_attr=weight_attr,
             time_attr=time_attr,
             transform=transform,
@@ -123,24 +160,8 @@ class NeighborLoader(TensorNodeLoader):
             input_id=input_id,
         )
 
-    def __iter__(self) -> Iterator[Data]:
-        return self._form.transformed(self._loop())
 
-    def _make_batch(self, fields: dict[str, Any]) -> Data:
-        return self._form(fields)
-
-    @property
-    def dataset(self) -> range:
-        """The places of the inputs: what PyTorch's loaders have there."""
-        return range(self._num_inputs)
-
-    @property
-    def batch_size(self) -> int:
-        """Inputs of a batch."""
-        return self._batch_size
-
-
-class LinkNeighborLoader(TensorLinkLoader):
+class LinkNeighborLoader(PygLoader, TensorLinkLoader):
     """PyG's `LinkNeighborLoader` for mounted data: its arguments, its batches, no pyg-lib.
 
     Batches have what those of `graphmount.pyg.NeighborLoader` have, but for `batch_size` and
@@ -149,7 +170,9 @@ class LinkNeighborLoader(TensorLinkLoader):
     graph, where PyG's may be.
 
     Args:
-        data: A `Dataset`, the path of one, a `Graph`, or (`Graph`, `FeatureStore` or dict of them).
+        data: A `Data` of PyG, which is compiled into a cache when it is met for the first time; a
+            `Dataset`, the path of one, a `Graph`, or (`Graph`, `FeatureStore` or dict of them).
+            With a `Data`, all ids are those of that object.
         num_neighbors: How many neighbors to draw in each hop; -1 for all.
         edge_label_index: The links: (2, links), or (None, links). All edges if None.
         ids: Whose ids the ends of the links are, and in whose order weights of negatives come:
@@ -168,6 +191,9 @@ class LinkNeighborLoader(TensorLinkLoader):
         features: Names of the tables of nodes that batches have; all if None, and labels always.
         edge_features: Names of the tables of edges that batches have; all if None.
         dtype: What tables of nodes are converted to: one dtype, or a dict by their names.
+        edge_ids: See `graphmount.pyg.NeighborLoader`, and so for the next two.
+        cache: See there.
+        progress: See there.
         options: The other options of `graphmount.pyg.NeighborLoader`.
 
     Examples:
@@ -181,7 +207,8 @@ class LinkNeighborLoader(TensorLinkLoader):
 
     def __init__(
         self,
-        data: str
+        data: Data
+        | str
         | os.PathLike[str]
         | Dataset
         | Graph
@@ -203,19 +230,39 @@ class LinkNeighborLoader(TensorLinkLoader):
         features: Iterable[str] | None = None,
         edge_features: Iterable[str] | Mapping[str, FeatureStore] | None = None,
         dtype: torch.dtype | str | Mapping[str, Any] | None = None,
+        edge_ids: EdgeIds | None = None,
+        cache: str | os.PathLike[str] | None = None,
+        progress: ProgressOption = None,
         **options: Any,  # noqa: ANN401
     ) -> None:
         if time_attr is not None and edge_label_time is None:
             raise ValueError(
                 f"time_attr={time_attr!r} needs edge_label_time=, the time of each link"
             )
-        opened = open_pyg_data(data, features, edge_features)
+        self._given = data
         left = take_options(options, directed=directed, stacklevel=3)
+        opened, self._source = open_any(
+            data,
+            features=features,
+            edge_features=edge_features,
+            weight_attr=weight_attr,
+            time_attr="auto" if time_attr is None and edge_label_time is not None else time_attr,
+            num_neighbors=num_neighbors,
+            cache=cache,
+            progress=progress,
+        )
+        if self._source is not None:
+            ids = whole_reading(ids, edge_ids)
+            if isinstance(edge_label_index, tuple) and edge_label_index[:1] == (None,):
+                edge_label_index = edge_label_index[-1]
+            if edge_label_index is None:
+                edge_label_index = self._source.all_links()
         super().__init__(
             opened,  # type: ignore[arg-type]  # which our own loaders take, too
             num_neighbors,
             edge_label_index=edge_label_index,
             ids=ids,
+            edge_ids=edge_ids or ("internal" if self._source is None else "source"),
             edge_label=edge_label,
             edge_label_time=edge_label_time,
             neg_sampling=neg_sampling,
@@ -227,25 +274,10 @@ class LinkNeighborLoader(TensorLinkLoader):
         self._form = DataForm(
             opened,
             num_inputs=self._num_inputs,
+            source=self._source,
             weight_attr=weight_attr,
             time_attr=time_attr,
             transform=transform,
             custom_cls=custom_cls,
             input_id=input_id,
         )
-
-    def __iter__(self) -> Iterator[Data]:
-        return self._form.transformed(self._loop())
-
-    def _make_batch(self, fields: dict[str, Any]) -> Data:
-        return self._form(fields)
-
-    @property
-    def dataset(self) -> range:
-        """The places of the inputs: what PyTorch's loaders have there."""
-        return range(self._num_inputs)
-
-    @property
-    def batch_size(self) -> int:
-        """Inputs of a batch."""
-        return self._batch_size

@@ -63,10 +63,11 @@ PYTHON = {
     "_compile/rows": "_compile/edges",
     "_compile": "_compile/output _compile/rows",
     "_compile/dataset": "_compile",
+    "_compile/cache": "_compile/dataset",
     "_loading": "_dataset",
     "torch": "_loading",
     "torch/inference": "torch _compile",
-    "pyg": "torch",
+    "pyg": "torch _compile/cache",
     "graphzero": "_compile _loading",
     "doctor": "_loading",
 }

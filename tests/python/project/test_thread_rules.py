@@ -36,6 +36,7 @@ LOCKS = {
 #: Modules of Python that may name what starts threads or locks.
 PYTHON = {
     "_support/threads/read_ahead.py": "starts threads",
+    "_compile/cache/content_key.py": "starts threads, of one call",
     "_support/threads/process_lock.py": "free in a child",
     "_support/threads/one_taker.py": "made anew in a child",
     "torch/epoch.py": "shared by processes",

@@ -12,6 +12,14 @@ def datasets(tmp_path_factory):
     return make_kinds(tmp_path_factory.mktemp("pyg"))
 
 
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    """A cache of its own for each test."""
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("GRAPHMOUNT_CACHE", str(folder))
+    return folder
+
+
 @pytest.fixture
 def dataset(datasets):
     return datasets["directed"]

@@ -52,7 +52,7 @@ def test_data_as_path_graph_and_tables(dataset):
     assert batch.num_nodes == NUM_NODES
     assert "x" not in batch
     with pytest.raises(TypeError, match="data must be"):
-        NeighborLoader(Data(), [1])
+        NeighborLoader(5, [1])
 
 
 def test_chosen_tables_and_dtypes(dataset):

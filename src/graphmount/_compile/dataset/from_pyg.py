@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from graphmount._compile.dataset.compiler import CompiledDataset
     from graphmount._support.progress import ProgressOption
 
-__all__ = ["from_pyg"]
-
 _LABELS = "y"
 _WEIGHTS = ("edge_weight",)
 _TIMES = ("edge_time", "time")
@@ -106,8 +104,8 @@ def from_pyg(
             f"data.{name} has a row for each node or edge, but {reason}; convert it, or leave it "
             f"out by exclude=[{name!r}]"
         )
-    weights = _chosen(parts, weights, "weights", _WEIGHTS, _can_be_weights)
-    timestamps = _chosen(parts, timestamps, "timestamps", _TIMES, _can_be_times)
+    weights = edge_values_of(parts, weights, "weights")
+    timestamps = edge_values_of(parts, timestamps, "timestamps")
     return compile_parts(
         parts,
         out,
@@ -187,33 +185,25 @@ def compile_parts(
     )
 
 
-def _chosen(
-    parts: DataParts,
-    name: str | None,
-    argument: str,
-    usual: Sequence[str],
-    is_fit: Any,  # noqa: ANN401
-) -> str | None:
-    """The attribute that is meant, if there is one."""
-    if name == "auto":
-        return next((key for key in usual if key in parts.edges and is_fit(parts.edges[key])), None)
-    if name is not None:
-        require_edge_values(parts, name, argument)
-    return name
-
-
-def require_edge_values(parts: DataParts, name: object, argument: str) -> None:
-    """Raises unless an attribute has one number for each edge.
+def edge_values_of(parts: DataParts, name: str | None, argument: str) -> str | None:
+    """The attribute that has the weights or the times of edges, if there is one.
 
     Args:
         parts: The parts.
-        name: The attribute.
-        argument: What named it.
+        name: The attribute, "auto" for the usual ones, or None.
+        argument: What named it; those of weights have "weight" in their name.
 
     Raises:
         MissingDataError: There is no such attribute of edges.
         ValueError: It has more than one number for each edge.
     """
+    if name is None:
+        return None
+    if name == "auto":
+        usual, is_fit = (
+            (_WEIGHTS, _can_be_weights) if "weight" in argument else (_TIMES, _can_be_times)
+        )
+        return next((key for key in usual if key in parts.edges and is_fit(parts.edges[key])), None)
     if not isinstance(name, str) or name not in parts.edges:
         also = "" if name not in parts.nodes else ": it has one of nodes, which is something else"
         raise MissingDataError(
@@ -225,6 +215,7 @@ def require_edge_values(parts: DataParts, name: object, argument: str) -> None:
         raise ValueError(
             f"{argument}={name!r} has the shape {shape}, and one number is needed for each edge"
         )
+    return name
 
 
 def _vector(rows: Any) -> Any:  # noqa: ANN401

@@ -1,0 +1,155 @@
+"""A `Data` of PyG as a dataset: compiled into the cache when it is met for the first time.
+
+Of several processes that want the same one, one compiles and the others wait. What is found under
+its key is used only if it opens as a dataset that was made of the same content.
+"""
+
+from __future__ import annotations
+
+import errno
+import math
+import os
+import sys
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+from graphmount._compile.cache.content_key import key_of
+from graphmount._compile.cache.folder import CacheFolder
+from graphmount._compile.dataset.from_pyg import compile_parts
+from graphmount._dataset.dataset import Dataset
+from graphmount._support.files.shared_lock import SharedLock
+from graphmount._support.sizes import format_bytes
+from graphmount.errors import DatasetChangedError, FormatError, OrderError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from graphmount._sources.objects.pyg_data import DataParts
+    from graphmount._support.progress import ProgressOption
+
+_NO_WRITING = (errno.EACCES, errno.EPERM, errno.EROFS)
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
+_NO_LOCKS = (errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS)
+#: What an edge and a node take in the file of a graph, about, with both directions.
+_EDGE_BYTES, _VALUE_BYTES, _NODE_BYTES = 16, 12, 48
+
+
+def open_compiled(
+    parts: DataParts,
+    *,
+    weights: str | None,
+    timestamps: str | None,
+    folder: str | os.PathLike[str] | None,
+    progress: ProgressOption,
+) -> tuple[Dataset, SharedLock]:
+    """The dataset of a `Data`, and the lock that keeps it in the cache.
+
+    Args:
+        parts: The parts of the `Data`.
+        weights: The attribute that is compiled as weights, too, or None.
+        timestamps: That which is compiled as times, too, or None.
+        folder: The cache; the usual one if None.
+        progress: As for `compile_dataset`; False also keeps quiet.
+
+    Raises:
+        BudgetError: It takes more than the cache may have.
+        FileExistsError: Something else is in its place.
+        OSError: The cache cannot be written to, or its disk is full.
+        SourceError: The `Data` is wrong.
+    """
+    cache = CacheFolder(folder)
+    key = key_of(parts, weights=weights, timestamps=timestamps)
+    name, note = f"pyg-{key}", f"compiled of a Data of PyG with the content {key}"
+    path = cache.path_of(name)
+    with _advice(cache.path):
+        try:
+            os.makedirs(cache.path, mode=0o700, exist_ok=True)
+            change = cache.change(name, waits=False)
+        except OSError as error:
+            if error.errno not in _NO_WRITING or (dataset := _opened(path, note)) is None:
+                raise
+            return dataset, SharedLock(path, None)  # where nobody writes, nobody removes
+        if change is None:
+            _say(f"waiting for another process that compiles {path}", progress)
+            change = cache.change(name)
+        try:
+            if (dataset := _opened(path, note)) is None:
+                cache.make_room(_expected_bytes(parts))
+                done = compile_parts(
+                    parts,
+                    path,
+                    weights=weights,
+                    timestamps=timestamps,
+                    edge_tables=list(parts.edges),
+                    splits={},
+                    overwrite=True,
+                    notes=[note],
+                    progress=progress,
+                )
+                size, seconds = format_bytes(done.file_bytes), f"{done.seconds:.1f} s"
+                _say(
+                    f"compiled this Data into {path} ({size}, {seconds}); later loaders of the "
+                    "same content open it there",
+                    progress,
+                )
+                dataset = Dataset(path)
+            return dataset, cache.use(name) or SharedLock(path, None)
+        finally:
+            if change is not None:
+                change.close()
+
+
+def _opened(path: str, note: str) -> Dataset | None:
+    """The dataset at a place, if it is there, whole, and made of the same content.
+
+    Raises:
+        FileExistsError: It is a dataset, and another one.
+    """
+    try:
+        dataset = Dataset(path)
+    except (FileNotFoundError, FormatError, OrderError, DatasetChangedError):
+        return None  # who compiles says whether it can be replaced
+    if note not in dataset.description.get("notes", ()):
+        raise FileExistsError(
+            errno.EEXIST, "this is a dataset that the cache did not make; move it away", path
+        )
+    return dataset
+
+
+def _expected_bytes(parts: DataParts) -> int:
+    tables = [*parts.nodes.values(), *parts.edges.values()]
+    num_edges = 0 if parts.edge_index is None else int(parts.edge_index.shape[1])
+    graph = (_EDGE_BYTES + _VALUE_BYTES) * num_edges + _NODE_BYTES * parts.num_nodes
+    return graph + sum(_bytes_of(rows) for rows in tables)
+
+
+def _bytes_of(rows: Any) -> int:  # noqa: ANN401
+    return int(math.prod(rows.shape) * rows.dtype.itemsize)
+
+
+def _say(line: str, progress: ProgressOption) -> None:
+    if progress is not False and sys.stderr is not None:
+        with suppress(OSError, ValueError):  # it is closed, or full
+            sys.stderr.write(f"graphmount: {line}\n")
+            sys.stderr.flush()
+
+
+@contextmanager
+def _advice(folder: str) -> Iterator[None]:
+    """Errors of the disk, with what to do about a cache."""
+    try:
+        yield
+    except OSError as error:
+        other = "set GRAPHMOUNT_CACHE to a folder on another disk, or pass cache="
+        if error.errno in _NO_WRITING:
+            message = f"{os.strerror(error.errno)}: nothing can be written into the cache; {other}"
+        elif error.errno in _NO_ROOM:
+            message = (
+                f"{os.strerror(error.errno)}: there is no room for this Data in the cache; "
+                f"`graphmount cache clear` empties it, or {other}"
+            )
+        elif error.errno in _NO_LOCKS:
+            message = f"{os.strerror(error.errno)}: the cache needs locks; {other}"
+        else:
+            raise
+        raise OSError(error.errno, message, folder) from error

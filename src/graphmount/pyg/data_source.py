@@ -1,0 +1,170 @@
+"""A `Data` that a loader is made of, and the dataset of the same content that batches come from.
+
+Batches speak the ids of the `Data`, and have what it has. What no table holds, and masks, they take
+from the object itself; what belongs to the graph as a whole, they share with it.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from torch_geometric.data import Data, HeteroData
+from torch_geometric.loader.utils import index_select
+
+from graphmount._compile.cache.compiled_data import open_compiled
+from graphmount._compile.dataset.from_pyg import edge_values_of
+from graphmount._sources.objects.pyg_data import parts_of, require_data
+from graphmount._support.shown import shown
+from graphmount.errors import SourceError
+from graphmount.pyg.batch_names import OF_LOADERS
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable
+
+    from graphmount._support.progress import ProgressOption
+
+
+class DataSource:
+    """A `Data`, and its dataset in the cache.
+
+    Args:
+        data: The object.
+        weight_attr: The attribute of edges that sampling is weighted by, or None.
+        time_attr: That which has the times of edges; "auto" for the usual ones, None for none.
+        num_hops: How many hops will be sampled: without any, no edges are needed.
+        features: The attributes of nodes that batches have, beside labels; all if None.
+        edge_features: Those of edges, the same.
+        cache: The folder of the cache; the usual one if None.
+        progress: As for `compile_dataset`; False also keeps quiet.
+
+    Attributes:
+        data: The object.
+        dataset: The dataset.
+        features: Names of tables of nodes, as loaders take them.
+        edge_features: Names of tables of edges.
+    """
+
+    def __init__(
+        self,
+        data: Data,
+        *,
+        weight_attr: str | None,
+        time_attr: str | None,
+        num_hops: int,
+        features: Iterable[str] | None,
+        edge_features: Iterable[str] | None,
+        cache: str | os.PathLike[str] | None,
+        progress: ProgressOption,
+    ) -> None:
+        require_data(data)
+        there = data.to_dict()
+        unwanted = [name for name in OF_LOADERS if there.get(name) is not None]
+        unwanted = [name for name in unwanted if name not in ("edge_index", "num_nodes")]
+        parts = parts_of(data, exclude=unwanted, needs_edges=num_hops > 0)
+        for name, reason in parts.others.items():
+            if isinstance(there[name], list | tuple):
+                raise TypeError(
+                    f"data.{name} has an item for each node or edge, but {reason}; make it a "
+                    "tensor, or delete it"
+                )
+        self.data = data
+        self.dataset, self._lock = open_compiled(
+            parts,
+            weights=edge_values_of(parts, weight_attr, "weight_attr"),
+            timestamps=edge_values_of(parts, time_attr, "time_attr"),
+            folder=cache,
+            progress=progress,
+        )
+        tables = [*parts.nodes, *parts.edges]
+        self._shapes = {name: tuple(there[name].shape[1:]) for name in tables}
+        rest = [*parts.masks, *parts.others]
+        nodes = {name for name in rest if data.is_node_attr(name)}
+        self.features, self._nodes = _divided(features, nodes)
+        self.edge_features, self._edges = _divided(edge_features, set(rest) - nodes)
+        self._skeleton = _without_rows(data)
+
+    def split(self, name: str) -> torch.Tensor:
+        """The mask that has this name, or that of the split.
+
+        Raises:
+            ValueError: There is none.
+        """
+        found = self.data.get(name)
+        mask = found if found is not None else self.data.get(f"{name}_mask")
+        if mask is None or getattr(mask, "dtype", None) not in (torch.bool, np.bool_):
+            names = sorted(key for key in self.data.keys() if key.endswith("_mask"))  # noqa: SIM118
+            raise ValueError(f"input_nodes={name!r}: there are the masks {names}")
+        return torch.as_tensor(mask)
+
+    def all_links(self) -> torch.Tensor:
+        """The edges, in the order of the `Data`.
+
+        Raises:
+            SourceError: There are none.
+        """
+        edge_index: torch.Tensor | None = self.data.edge_index
+        if edge_index is None:
+            raise SourceError("this Data has no edges to be the links; pass edge_label_index=")
+        return edge_index
+
+    def new_batch(self) -> Data:
+        """A batch with what belongs to the graph as a whole."""
+        return copy.copy(self._skeleton)
+
+    def add_rest(self, batch: Data, nodes: torch.Tensor, edges: torch.Tensor) -> None:
+        """Adds what no table holds.
+
+        Args:
+            batch: The batch.
+            nodes: Its nodes, by the ids of the `Data`.
+            edges: Its edges, the same.
+        """
+        for names, ids in ((["n_id", *self._nodes], nodes), (["e_id", *self._edges], edges)):
+            for name in names:
+                value: Any = self.data.get(name)
+                if value is not None:
+                    batch[name] = index_select(value, ids, dim=self.data.__cat_dim__(name, value))
+
+    def has(self, name: str) -> bool:
+        """Whether the object still has an attribute: scripts delete what they do not want."""
+        return self.data.get(name) is not None
+
+    def shaped(self, tables: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+        """Rows of tables in the shape that the object had them in; without those that it lost."""
+        return {
+            name: rows.reshape(len(rows), *self._shapes[name])
+            for name, rows in tables.items()
+            if self.has(name)
+        }
+
+
+def is_data(data: object) -> bool:
+    """Whether a loader was given an object of PyG, rather than files."""
+    return isinstance(data, Data | HeteroData)
+
+
+def _divided(names: Iterable[str] | None, rest: set[str]) -> tuple[list[str] | None, list[str]]:
+    """Which names are of tables, and which of them are in `rest`."""
+    if names is None:
+        return None, sorted(rest)
+    if isinstance(names, str):
+        names = [names]
+    if not hasattr(names, "__iter__"):
+        raise TypeError(f"names of attributes, not {shown(names)}")
+    given = list(names)
+    return [name for name in given if name not in rest], [name for name in given if name in rest]
+
+
+def _without_rows(data: Data) -> Data:
+    """A copy that has only what belongs to the graph as a whole."""
+    copied = copy.copy(data)
+    for name, value in data.to_dict().items():
+        is_rows = value is not None and (data.is_node_attr(name) or data.is_edge_attr(name))
+        if is_rows or name in OF_LOADERS or name in ("adj", "adj_t", "num_edges"):
+            del copied[name]
+    vars(copied._store).pop("_cached_attr", None)  # noqa: SLF001  (it is of the whole graph)
+    return copied

@@ -1,0 +1,94 @@
+"""What both loaders of this package have beside options: PyG's form of batches, and its calls."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from graphmount._loading.batch_loader import BatchLoader
+from graphmount._support.arguments import as_ids
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy as np
+    import torch
+    from numpy.typing import ArrayLike, NDArray
+    from torch_geometric.data import Data
+
+    from graphmount._loading.row_feeds import RowFeed
+    from graphmount.pyg.data_form import DataForm
+    from graphmount.pyg.data_source import DataSource
+
+
+class PygLoader(BatchLoader):
+    """A loader whose batches are PyG's `Data`."""
+
+    _form: DataForm
+    _source: DataSource | None
+    _given: Any
+
+    def __iter__(self) -> Iterator[Data]:
+        return self._form.transformed(self._loop())
+
+    def __call__(self, index: ArrayLike | torch.Tensor) -> Any:  # noqa: ANN401
+        """A batch of the inputs at these positions, made at once, as PyG's loaders make it.
+
+        A loop that runs goes on. The rows come from the files, and not through the caches of loops.
+
+        Args:
+            index: Positions in `input_nodes`, or in the links.
+
+        Raises:
+            IndexError: There is no such input, or none is asked for.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> import graphmount.pyg
+            >>> _ = gm.compile_dataset("ring", edges=([0, 1, 2], [1, 2, 0]), order="given")
+            >>> gm.pyg.NeighborLoader("ring", [1], input_nodes=[2, 1])([1]).n_id
+            tensor([1, 0])
+        """
+        places = as_ids(index, "index")
+        wrong = (places < 0) | (places >= self._num_inputs)
+        if len(places) == 0 or wrong.any():
+            found = f"has {places[wrong][0]}" if len(places) else "is empty"
+            last = self._num_inputs - 1
+            raise IndexError(f"index {found}; pass positions of the inputs, from 0 to {last}")
+        return self._form.transform(self._batch_at(places))
+
+    def __str__(self) -> str:
+        return f"{type(self).__name__}()"
+
+    def _make_batch(self, fields: dict[str, Any]) -> Data:
+        return self._form(fields)
+
+    def _edge_values(self, edge_ids: NDArray[np.int64]) -> dict[str, Any]:
+        return {"edge_values": self._form.edge_values(edge_ids)}
+
+    def _make_feeds(self) -> list[RowFeed]:
+        source = self._source
+        if source is not None:  # scripts delete what they do not want from loader.data
+            kept = {
+                space: {name: store for name, store in tables.items() if source.has(name)}
+                for space, tables in self._data.tables.items()
+            }
+            self._data = replace(self._data, tables=kept)
+        return super()._make_feeds()
+
+    @property
+    def data(self) -> Any:  # noqa: ANN401
+        """What the loader was made of: the `Data`, the `Dataset` (also of a path), or the graph."""
+        if self._source is not None:
+            return self._source.data
+        return self._data.dataset or self._given
+
+    @property
+    def dataset(self) -> range:
+        """The places of the inputs: what PyTorch's loaders have there."""
+        return range(self._num_inputs)
+
+    @property
+    def batch_size(self) -> int:
+        """Inputs of a batch."""
+        return self._batch_size

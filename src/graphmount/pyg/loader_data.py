@@ -1,0 +1,80 @@
+"""What loaders of this package are made of: files, or a `Data` whose dataset is in the cache."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from graphmount.pyg.data_form import open_pyg_data
+from graphmount.pyg.data_source import DataSource, is_data
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Mapping
+
+    from graphmount._loading.inputs import EdgeIds, LoaderData
+    from graphmount._mount.features import FeatureStore
+    from graphmount._mount.node_ids import IdReading
+    from graphmount._support.progress import ProgressOption
+
+
+def open_any(
+    data: Any,  # noqa: ANN401
+    *,
+    features: Iterable[str] | None,
+    edge_features: Iterable[str] | Mapping[str, FeatureStore] | None,
+    weight_attr: str | None,
+    time_attr: str | None,
+    num_neighbors: object,
+    cache: str | os.PathLike[str] | None,
+    progress: ProgressOption,
+) -> tuple[LoaderData, DataSource | None]:
+    """The data of a loader, and the `Data` that it is of, if there is one.
+
+    Raises:
+        ValueError, TypeError: An option is for a `Data`, or not for one.
+    """
+    if not is_data(data):
+        if cache is not None or progress is not None:
+            name = "progress" if cache is None else "cache"
+            raise ValueError(f"{name}= is for a Data, which is compiled; this is compiled already")
+        return open_pyg_data(data, features, edge_features), None
+    if isinstance(edge_features, dict):
+        raise TypeError("edge_features: of a Data, pass names of its attributes")
+    source = DataSource(
+        data,
+        weight_attr=weight_attr,
+        time_attr=time_attr,
+        num_hops=len(num_neighbors) if hasattr(num_neighbors, "__len__") else 1,
+        features=features,
+        edge_features=edge_features,
+        cache=cache,
+        progress=progress,
+    )
+    opened = open_pyg_data(source.dataset, source.features, source.edge_features)
+    return replace(opened, speaks_source=True), source
+
+
+def whole_reading(ids: IdReading | None, edge_ids: EdgeIds | None) -> IdReading:
+    """How inputs of a loader of a `Data` are read: as ids of that object.
+
+    Raises:
+        ValueError: The caller wants others.
+    """
+    for name, value in {"ids": ids, "edge_ids": edge_ids}.items():
+        if value == "internal":
+            raise ValueError(
+                f"{name}='internal': a loader of a Data has the ids of that object; leave it out, "
+                "or compile the Data with graphmount.from_pyg and pass that folder"
+            )
+    return "external"
+
+
+def places_in_mask(nodes: Any) -> torch.Tensor | None:  # noqa: ANN401
+    """The places of a mask, which PyG takes for the ids of inputs; None for other inputs."""
+    if getattr(nodes, "dtype", None) not in (torch.bool, np.dtype(np.bool_)):
+        return None
+    return torch.as_tensor(nodes).nonzero().view(-1).cpu()

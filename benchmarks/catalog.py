@@ -54,6 +54,7 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
         Entry("bench_loader", "batches with little memory"),
         Entry("bench_loader_peers", "batches next to other loaders"),
         Entry("bench_order", "which nodes should lie at the front"),
+        Entry("bench_source_ids", "batches in the ids of the source", ("torch_geometric",)),
     ),
     "train": (
         Entry("bench_train", "an epoch in a quarter of the memory", ("torch_geometric",)),

@@ -214,6 +214,16 @@ def test_ids(tmp_path: Path) -> None:
         assert all(is_spread(row["ns each"]) for row in table)
 
 
+def test_source_ids(tmp_path: Path) -> None:
+    pytest.importorskip("torch_geometric", reason="torch_geometric is not installed")
+    options = ("--nodes", "2000", "--edges", "9000", "--batches", "3", "--rounds", "2")
+    results = run_benchmark("bench_source_ids", tmp_path, *options)
+    assert len(passed_checks(results)) == 1
+    (table,) = results["tables"].values()
+    assert [row["batches have"] for row in table] == ["ids of the Data", "ids of the dataset"]
+    assert all(is_spread(row["batches/s"]) for row in table)
+
+
 def test_negatives(tmp_path: Path) -> None:
     results = run_benchmark("bench_negatives", tmp_path, "--edges", "20000", "--rounds", "2")
     assert len(passed_checks(results)) == (6 if results["skipped"] else 8)

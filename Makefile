@@ -49,7 +49,7 @@ $(VENV)/.built: $(VENV)/.made $(CORE_SOURCES) constraints.txt
 
 $(VENV)/.tools: $(VENV)/.made pyproject.toml constraints.txt
 	$(BIN)/python -m pip $(PIP_INSTALL) --group test --group lint --group docs torch
-	-$(BIN)/python -m pip $(PIP_INSTALL) torch_geometric graphzero # tests do without, if need be
+	-$(BIN)/python -m pip $(PIP_INSTALL) torch_geometric graphzero scikit-learn # tests do without, if need be
 	-$(BIN)/python -m pip $(PIP_INSTALL) pytorch-lightning # and without this
 	touch $@
 

@@ -19,6 +19,7 @@ from graphmount.pyg.feature_store import FeatureStore
 from graphmount.pyg.graph_store import GraphStore
 from graphmount.pyg.loaders import LinkNeighborLoader, NeighborLoader
 from graphmount.pyg.neighbor_sampler import NeighborSampler
+from graphmount.pyg.node2vec import Node2Vec
 
 __all__ = [
     "EdgeFeatures",
@@ -27,4 +28,5 @@ __all__ = [
     "LinkNeighborLoader",
     "NeighborLoader",
     "NeighborSampler",
+    "Node2Vec",
 ]

@@ -67,6 +67,7 @@ ALLOWED = {
     "pyg/feature_store.py": {"tensor": "views for users"},
     "pyg/graph_store.py": {"_section": "views for users", "_private_section": "views for users"},
     "pyg/neighbor_sampler.py": {"numpy": "of torch", "_private_section": "a view for PyG"},
+    "pyg/node2vec.py": {"numpy": "of torch", "tensor": "of torch"},
     "pyg/node_index.py": {"numpy": "of torch", "indices": "of a slice"},
     "_sources/objects/memory_edges.py": {"numpy": "of torch"},
     "_sources/objects/memory_rows.py": {"numpy": "its shape, and where to read ahead"},

@@ -40,6 +40,7 @@ class ConcatenatedEdges(EdgeSource):
         numbers = [part.num_nodes for part in parts if part.num_nodes is not None]
         self.num_edges = _sum([part.num_edges for part in parts])
         self.estimated_edges = _sum([part.num_edges or part.estimated_edges for part in parts])
+        self.num_doubtful_lines = sum(part.num_doubtful_lines for part in parts)
         # Without ids of nodes: what one part calls a node need not hold for another.
         self.num_nodes = max(numbers, default=None)
 

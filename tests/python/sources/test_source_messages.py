@@ -369,6 +369,7 @@ def test_splits_are_looked_at_first(split):
         name, size, num_edges, estimated_edges, num_nodes = "edges", 1, 1, None, 2
         node_ids, skipped = None, None
         is_symmetric = has_text_ids = has_weights = has_timestamps = False
+        num_doubtful_lines = 0
 
         def batches(self, *, memory):
             del memory

@@ -250,17 +250,18 @@ def compile_dataset(
             require_own_process(process, path)  # for what was stored before this
             target = os.path.join(partial, file)
             os.makedirs(os.path.dirname(target), exist_ok=True)
-            return compile_table(
-                opened.rows,
-                opened.table,
-                target,
-                **belongs,
-                on_error=on_error,
-                # What is left of a killed attempt goes with its folder.
-                folder=partial if tmp is None else folder,
-                memory=budget,
-                progress=next_step(),
-            )
+            with intake.first_line.hinting():
+                return compile_table(
+                    opened.rows,
+                    opened.table,
+                    target,
+                    **belongs,
+                    on_error=on_error,
+                    # What is left of a killed attempt goes with its folder.
+                    folder=partial if tmp is None else folder,
+                    memory=budget,
+                    progress=next_step(),
+                )
 
         stored = [
             store(file, opened, graph=graph, new_ids=new_ids) for file, opened in tables.items()

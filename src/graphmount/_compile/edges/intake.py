@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from graphmount import _core
+from graphmount._compile.edges.first_line import FirstLine
 from graphmount._compile.edges.key_map import KeyMap, shown_key
 from graphmount._sources.contract.batches import MOST_EXAMPLES
 from graphmount._sources.contract.claims import is_plausible
@@ -73,6 +74,7 @@ class EdgeIntake:
     ) -> None:
         options.require_space(source, out=out, folder=folder, memory=memory)
         self.source = source
+        self.first_line = FirstLine(source)
         self._options = options
         self._skips = on_error == "skip"
         self._is_closed = ids == "map" and node_ids is not None
@@ -144,6 +146,7 @@ class EdgeIntake:
                 report(min(batch.done, self.source.size), self.source.size)
         require_unchanged(self.source)
         self._require_plausible()
+        self.first_line.warn(self._core.num_rows)
         if self._core.num_rows == 0 and self._num_nodes is None and not self.num_nodes:
             raise SourceError(
                 f"{self.source.name}: there are no edges in it"
@@ -213,6 +216,7 @@ class EdgeIntake:
             src, dst = self._map.add(src, dst)
         assert isinstance(src, np.ndarray)  # noqa: S101  (text was refused, or is mapped by now)
         assert isinstance(dst, np.ndarray)  # noqa: S101
+        self.first_line.look_at(batch, src, dst)
         if self._skips:
             fine = self._usable(src, dst, weights)
             if not fine.all():
@@ -261,6 +265,7 @@ class EdgeIntake:
                 raise SourceError(
                     f"{self.source.name}, edge {self._core.num_rows + row}: "
                     f"{shown_key(keys, row)} is not among node_ids"
+                    + (self.first_line.hint if self._core.num_rows + row == 0 else "")
                 )
 
 

@@ -118,6 +118,8 @@ class EdgeSource(Source, ABC):
         has_text_ids: Whether ids are text rather than numbers.
         has_weights: Whether batches have weights.
         has_timestamps: Whether batches have timestamps.
+        num_doubtful_lines: In how many of its files the first line may be a header, though it was
+            taken for an edge: ids are text, and nobody said.
     """
 
     num_edges: int | None = None
@@ -128,6 +130,7 @@ class EdgeSource(Source, ABC):
     has_text_ids = False
     has_weights = False
     has_timestamps = False
+    num_doubtful_lines = 0
 
     @abstractmethod
     def batches(self, *, memory: int) -> Iterator[EdgeBatch]:

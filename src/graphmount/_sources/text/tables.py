@@ -72,6 +72,8 @@ class TextEdges(EdgeSource):
         self.skipped = table.skipped
         self.estimated_edges = table.estimated_rows
         self.has_text_ids = key_type == "text"
+        is_doubtful = self.has_text_ids and request.header is None and not table.header
+        self.num_doubtful_lines = int(is_doubtful)
         self.has_weights = weight is not None
         self.has_timestamps = time is not None
 

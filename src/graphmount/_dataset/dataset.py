@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from graphmount._dataset.changing import Changing
 from graphmount._dataset.opening import changed, check_split_ids, open_files
 from graphmount._mount.mapped_reads import read_rows
 from graphmount._mount.node_ids import (
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from graphmount._mount.handle import Advice, Content
 
 
-class Dataset:
+class Dataset(Changing):
     """A mounted folder of `compile_dataset`.
 
     Graph, tables, labels and splits all number the nodes in the same way: a dataset has one id
@@ -94,6 +95,9 @@ class Dataset:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _reopen, (self.path, self._advice, self._contents)
+
+    def _reopened(self) -> Self:
+        return type(self)(self.path, advice=self._advice)
 
     @property
     def graph(self) -> Graph:

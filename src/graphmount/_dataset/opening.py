@@ -31,6 +31,9 @@ _ROWS_FIELD = 40
 _ORDER_FIELD = 56
 _CHECKSUM_FIELD = 4088
 
+#: How often a dataset is opened anew if it changes meanwhile.
+_MOST_TRIES = 8
+
 #: How many ids of a split are looked at at a time.
 _SPLIT_ROWS = 1 << 20
 
@@ -84,20 +87,26 @@ def open_files(path: str | os.PathLike[str], *, advice: Advice) -> DatasetFiles:
         OSError: A file cannot be read.
     """
     with OpenedFolder(path) as folder:
-        try:
-            files = _open_all(folder, advice)
-            check_together(files)
-        except (OSError, FormatError, OrderError) as error:
-            if folder.is_at_its_path():
-                raise
-            raise changed(
-                folder.path, f"was replaced while it was being opened ({error}); open it again"
-            ) from None
-    return files
+        for _ in range(_MOST_TRIES):
+            description = None
+            try:
+                description = read_description(folder)
+                files = _open_all(folder, description, advice)
+                check_together(files)
+            except (OSError, FormatError, OrderError) as error:
+                if not folder.is_at_its_path():
+                    raise changed(
+                        folder.path,
+                        f"was replaced while it was being opened ({error}); open it again",
+                    ) from None
+                if description is None or read_description(folder) == description:
+                    raise
+                continue  # somebody has added or removed a table meanwhile
+            return files
+    raise changed(folder.path, "is being changed all the time; open it again later")
 
 
-def _open_all(folder: OpenedFolder, advice: Advice) -> DatasetFiles:
-    description = read_description(folder)
+def _open_all(folder: OpenedFolder, description: dict[str, Any], advice: Advice) -> DatasetFiles:
     graph = Graph._open_inside(folder, description["graph"], advice=advice)  # noqa: SLF001
     tables = {
         file: FeatureStore._open_inside(folder, file, advice=advice)  # noqa: SLF001

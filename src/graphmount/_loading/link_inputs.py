@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from graphmount._loading.input_nodes import require_reading, to_internal
 from graphmount._mount.mapped_reads import read_list_section
+from graphmount._mount.node_reading import require_reading, to_internal
 from graphmount._support.arguments import as_plain
 from graphmount._support.sizes import format_bytes
 from graphmount.errors import BudgetError

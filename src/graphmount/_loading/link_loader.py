@@ -14,11 +14,11 @@ import numpy as np
 from graphmount import _core
 from graphmount._loading.batch import LinkBatch
 from graphmount._loading.batch_loader import BatchLoader
-from graphmount._loading.input_nodes import values_by_node
 from graphmount._loading.inputs import as_times, open_data
 from graphmount._loading.link_inputs import as_edge_label, as_links
 from graphmount._loading.link_negatives import LinkNegatives, as_negatives, negative_facts, to_core
 from graphmount._loading.state import checksum_of
+from graphmount._mount.node_reading import values_by_node
 from graphmount._mount.sampling_rule import SamplingRule
 from graphmount._support.sizes import parse_bytes
 from graphmount.errors import MissingDataError

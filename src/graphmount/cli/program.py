@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, NoReturn
 
 import graphmount
-from graphmount.cli import bench, cache, doctor, info, output, verify
+from graphmount.cli import bench, cache, dataset, doctor, info, output, verify
 from graphmount.cli import compile as compiling
 from graphmount.cli.interruption import INTERRUPTED, interruptible_once
 
@@ -51,7 +51,7 @@ def run(arguments: Sequence[str] | None) -> int:
         "--version", action="version", version=f"graphmount {graphmount.__version__}"
     )
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for command in (compiling, info, verify, doctor, cache, bench):
+    for command in (compiling, dataset, info, verify, doctor, cache, bench):
         command.add_to(commands)
     output.accept_all_characters()
     try:

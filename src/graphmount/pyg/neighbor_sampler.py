@@ -22,9 +22,9 @@ from torch_geometric.sampler import (
 from torch_geometric.sampler.base import SubgraphType
 from torch_geometric.sampler.neighbor_sampler import edge_sample
 
-from graphmount._loading.input_nodes import ADVICE, require_reading, to_internal
 from graphmount._mount.graph import Graph
 from graphmount._mount.node_ids import require_marked
+from graphmount._mount.node_reading import ADVICE, require_reading, to_internal
 from graphmount._mount.sampling_rule import SamplingRule
 from graphmount._support.arguments import as_ids, require_choice
 from graphmount._support.seeds import as_key

@@ -218,7 +218,9 @@ def test_killed_when_only_the_old_folder_was_left(is_there, tmp_path):
 def test_two_at_once(tmp_path):
     def again(done, total):
         assert done <= total
-        with pytest.raises(BlockingIOError, match="is being compiled by another process"):
+        with pytest.raises(
+            BlockingIOError, match="is being compiled or changed by another process"
+        ):
             compile_it(tmp_path / "ds", 2)
 
     compile_it(tmp_path / "ds", 1, progress=again)

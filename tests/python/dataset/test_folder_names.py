@@ -123,7 +123,9 @@ def test_a_lock_is_held_by_others(tmp_path):
     (tmp_path / LOCK).touch()
     with open(tmp_path / LOCK, "rb") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        with pytest.raises(BlockingIOError, match="is being compiled by another process"):
+        with pytest.raises(
+            BlockingIOError, match="is being compiled or changed by another process"
+        ):
             compile_it(tmp_path / "ds")
     assert (tmp_path / LOCK).exists()
     compile_it(tmp_path / "ds")

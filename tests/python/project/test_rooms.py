@@ -75,6 +75,7 @@ PYTHON = {
 ON_DEMAND = {
     ("_mount/features.py", "torch"),
     ("_dataset/dataset.py", "pyg"),
+    ("_dataset/changing.py", "_compile/dataset"),
     ("_sources/objects/memory_rows.py", "torch"),
 }
 #: What a folder may hold, itself and its folders: more than that is not kept in the head.

@@ -112,9 +112,15 @@ def write_splits(
     return files
 
 
-def write_description(folder: str, **description: object) -> None:
-    """Writes what makes the folder a dataset, with a list of its files as they are now."""
-    whole = description | {"files": _listed(folder, description)}
+def write_description(folder: str, *, files_in: str | None = None, **description: object) -> None:
+    """Writes what makes a folder a dataset, with a list of its files as they are now.
+
+    Args:
+        folder: Where to write it.
+        files_in: The folder that has the files, if it is another one.
+        description: What it says.
+    """
+    whole = description | {"files": _listed(files_in or folder, description)}
     with open(os.path.join(folder, DESCRIPTION), "xb") as file:
         file.write(encode_description(whole))
         file.flush()

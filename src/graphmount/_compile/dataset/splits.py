@@ -44,7 +44,7 @@ def read_splits(splits: object, nodes: KnownNodes) -> dict[str, NDArray[Any]]:
         raise TypeError(f"splits={shown(splits)}; pass a dict, such as {{'train': [0, 1]}}")
     read = {}
     for name, split in splits.items():
-        values = _read(split, f"split {name!r}")
+        values = read_split(split, f"split {name!r}")
         if values.dtype == np.bool_:
             _require_mask(values, name, has_order=nodes.have_order, num_nodes=nodes.count)
         elif values.size and (values.dtype.kind in "OU") != nodes.has_text_ids:
@@ -54,7 +54,13 @@ def read_splits(splits: object, nodes: KnownNodes) -> dict[str, NDArray[Any]]:
     return read
 
 
-def _read(split: Any, what: str) -> NDArray[Any]:  # noqa: ANN401
+def read_split(split: Any, what: str) -> NDArray[Any]:  # noqa: ANN401
+    """A split as it is given: ids, a mask, or the path of a file of ids.
+
+    Raises:
+        TypeError, ValueError: It is none of these.
+        SourceError: The file is not one of ids.
+    """
     if isinstance(split, str | os.PathLike):
         return _read_file(split)
     if isinstance(split, list | tuple) and split and isinstance(split[0], str):

@@ -20,6 +20,7 @@ from graphmount._compile.output.replacement import (
     is_complete,
     is_empty_folder,
     remove_dataset,
+    remove_unnamed,
     require_dataset,
     require_replaceable,
 )
@@ -34,10 +35,12 @@ from graphmount._support.files.temporary_folders import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 _LONGEST_NAME = 255
 _LONGEST_KEPT = 32
+#: In the folder beside a dataset, the files that a change brings or takes.
+_NOTES = "changed-files"
 
 
 @contextmanager
@@ -58,26 +61,58 @@ def atomic_folder(path: str, *, overwrite: bool) -> Iterator[str]:
     parent, name = os.path.split(path)
     if not os.path.isdir(parent):
         raise FileNotFoundError(f"there is no folder {parent} to put {name} into")
-    partial, aside, lock_path = hidden_names(path)
+
+    def require() -> None:
+        require_replaceable(path, overwrite=overwrite)
+
     process = os.getpid()
-    with ExitStack() as stack:
-        try:
-            busy = f"{path} is being compiled by another process"
-            stack.enter_context(locked(lock_path, busy=busy))
-            _recover(aside, path)
-            require_replaceable(path, overwrite=overwrite)
-            _clear(partial)
-            give_back_descriptors = stack.enter_context(made_folder(partial))
-        except OSError as error:
-            raise _naming_folder(error, parent) from None
-        mark(partial)
+    with _filled_beside(path, require) as (partial, give_back_descriptors):
         yield partial
         require_own_process(process, path)
         give_back_descriptors()  # the old folder is looked at and removed through some
         os.unlink(os.path.join(partial, MARK))
         _sync(partial)  # files in its folders were synced when they got their names
-        _replace(partial, path, aside, overwrite=overwrite)
+        _replace(partial, path, hidden_names(path)[1], overwrite=overwrite)
         _sync(parent)
+
+
+@contextmanager
+def filled_beside(path: str) -> Iterator[str]:
+    """Yields a folder beside a dataset, for files that are to be put into it; then it is removed.
+
+    Args:
+        path: The dataset, which is locked meanwhile.
+
+    Raises:
+        BlockingIOError: Another process is compiling or changing it.
+        OSError: No folder can be made there.
+        RuntimeError: This is a forked child of the process that began.
+    """
+    process = os.getpid()
+    with _filled_beside(path, lambda: None) as (partial, _):
+        yield partial
+        require_own_process(process, path)
+
+
+@contextmanager
+def _filled_beside(
+    path: str, require: Callable[[], None]
+) -> Iterator[tuple[str, Callable[[], None]]]:
+    """Locks a place, ends what a killed attempt had begun there, and makes the folder to fill."""
+    partial, aside, lock_path = hidden_names(path)
+    with ExitStack() as stack:
+        try:
+            busy = f"{path} is being compiled or changed by another process"
+            stack.enter_context(locked(lock_path, busy=busy))
+            _recover(aside, path)
+            _undo_change(partial, path)
+            require()
+            _clear(partial)
+            give_back_descriptors = stack.enter_context(made_folder(partial))
+        except OSError as error:
+            raise _naming_folder(error, os.path.dirname(path)) from None
+        mark(partial)
+        yield partial, give_back_descriptors
 
 
 def hidden_names(path: str) -> tuple[str, str, str]:
@@ -111,6 +146,31 @@ def _recover(aside: str, path: str) -> None:
     if is_complete(aside) and not os.path.lexists(path):
         os.rename(aside, path)
     _remove_old(aside, path)
+
+
+def note_file(partial: str, file: str) -> None:
+    """Notes, for whoever comes after a kill, that a file of the dataset comes or goes.
+
+    Args:
+        partial: The folder beside the dataset.
+        file: Its path from the dataset on.
+    """
+    with open(os.path.join(partial, _NOTES), "ab") as notes:
+        notes.write(os.fsencode(file) + b"\n")
+        notes.flush()
+        os.fsync(notes.fileno())
+
+
+def _undo_change(partial: str, path: str) -> None:
+    """Removes what a killed change put into a dataset before it named it, or did not name any more.
+
+    Args:
+        partial: The folder beside the dataset, which may be that of a killed change.
+        path: The dataset.
+    """
+    if os.path.isfile(os.path.join(partial, MARK)):
+        with suppress(FileNotFoundError), open(os.path.join(partial, _NOTES), "rb") as notes:
+            remove_unnamed(path, [os.fsdecode(line) for line in notes.read().splitlines()])
 
 
 def _clear(folder: str) -> None:

@@ -19,7 +19,7 @@ from graphmount._support.files.temporary_folders import MARK
 from graphmount.errors import FormatError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 _MAGICS = (GRAPH_MAGIC, FEATURES_MAGIC)
 _SHOWN = 3
@@ -116,6 +116,22 @@ def remove_dataset(folder: str) -> bool:
     except (OSError, FormatError):
         return False
     return True
+
+
+def remove_unnamed(folder: str, files: Iterable[str]) -> None:
+    """Removes files that a dataset does not name, and the folders that are then empty.
+
+    Args:
+        folder: The dataset; if it is none, nothing is removed.
+        files: Files that are, or were to be, of the dataset, by their paths from the folder on.
+    """
+    with suppress(OSError, FormatError), OpenedFolder(folder) as opened:
+        named = _files_of(opened)
+        for file in set(files) - named:
+            if _starts_as_ours(opened, file):
+                opened.remove(file)
+            for below in sorted(_folders_of({file}) - _folders_of(named), reverse=True):
+                opened.remove(below, is_folder=True)
 
 
 def _strangers(folder: str) -> Iterator[str]:

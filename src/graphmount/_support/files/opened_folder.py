@@ -10,7 +10,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Self
 
 from graphmount.errors import FormatError
@@ -94,6 +94,26 @@ class OpenedFolder:
         except (OSError, FormatError):
             return False
         return True
+
+    def put(self, path: str, name: str) -> None:
+        """Moves a file into the folder, in place of what may have its name there, for good.
+
+        Args:
+            path: The file, on the same file system.
+            name: Its path from the folder on; one folder on the way is made if it is missing.
+
+        Raises:
+            FormatError: A folder on the way is a link.
+            OSError: It cannot be moved.
+        """
+        first, slash, _ = name.partition("/")
+        if slash:
+            with suppress(FileExistsError):
+                os.mkdir(first, dir_fd=self._descriptor)
+        with self._parent_of(name) as (parent, last):
+            os.replace(path, last, dst_dir_fd=parent)
+            os.fsync(parent)
+        os.fsync(self._descriptor)
 
     @contextmanager
     def _parent_of(self, name: str) -> Iterator[tuple[int, str]]:

@@ -1,0 +1,299 @@
+"""Changes to a dataset that is there: tables, labels and splits that come or go, one at a time.
+
+The graph stays, and so does the order of the nodes. A change is there complete or not at all: the
+new file is written beside the folder and put into it under a name that is free, and then the
+description is replaced in one step. Whoever has the dataset open keeps what was there, whoever
+opens it next has what is there now, and a lock keeps two changes apart.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from graphmount._compile.dataset.files import file_of, open_one, write_description
+from graphmount._compile.dataset.splits import read_split
+from graphmount._compile.edges.graph_options import as_budget
+from graphmount._compile.feature_compiler import compile_features, compile_table
+from graphmount._compile.output.atomic_folder import filled_beside, note_file
+from graphmount._compile.output.replacement import remove_unnamed
+from graphmount._dataset.description import DESCRIPTION, named_files, read_description
+from graphmount._dataset.opening import changed
+from graphmount._mount.features import FeatureStore
+from graphmount._mount.graph import Graph
+from graphmount._mount.node_reading import to_internal
+from graphmount._sources.graph_files.mounted import FEATURES_MAGIC
+from graphmount._support.files.opened_folder import OpenedFolder
+from graphmount._support.files.regular_files import open_regular
+from graphmount._support.files.temporary_folders import require_own_process
+from graphmount._support.shown import shown
+from graphmount.errors import MissingDataError, OrderError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from graphmount._dataset.dataset import Dataset
+    from graphmount._mount.node_ids import IdReading
+    from graphmount._sources.contract.tables import Table
+    from graphmount._support.progress import ProgressOption
+
+_LABELS = "labels"
+#: Kinds of what a dataset can have several of, by name.
+_NAMED = ("features", "edge_features", "splits")
+
+
+def add_table(
+    dataset: Dataset,
+    kind: str,
+    name: str | None,
+    table: Any,  # noqa: ANN401
+    *,
+    overwrite: bool,
+    memory: int | str,
+    tmp: str | os.PathLike[str] | None,
+    progress: ProgressOption,
+) -> None:
+    """Adds a table of nodes or edges, or sets the labels: those have no name.
+
+    Args:
+        dataset: The dataset, whose graph says how many rows there must be, and in which order.
+        kind: "features", "edge_features" or "labels".
+        name: The name of the table.
+        table: A `Table`, or any source of rows.
+        overwrite: Whether a table of this name may be replaced.
+        memory: How much memory to use besides the source.
+        tmp: The folder for temporary files; beside the dataset if None.
+        progress: A callback of (bytes done, bytes in all); True or False for a bar or none.
+    """
+    graph = dataset.graph
+    file = f"{_LABELS}.gd" if name is None else file_of(kind, name)
+    opened = open_one(file, table, on_error="raise")
+    budget = as_budget(memory)
+    if kind == "edge_features" and not graph._open().has_list_section(  # noqa: SLF001
+        "source rows", graph.directions[0]
+    ):
+        raise MissingDataError(
+            f"{graph.path} does not know the rows that edges had in their source, in whose order "
+            "the table comes; compile the dataset with source_rows=True"
+        )
+    belongs: dict[str, Any] = {"edges": graph}
+    if kind != "edge_features":
+        belongs = {"graph": graph, "new_ids": _places_of_rows(opened.table, graph, opened.rows)}
+    with _change(dataset) as change:
+        change.require_free(kind, name, overwrite=overwrite)
+        compile_table(
+            opened.rows,
+            opened.table,
+            change.new_file,
+            **belongs,
+            folder=change.folder if tmp is None else os.fspath(tmp),
+            memory=budget,
+            progress=progress,
+        )
+        change.put(kind, name, file)
+
+
+def set_split(
+    dataset: Dataset,
+    name: str,
+    nodes: Any,  # noqa: ANN401
+    *,
+    ids: IdReading | None,
+) -> None:
+    """Adds a split, or replaces one.
+
+    Args:
+        dataset: The dataset.
+        name: Of the split.
+        nodes: Ids, a mask, or the path of a file of ids.
+        ids: Whose ids they are, as for a loader.
+    """
+    file = file_of("splits", name)
+    if isinstance(nodes, str | os.PathLike):
+        nodes = read_split(nodes, f"split {name!r}")
+    found = to_internal(nodes, f"split {name!r}", dataset.graph, ids)
+    with _change(dataset) as change:
+        compile_features(found, change.new_file, progress=False)
+        change.put("splits", name, file)
+
+
+def remove(dataset: Dataset, name: str, *, kind: str | None) -> None:
+    """Removes a table, a split, or the labels, which are called "labels".
+
+    Args:
+        dataset: The dataset.
+        name: The name of the table or of the split.
+        kind: "features", "edge_features", "splits" or "labels"; needed if two have the name.
+    """
+    with _change(dataset) as change:
+        change.drop(*change.find(name, kind))
+
+
+def _places_of_rows(table: Table, graph: Graph, rows: Any) -> NDArray[np.int64] | None:  # noqa: ANN401
+    """The node of each row of a table without keys, or None if it has keys, or the graph's order.
+
+    Raises:
+        OrderError: The table is in the order of another graph; or rows without keys have no order.
+    """
+    if rows.has_keys or graph.node_id_type is None:
+        return None
+    order = _order_of(table.source)
+    if order == graph.order:
+        return None
+    if order != 0:
+        raise OrderError(
+            f"{rows.name} is in the order of another graph ({order:#x}) than {graph.path} "
+            f"({graph.order:#x}); compile it again from its source, or with order= and this graph"
+        )
+    external = graph.to_external(np.arange(graph.num_nodes))
+    if isinstance(external, list) or not _is_numbering(external):
+        raise OrderError(
+            f"{rows.name} has no keys, and the ids of the source are not the numbers 0, 1, 2, …, "
+            "so nobody knows which node a row is of; pass Table(source=…, key=…) with the ids"
+        )
+    places = np.empty(graph.num_nodes, np.int64)
+    places[external] = np.arange(graph.num_nodes)
+    return places
+
+
+def _is_numbering(ids: NDArray[np.int64]) -> bool:
+    seen = np.zeros(len(ids), np.bool_)
+    inside = (ids >= 0) & (ids < len(ids))
+    seen[ids[inside]] = True
+    return bool(seen.all())
+
+
+def _order_of(source: object) -> int:
+    """The order of the nodes that a table of ours has, such as what inference wrote; else 0."""
+    if isinstance(source, FeatureStore):
+        return source.order
+    if isinstance(source, str | os.PathLike) and os.path.isfile(source):
+        with open_regular(source) as file:
+            is_ours = file.read(len(FEATURES_MAGIC)) == FEATURES_MAGIC
+        if is_ours:
+            with FeatureStore(source) as store:
+                return store.order
+    return 0
+
+
+@dataclass(kw_only=True)
+class _Change:
+    """A change that is under way.
+
+    Attributes:
+        path: The folder of the dataset.
+        opened: The same, open.
+        folder: The folder beside it that new files are written to.
+        description: What the description will say.
+        files: Files that come or go: those that are not named in the end are removed.
+        process: The one that makes the change, which a forked child of it must not go on with.
+    """
+
+    path: str
+    opened: OpenedFolder
+    folder: str
+    description: dict[str, Any]
+    files: list[str]
+    process: int
+
+    @property
+    def new_file(self) -> str:
+        """Where to write the new file."""
+        return os.path.join(self.folder, "new.gd")
+
+    def require_free(self, kind: str, name: str | None, *, overwrite: bool) -> None:
+        """Raises if there is such a table, and it may not be replaced."""
+        there = self.description[kind] if name is None else self.description[kind].get(name)
+        if there is not None and not overwrite:
+            what = kind if name is None else f"{kind} {name!r}"
+            raise FileExistsError(
+                f"{self.path} has {what}; pass overwrite=True to replace it, or choose another name"
+            )
+
+    def put(self, kind: str, name: str | None, file: str) -> None:
+        """Puts the new file into the folder, where no version of the dataset looks for it yet."""
+        used = {used for _, _, used in named_files(self.description)}
+        stem, number = file.removesuffix(".gd"), 1
+        while file in used:
+            number += 1
+            file = f"{stem}.{number}.gd"
+        self._note(file)
+        self.opened.put(self.new_file, file)
+        if name is None:
+            self._note(self.description[kind])
+            self.description[kind] = file
+        else:
+            self._note(self.description[kind].get(name))
+            self.description[kind][name] = file
+
+    def find(self, name: str, kind: str | None) -> tuple[str, str | None]:
+        """The kind of what has this name, and its name in the description."""
+        found: list[tuple[str, str | None]] = [
+            (each, name) for each in _NAMED if name in self.description[each]
+        ]
+        if name == _LABELS and self.description[_LABELS] is not None:
+            found.append((_LABELS, None))
+        chosen = [one for one in found if kind in (None, one[0])]
+        if len(chosen) == 1:
+            return chosen[0]
+        if chosen:
+            kinds = " or ".join(repr(one[0]) for one in chosen)
+            raise ValueError(f"{self.path} has {name!r} more than once; say which by kind={kinds}")
+        there = [f"{each} {one!r}" for each in _NAMED for one in self.description[each]]
+        there += [_LABELS] if self.description[_LABELS] is not None else []
+        all_of_them = ", ".join(there) or "no tables"
+        raise ValueError(f"{self.path} has no {shown(name)}; it has {all_of_them}")
+
+    def drop(self, kind: str, name: str | None) -> None:
+        """Forgets a table."""
+        self._note(self.description[kind] if name is None else self.description[kind].pop(name))
+        if name is None:
+            self.description[kind] = None
+
+    def _note(self, file: str | None) -> None:
+        require_own_process(self.process, self.path)
+        if file is not None:
+            self.files.append(file)
+            note_file(self.folder, file)
+
+
+@contextmanager
+def _change(dataset: Dataset) -> Iterator[_Change]:
+    """Holds the lock of the dataset while a change is made, which takes effect at the end.
+
+    Raises:
+        DatasetChangedError: Another graph is in the folder by now.
+        BlockingIOError: Another process is changing or compiling it.
+    """
+    path, process = dataset.path, os.getpid()
+    with filled_beside(path) as folder, OpenedFolder(path) as opened:
+        description = read_description(opened)
+        with Graph._open_inside(opened, description["graph"]) as graph:  # noqa: SLF001
+            if graph._content != dataset.graph._content:  # noqa: SLF001
+                raise changed(
+                    path, "has another graph by now: it was replaced; open it again, and try again"
+                )
+        change = _Change(
+            path=path,
+            opened=opened,
+            folder=folder,
+            description=description,
+            files=[],
+            process=process,
+        )
+        try:
+            yield change
+            require_own_process(process, path)
+            for name in ("files", "graphmount"):  # which are written anew
+                description.pop(name, None)
+            write_description(folder, files_in=path, **description)
+            opened.put(os.path.join(folder, DESCRIPTION), DESCRIPTION)
+        finally:
+            if os.getpid() == process:
+                remove_unnamed(path, change.files)

@@ -1,0 +1,208 @@
+"""How a dataset grows: tables, labels and splits that are added to it or removed, one by one.
+
+What is open stays as it is; each call gives the dataset as it is afterwards.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+if TYPE_CHECKING:
+    import os
+
+    from graphmount._mount.node_ids import IdReading
+    from graphmount._support.progress import ProgressOption
+
+
+class Changing:
+    """The methods of a `Dataset` that change its folder.
+
+    A change is there complete or not at all. Who has the dataset open keeps what was there, in all
+    threads and processes; who opens it next has what is there now.
+    """
+
+    def _reopened(self) -> Self:
+        raise NotImplementedError
+
+    def add_features(
+        self,
+        name: str,
+        source: Any,  # noqa: ANN401  (whatever has rows)
+        *,
+        overwrite: bool = False,
+        memory: int | str = "2GiB",
+        tmp: str | os.PathLike[str] | None = None,
+        progress: ProgressOption = None,
+    ) -> Self:
+        """Adds a table of the nodes, without compiling the rest again.
+
+        Args:
+            name: The name of the table.
+            source: Any source of `compile_features`, or a `Table`, which has options. Without keys,
+                rows are in the order of the source of the dataset; or in that of the dataset, if it
+                is a `.gd` file that knows so, as what `layerwise_inference` writes.
+            overwrite: Replace the table of this name, if there is one.
+            memory: How much memory to use besides the source.
+            tmp: The folder for temporary files; beside the dataset if None.
+            progress: A callback of (bytes done, bytes in all); True or False for a bar or none.
+
+        Returns:
+            The dataset as it is now. This one stays as it was.
+
+        Raises:
+            FileExistsError: There is such a table, and `overwrite` is False.
+            OrderError: The table has not as many rows as there are nodes, or another order.
+            SourceError: Something in the source is wrong; the message says what and where.
+            DatasetChangedError: The folder has another graph by now.
+            BlockingIOError: Another process is changing the dataset.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> _ = gm.compile_dataset("ages", edges=([3, 3, 1], [0, 1, 2]))
+            >>> ds = gm.Dataset("ages").add_features("age", [31, 25, 47, 19])
+            >>> ds.features["age"].gather(ds.to_internal([0, 3]))
+            array([31, 19])
+        """
+        from graphmount._compile.dataset import changes
+
+        options: dict[str, Any] = {"memory": memory, "tmp": tmp, "progress": progress}
+        changes.add_table(self, "features", name, source, overwrite=overwrite, **options)  # type: ignore[arg-type]
+        return self._reopened()
+
+    def add_edge_features(
+        self,
+        name: str,
+        source: Any,  # noqa: ANN401  (whatever has rows)
+        *,
+        overwrite: bool = False,
+        memory: int | str = "2GiB",
+        tmp: str | os.PathLike[str] | None = None,
+        progress: ProgressOption = None,
+    ) -> Self:
+        """Adds a table of the edges: row i belongs to row i of the source of the edges.
+
+        Args:
+            name: The name of the table.
+            source: Any source of `compile_features`, or a `Table`, which has options.
+            overwrite: Replace the table of this name, if there is one.
+            memory: How much memory to use besides the source.
+            tmp: The folder for temporary files; beside the dataset if None.
+            progress: A callback of (bytes done, bytes in all); True or False for a bar or none.
+
+        Returns:
+            The dataset as it is now. This one stays as it was.
+
+        Raises:
+            MissingDataError: The dataset was compiled without `source_rows=True`.
+            Exception: As for `add_features`.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> _ = gm.compile_dataset("years", edges=([3, 3, 1], [0, 1, 2]), source_rows=True)
+            >>> ds = gm.Dataset("years").add_edge_features("since", [2001, 2002, 2003])
+            >>> ds.edge_features["since"].shape
+            (3,)
+        """
+        from graphmount._compile.dataset import changes
+
+        options: dict[str, Any] = {"memory": memory, "tmp": tmp, "progress": progress}
+        changes.add_table(self, "edge_features", name, source, overwrite=overwrite, **options)  # type: ignore[arg-type]
+        return self._reopened()
+
+    def set_labels(
+        self,
+        source: Any,  # noqa: ANN401  (whatever has rows)
+        *,
+        memory: int | str = "2GiB",
+        tmp: str | os.PathLike[str] | None = None,
+        progress: ProgressOption = None,
+    ) -> Self:
+        """Gives the nodes labels, in place of those that they may have.
+
+        Args:
+            source: A source with one column, or a `Table`; in the order of the source of the
+                dataset, or with keys.
+            memory: How much memory to use besides the source.
+            tmp: The folder for temporary files; beside the dataset if None.
+            progress: A callback of (bytes done, bytes in all); True or False for a bar or none.
+
+        Returns:
+            The dataset as it is now. This one stays as it was.
+
+        Raises:
+            Exception: As for `add_features`.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> _ = gm.compile_dataset("marked", edges=([3, 3, 1], [0, 1, 2]))
+            >>> ds = gm.Dataset("marked").set_labels([5, 6, 7, 8])
+            >>> ds.labels[ds.to_internal([3])]
+            array([8])
+        """
+        from graphmount._compile.dataset import changes
+
+        options: dict[str, Any] = {"memory": memory, "tmp": tmp, "progress": progress}
+        changes.add_table(self, "labels", None, source, overwrite=True, **options)  # type: ignore[arg-type]
+        return self._reopened()
+
+    def set_split(self, name: str, nodes: Any, *, ids: IdReading | None = None) -> Self:  # noqa: ANN401
+        """Gives a split its nodes, in place of those that it may have.
+
+        Args:
+            name: The name of the split.
+            nodes: Ids, a mask, or the path of a file with one column of ids.
+            ids: Whose ids they are, "internal" or "external": as for `NeighborLoader`.
+
+        Returns:
+            The dataset as it is now. This one stays as it was.
+
+        Raises:
+            IdError: A node does not exist, or it is not known whose ids these are.
+            DatasetChangedError: The folder has another graph by now.
+            BlockingIOError: Another process is changing the dataset.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> _ = gm.compile_dataset("folds", edges=([3, 3, 1], [0, 1, 2]))
+            >>> ds = gm.Dataset("folds").set_split("valid", [1, 2], ids="external")
+            >>> ds.to_external(ds.splits["valid"])
+            array([1, 2])
+        """
+        from graphmount._compile.dataset import changes
+
+        changes.set_split(self, name, nodes, ids=ids)  # type: ignore[arg-type]
+        return self._reopened()
+
+    def remove(
+        self,
+        name: str,
+        *,
+        kind: Literal["features", "edge_features", "splits", "labels"] | None = None,
+    ) -> Self:
+        """Removes a table or a split; or the labels, as "labels".
+
+        Loaders that read it go on, as do all that have the dataset open.
+
+        Args:
+            name: The name of the table or of the split.
+            kind: What it is, if several have the name.
+
+        Returns:
+            The dataset as it is now. This one stays as it was.
+
+        Raises:
+            ValueError: There is nothing of this name, or several have it and `kind` does not say
+                which; the message says what there is.
+            DatasetChangedError: The folder has another graph by now.
+            BlockingIOError: Another process is changing the dataset.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> _ = gm.compile_dataset("trained", edges=([3], [0]), splits={"train": [0]})
+            >>> sorted(gm.Dataset("trained").remove("train").splits)
+            []
+        """
+        from graphmount._compile.dataset import changes
+
+        changes.remove(self, name, kind=kind)  # type: ignore[arg-type]
+        return self._reopened()

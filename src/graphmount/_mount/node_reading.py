@@ -1,0 +1,141 @@
+"""How integers that stand for nodes are read: as ids of the dataset, or of its source.
+
+A dataset may have its nodes in another order than its source. Then integers and masks are taken
+only if they are known to be the dataset's own, or if the caller says whose they are: nobody gets
+other nodes than those that were meant.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from graphmount._mount.node_ids import is_several, order_of, refuse_marked, require_marked
+from graphmount._support.arguments import as_ids, as_plain, require_choice
+from graphmount.errors import IdError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from graphmount._mount.graph import Graph
+    from graphmount._mount.node_ids import IdReading
+
+#: How to say whose ids they are.
+ADVICE = (
+    "pass ids='external' if they are ids of the source, as masks and splits that come with the "
+    "data are, or ids='internal' if they are ids of the dataset"
+)
+
+
+def require_reading(ids: object) -> None:
+    """Raises unless `ids=` says how to read integers, or leaves it open."""
+    require_choice("ids", ids, (None, "internal", "external"))
+
+
+def to_internal(
+    nodes: Any,  # noqa: ANN401
+    name: str,
+    graph: Graph,
+    ids: IdReading | None,
+    *,
+    place: str | None = None,
+) -> NDArray[np.int64]:
+    """Nodes as internal ids: from ids, or from a mask that has a bool for each node.
+
+    Args:
+        nodes: The nodes.
+        name: What messages call them.
+        graph: Whose nodes they are.
+        ids: Whose ids they are. None will do for those that are marked, and where there is only one
+            way to read them.
+        place: What messages call one of them, with braces for its number.
+
+    Raises:
+        IdError: It is not known whose ids they are, or a node does not exist.
+        TypeError: They are no ids.
+        ValueError: A mask has another length; or ids that are marked are said to be external.
+    """
+    array = as_plain(nodes, name)
+    if array.dtype == np.bool_:
+        if array.shape != (graph.num_nodes,):
+            raise ValueError(
+                f"{name} is a mask of shape {array.shape} for {graph.num_nodes} nodes; give one "
+                "bool for each node"
+            )
+        found = np.flatnonzero(array)
+        return _of_mask(found, name, graph) if _is_external(nodes, name, graph, ids) else found
+    if array.dtype.kind in "UTO" and graph.node_id_type is str:
+        ids, found = "external", array  # names are never internal ids
+    else:
+        found = as_ids(nodes, name)
+    if _is_external(nodes, name, graph, ids):
+        try:
+            return graph.to_internal(found).view(np.ndarray)
+        except (IdError, TypeError) as error:
+            raise type(error)(f"{name}, as ids of the source: {error}") from None
+    require_nodes(found, graph.num_nodes, place or f"{name}[{{}}]")
+    return found
+
+
+def _is_external(nodes: Any, name: str, graph: Graph, ids: IdReading | None) -> bool:  # noqa: ANN401
+    """Whether these are ids of the source, where that makes a difference."""
+    order = graph._own_order  # noqa: SLF001  (a friend)
+    if ids == "external":
+        refuse_marked(nodes, name, "ids='external'")
+    if order_of(nodes) != 0:
+        if graph._inside is not None or graph.order != 0:  # noqa: SLF001
+            require_marked(nodes, name, graph.order, advice=ADVICE)
+        return False
+    if ids is None and order != 0 and is_several(nodes):
+        require_marked(nodes, name, order, advice=ADVICE)
+    return ids == "external" and graph.node_id_type is not None
+
+
+def _of_mask(places: NDArray[np.int64], name: str, graph: Graph) -> NDArray[np.int64]:
+    """The nodes that the source numbers so, if it numbers its nodes as a mask does."""
+    if graph.node_id_type is int:
+        try:
+            return graph.to_internal(places).view(np.ndarray)
+        except IdError:
+            pass
+    raise IdError(
+        f"{name} is a mask, which has a place for each of the numbers 0, 1, 2, …, but the source "
+        "has other ids; pass the ids of the nodes instead"
+    )
+
+
+def require_nodes(ids: NDArray[np.int64], num_nodes: int, argument: str) -> None:
+    """Raises if a node does not exist; `argument` has braces for the place of the first of them."""
+    wrong = (ids < 0) | (ids >= num_nodes)
+    if wrong.any():
+        place = int(np.argmax(wrong))
+        raise IdError(f"{argument.format(place)} is {ids[place]} in a graph of {num_nodes} nodes")
+
+
+def values_by_node(
+    values: ArrayLike | None, name: str, graph: Graph, ids: IdReading | None
+) -> ArrayLike | None:
+    """Values of all nodes, such as weights of negatives, in the order of internal ids.
+
+    Args:
+        values: One for each node, in the order of its ids.
+        name: What messages call them.
+        graph: Whose nodes they are of.
+        ids: Whose ids these are.
+
+    Raises:
+        IdError: It is not known whose ids they are; or the source does not number its nodes.
+    """
+    if values is None or not _is_external(values, name, graph, ids):
+        return values
+    array = as_plain(values, name)
+    if len(array) != graph.num_nodes:
+        return values  # the core says so
+    places = graph.to_external(np.arange(graph.num_nodes))
+    if isinstance(places, list) or not np.array_equal(np.sort(places), np.arange(len(array))):
+        raise IdError(
+            f"{name} has a value for each of the nodes 0, 1, 2, …, but the source has other ids; "
+            "give the values in the order of the internal ids, and ids='internal'"
+        )
+    return array[places]

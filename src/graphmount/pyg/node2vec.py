@@ -323,6 +323,15 @@ class Node2Vec(torch.nn.Module):
 
         Raises:
             ImportError: scikit-learn is not installed.
+
+        Examples:
+            >>> from importlib.util import find_spec
+            >>> import torch
+            >>> import graphmount.pyg
+            >>> model = graphmount.pyg.Node2Vec(torch.tensor([[0, 1], [1, 0]]), 8, 2, 2)
+            >>> z, y = torch.tensor([[0.0], [0.1], [5.0], [5.1]]), torch.tensor([0, 0, 1, 1])
+            >>> find_spec("sklearn") is None or model.test(z, y, z, y) == 1
+            True
         """
         try:
             from sklearn.linear_model import LogisticRegression

@@ -14,7 +14,6 @@
 
 #include "convert/arrays.hpp"
 #include "convert/mounted_features.hpp"
-#include "convert/results.hpp"
 #include "convert/words.hpp"
 #include "graphmount/loading/batch_pipeline.hpp"
 #include "graphmount/loading/link_seeds.hpp"
@@ -135,12 +134,6 @@ nb::ndarray<nb::numpy> take_rows(LoadedBatch& batch, std::size_t table, const Py
       dtype == DType::kBFloat16 ? nb::dtype<std::uint16_t>() : to_dlpack(dtype));
 }
 
-/// Ids that a pipeline was told to add to batches; None if it was not.
-std::optional<ResultArray<1>> take_ids(std::optional<ResultBuffer>& ids) {
-  if (!ids) return std::nullopt;
-  return to_array(*std::exchange(ids, std::nullopt));
-}
-
 NegativeMode to_mode(const std::string& name) {
   if (name == "none") return NegativeMode::kNone;
   if (name == "binary") return NegativeMode::kBinary;
@@ -232,8 +225,6 @@ void bind_loading(nb::module_& module) {
       .def_ro("number", &LoadedBatch::number)
       .def("take_sample", [](LoadedBatch& self) { return std::move(self.sample); })
       .def("take_ends", [](LoadedBatch& self) { return to_numpy(std::move(self.ends)); })
-      .def("take_external_nodes", [](LoadedBatch& self) { return take_ids(self.external_nodes); })
-      .def("take_source_rows", [](LoadedBatch& self) { return take_ids(self.source_rows); })
       .def("take_rows", &take_rows, "table"_a, "feed"_a);
 
   module.def("set_host_pinning", &set_host_pinning, "pin"_a, "unpin"_a);

@@ -66,15 +66,20 @@ void check_offsets(const Graph& graph, const Section& section, std::uint64_t fir
   }
 }
 
-template <class Item, class Out>
+/// Calls check(position, item) for each before it is handed out.
+template <class Item, class Out, class Check>
 void copy_items_at(const Graph& graph, const Section& section, std::span<const EdgeId> positions,
-                   std::span<Out> out) {
+                   std::span<Out> out, const Check& check) {
   const std::size_t grain = balanced_grain(positions.size(), 1 << 13);
   graph.mount().file().read_guarded([&] {
     const auto* items = graph.mount().data<Item>(section);
     parallel_for(positions.size(), grain, [&](std::size_t begin, std::size_t end) {
       for_each_id(positions, begin, end, graph.num_edges(), "edge",
-                  [&](std::size_t i, EdgeId position) { out[i] = items[position]; });
+                  [&](std::size_t i, EdgeId position) {
+                    const Item item = read_once(items + position);
+                    check(position, item);
+                    out[i] = item;
+                  });
     });
   });
 }
@@ -83,7 +88,8 @@ template <class Item>
 std::vector<Item> gather_items(const Graph& graph, SectionKind kind, Direction direction,
                                std::span<const EdgeId> positions) {
   std::vector<Item> out(positions.size());
-  copy_items_at<Item>(graph, section_of(graph, kind, direction), positions, std::span(out));
+  copy_items_at<Item>(graph, section_of(graph, kind, direction), positions, std::span(out),
+                      [](EdgeId, Item) {});
   return out;
 }
 
@@ -135,15 +141,14 @@ std::vector<float> gather_list_weights(const Graph& graph, Direction direction,
 void gather_source_rows(const Graph& graph, std::span<const EdgeId> edges,
                         std::span<std::int64_t> out) {
   const Section& section = section_of(graph, SectionKind::kSourceRows, graph.edge_id_direction());
+  const auto check = [&](EdgeId edge, std::int64_t row) {
+    if (row < 0) [[unlikely]]
+      refuse_item(graph, section, static_cast<std::uint64_t>(edge), say("source row ", row));
+  };
   if (section.dtype == DType::kInt32)
-    copy_items_at<std::int32_t>(graph, section, edges, out);
+    copy_items_at<std::int32_t>(graph, section, edges, out, check);
   else
-    copy_items_at<std::int64_t>(graph, section, edges, out);
-  const auto bad = std::find_if(out.begin(), out.end(), [](std::int64_t row) { return row < 0; });
-  if (bad == out.end()) return;
-  const auto place = static_cast<std::size_t>(bad - out.begin());
-  refuse_item(graph, section, static_cast<std::uint64_t>(edges[place]),
-              "source row " + std::to_string(*bad));
+    copy_items_at<std::int64_t>(graph, section, edges, out, check);
 }
 
 }  // namespace graphmount

@@ -32,8 +32,9 @@ std::vector<std::int64_t> gather_list_timestamps(const Graph& graph, Direction d
 std::vector<float> gather_list_weights(const Graph& graph, Direction direction,
                                        std::span<const EdgeId> positions);
 
-/// The rows that these edges had in the source, of which there are as many as places in `out`.
-/// Throws as above, and MissingDataError if the graph was compiled without them.
+/// The rows that these edges had in the source, of which there are as many as places in `out`,
+/// which may be the same memory. Throws as above, and MissingDataError if the graph was compiled
+/// without them.
 void gather_source_rows(const Graph& graph, std::span<const EdgeId> edges,
                         std::span<std::int64_t> out);
 

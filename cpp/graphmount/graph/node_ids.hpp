@@ -25,7 +25,7 @@ class NodeIds {
 
   Kind kind() const { return kind_; }
   /// These throw IdError for an id or key that does not exist, and MissingDataError if the ids are
-  /// of the other kind.
+  /// of the other kind. The external ids may go to the memory of the nodes.
   void to_external(std::span<const NodeId> nodes, std::span<std::int64_t> out) const;
   OwnedNames to_external_names(std::span<const NodeId> nodes) const;
   void to_internal(std::span<const std::int64_t> keys, std::span<NodeId> out) const;

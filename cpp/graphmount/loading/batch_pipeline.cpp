@@ -300,7 +300,7 @@ void BatchPipeline::finish(std::optional<Loading>& loading) {
   if (!loading) return;
   loading->state = Loading::State::kFinishing;
   for (const auto& feed : feeds_) feed->finish();
-  add_source_ids(loading->batch);
+  translate(loading->batch.sample);
   {
     const std::lock_guard lock(mutex_);
     ++stats_.batches;
@@ -312,22 +312,12 @@ void BatchPipeline::finish(std::optional<Loading>& loading) {
   changed_.notify_all();
 }
 
-/// Adds the ids that the source has for nodes and edges: here, where the taker need not wait for
-/// it. Rows have been fetched by those of the graph.
-void BatchPipeline::add_source_ids(LoadedBatch& batch) const {
-  const auto translated = [](const ResultBuffer& ids, const char* what, const auto& translate) {
-    ResultBuffer out = allocate_result(ids->size(), 1, what);
-    translate(ids->span(), out->span());
-    return out;
-  };
-  if (node_ids_)
-    batch.external_nodes = translated(batch.sample.nodes, "nodes", [&](auto nodes, auto out) {
-      node_ids_->to_external(nodes, out);
-    });
+/// Puts the ids of the source in the place of our own: here, where the taker need not wait for it,
+/// and in the same memory. Rows have been fetched by ours.
+void BatchPipeline::translate(NeighborSample& sample) const {
+  if (node_ids_) node_ids_->to_external(sample.nodes->span(), sample.nodes->span());
   if (options_.source_rows)
-    batch.source_rows = translated(batch.sample.edge_ids, "edges", [&](auto edges, auto out) {
-      gather_source_rows(*graph_, edges, out);
-    });
+    gather_source_rows(*graph_, sample.edge_ids->span(), sample.edge_ids->span());
 }
 
 BatchPipeline::Next BatchPipeline::next(LoadedBatch& batch, std::chrono::milliseconds patience) {

@@ -33,18 +33,16 @@ struct PipelineOptions {
   std::uint64_t window = 16;      // batches that are sampled ahead
   std::uint64_t prefetch = 2;     // finished batches that may wait
   bool pin_memory = false;        // rows go to memory that a GPU may read: host_pinning.hpp
-  bool external_nodes = false;    // batches also have what the source calls their nodes
-  bool source_rows = false;       // and the rows that their edges had in it
+  bool external_nodes = false;    // nodes of batches are what the source calls them
+  bool source_rows = false;       // edge ids of batches are the rows of the source
 };
 
 struct LoadedBatch {
   std::uint64_t number = 0;
   NeighborSample sample;
-  std::vector<std::int64_t> ends;                // of links: see BatchSeeds
-  std::vector<BufferPool::Handle> rows;          // of each table
-  std::vector<std::size_t> num_rows;             // the same; rows may have no columns, and no bytes
-  std::optional<ResultBuffer> external_nodes{};  // of the nodes of the sample, if wanted
-  std::optional<ResultBuffer> source_rows{};     // of its edges, the same
+  std::vector<std::int64_t> ends;        // of links: see BatchSeeds
+  std::vector<BufferPool::Handle> rows;  // of each table
+  std::vector<std::size_t> num_rows;     // the same; rows may have no columns, and no bytes
 };
 
 /// How long the parts of the pipeline have worked and waited, and what the feeds say.
@@ -110,7 +108,7 @@ class BatchPipeline {
   bool sees_far_enough() const;
   void start(Loading& loading);
   void finish(std::optional<Loading>& loading);
-  void add_source_ids(LoadedBatch& batch) const;
+  void translate(NeighborSample& sample) const;
   template <class Work>
   void guarded(const Work& work);
 

@@ -18,6 +18,7 @@ import warnings
 import weakref
 from abc import ABC, abstractmethod
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -246,7 +247,7 @@ class BatchLoader(ABC):
             prefetch=self._prefetch,
             pin_memory=self._pins_memory,
             external_nodes=self._translates,
-            source_rows=self._edge_ids == "source",
+            source_rows=self._edge_ids == "source" and not self._wants_edge_ids,
         )
         running.add(pipeline)
         self._set(
@@ -320,19 +321,12 @@ class BatchLoader(ABC):
         for i, feed in enumerate(feeds):
             rows[feed.space][feed.name] = as_native(loaded.take_rows(i, feed.core))
         sample, kept = self._rule.take_sample(loaded.take_sample())
-        nodes, edges = loaded.take_external_nodes(), loaded.take_source_rows()
         if kept is not None:
             rows["edges"] = {name: table[kept] for name, table in rows["edges"].items()}
-            edges = None if edges is None else as_native(edges)[kept]
         first = loaded.number * self._batch_size
-        return self._fields(
-            sample,
-            rows,
-            as_native(loaded.take_ends()),
-            order[first : first + self._batch_size],
-            nodes=None if nodes is None else as_native(nodes),
-            edges=None if edges is None else as_native(edges),
-        ) | {"number": loaded.number, "epoch": epoch}
+        places = order[first : first + self._batch_size]
+        fields = self._fields(sample, rows, as_native(loaded.take_ends()), places)
+        return fields | {"number": loaded.number, "epoch": epoch}
 
     def _fields(
         self,
@@ -340,36 +334,47 @@ class BatchLoader(ABC):
         rows: dict[IdSpace, dict[str, NDArray[Any]]],
         ends: NDArray[np.int64],  # noqa: ARG002  (of links)
         places: NDArray[np.int64],
-        *,
-        nodes: NDArray[np.int64] | None,
-        edges: NDArray[np.int64] | None,
     ) -> dict[str, Any]:
         """The fields of a batch, but for its place in an epoch.
 
         Args:
-            sample: What was sampled.
+            sample: What was sampled, in the ids that batches have; but for edges, if their internal
+                ids are wanted.
             rows: The rows of tables.
             ends: Of links: see `_core.SeedSource`.
             places: The places of its inputs.
-            nodes: What the source calls the nodes, if batches have that.
-            edges: The rows that edges had in the source, the same.
         """
-        own = mark_ids(sample.nodes, self._data.graph._own_order)  # noqa: SLF001
+        graph, edge_ids = self._data.graph, sample.edge_ids
+        nodes = sample.nodes
+        if not self._translates:
+            nodes = mark_ids(nodes, graph._own_order)  # noqa: SLF001
+        if self._wants_edge_ids and self._edge_ids == "source":
+            edge_ids = self._source_rows(edge_ids)
         return {
             **vars(sample),
             **self._edge_values(sample.edge_ids),
-            "nodes": own if nodes is None else nodes,
-            "edge_ids": sample.edge_ids if edges is None else edges,
+            "nodes": nodes,
+            "edge_ids": edge_ids,
             "features": rows["nodes"],
             "edge_features": rows["edges"],
+            # Who translates has labels as a table.
             "labels": self._data.labels_of(sample.nodes[: sample.num_seeds]),
             "input_ids": places,
             "dataset": self._data.dataset,
         }
 
+    @property
+    def _wants_edge_ids(self) -> bool:
+        """Whether `_edge_values` has something for edges, by their internal ids."""
+        return False
+
     def _edge_values(self, edge_ids: NDArray[np.int64]) -> dict[str, Any]:  # noqa: ARG002
-        """More fields, of edges by their internal ids."""
+        """More fields."""
         return {}
+
+    def _source_rows(self, edge_ids: NDArray[np.int64]) -> NDArray[np.int64]:
+        graph = self._data.graph
+        return gather_list_values(graph, "source rows", graph.directions[0], edge_ids)
 
     def _batch_at(self, places: NDArray[np.int64]) -> Any:  # noqa: ANN401
         """A batch of the inputs at these places, made at once; no loop ends for it."""
@@ -386,19 +391,12 @@ class BatchLoader(ABC):
                 rows[space][name] = store._gather(  # noqa: SLF001  (internal ids)
                     ids[space], dtype=self._dtypes[name], reader=self._reader
                 )
-        direction = graph.directions[0]
-        fields = self._fields(
-            sample,
-            rows,
-            ends,
-            places,
-            nodes=np.asarray(graph.to_external(mark_ids(sample.nodes, graph.order)))
-            if self._translates
-            else None,
-            edges=gather_list_values(graph, "source rows", direction, sample.edge_ids)
-            if self._edge_ids == "source"
-            else None,
-        )
+        if self._translates:
+            found = graph.to_external(mark_ids(sample.nodes, graph.order))
+            sample = replace(sample, nodes=np.asarray(found))
+        if self._edge_ids == "source" and not self._wants_edge_ids:
+            sample = replace(sample, edge_ids=self._source_rows(sample.edge_ids))
+        fields = self._fields(sample, rows, ends, places)
         return self._make_batch(fields | {"number": 0, "epoch": self._epoch})
 
     def _stop(self) -> None:

@@ -228,9 +228,8 @@ class LinkNeighborLoader(BatchLoader):
         rows: dict[IdSpace, dict[str, NDArray[Any]]],
         ends: NDArray[np.int64],
         places: NDArray[np.int64],
-        **ids: Any,  # noqa: ANN401
     ) -> dict[str, Any]:
-        fields = super()._fields(sample, rows, ends, places, **ids)
+        fields = super()._fields(sample, rows, ends, places)
         num_links = len(places)
         is_triplet = self._negatives is not None and self._negatives.mode == "triplet"
         pairs = None if is_triplet else ends.reshape(2, -1)

@@ -140,6 +140,11 @@ class DataForm:
         """What a caller gets for one batch."""
         return batch if self._transform is None else self._transform(batch)
 
+    @property
+    def has_edge_values(self) -> bool:
+        """Whether the graph has something for the edges of batches."""
+        return bool(self._edge_values)
+
     def edge_values(self, edge_ids: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
         """What the graph has for these edges, by the names of batches."""
         # By edge id, which is the place in these lists.

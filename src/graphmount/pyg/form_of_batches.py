@@ -63,6 +63,10 @@ class PygLoader(BatchLoader):
     def _make_batch(self, fields: dict[str, Any]) -> Data:
         return self._form(fields)
 
+    @property
+    def _wants_edge_ids(self) -> bool:
+        return self._form.has_edge_values
+
     def _edge_values(self, edge_ids: NDArray[np.int64]) -> dict[str, Any]:
         return {"edge_values": self._form.edge_values(edge_ids)}
 

@@ -133,23 +133,26 @@ TEST(batches_have_the_ids_of_the_source_if_they_are_wanted) {
               {.num_nodes = kNodes, .keep_source_rows = true}, {});
   const auto graph = std::make_shared<Graph>(folder / "graph.gl");
   const auto rows = read_list_integers(*graph, SectionKind::kSourceRows, Direction::kIn, 0, 600);
-  for (const bool is_wanted : {true, false}) {
-    PipelineOptions options;
-    options.sample.fanouts = {3, 3};
-    options.external_nodes = options.source_rows = is_wanted;
-    BatchPipeline pipeline(graph, {}, std::make_shared<HeldSeeds>(kBatches), options);
-    LoadedBatch batch;
-    while (pipeline.next(batch, kPatience) == BatchPipeline::Next::kBatch) {
-      CHECK_EQUAL(batch.external_nodes.has_value(), is_wanted);
-      CHECK_EQUAL(batch.source_rows.has_value(), is_wanted);
-      if (!is_wanted) continue;
-      const auto nodes = batch.sample.nodes->span(), ids = batch.sample.edge_ids->span();
-      CHECK_EQUAL((*batch.external_nodes)->size(), nodes.size());
-      for (std::size_t i = 0; i < nodes.size(); ++i)
-        CHECK_EQUAL((**batch.external_nodes)[i], 1000 - nodes[i]);
-      CHECK_EQUAL((*batch.source_rows)->size(), ids.size());
-      for (std::size_t i = 0; i < ids.size(); ++i)
-        CHECK_EQUAL((**batch.source_rows)[i], rows[static_cast<std::size_t>(ids[i])]);
+  for (const bool is_external : {false, true}) {
+    for (const bool is_of_source : {false, true}) {
+      PipelineOptions options;
+      options.sample.fanouts = {3, 3};
+      BatchPipeline own(graph, {}, std::make_shared<HeldSeeds>(kBatches), options);
+      options.external_nodes = is_external;
+      options.source_rows = is_of_source;
+      BatchPipeline other(graph, {}, std::make_shared<HeldSeeds>(kBatches), options);
+      LoadedBatch batch, translated;
+      while (own.next(batch, kPatience) == BatchPipeline::Next::kBatch) {
+        CHECK(other.next(translated, kPatience) == BatchPipeline::Next::kBatch);
+        const auto nodes = batch.sample.nodes->span(), ids = batch.sample.edge_ids->span();
+        CHECK_EQUAL(translated.sample.nodes->size(), nodes.size());
+        for (std::size_t i = 0; i < nodes.size(); ++i)
+          CHECK_EQUAL((*translated.sample.nodes)[i], is_external ? 1000 - nodes[i] : nodes[i]);
+        CHECK_EQUAL(translated.sample.edge_ids->size(), ids.size());
+        for (std::size_t i = 0; i < ids.size(); ++i)
+          CHECK_EQUAL((*translated.sample.edge_ids)[i],
+                      is_of_source ? rows[static_cast<std::size_t>(ids[i])] : ids[i]);
+      }
     }
   }
   PipelineOptions options;

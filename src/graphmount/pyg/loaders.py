@@ -95,8 +95,8 @@ class NeighborLoader(PygLoader, TensorNodeLoader):
         | Graph
         | tuple[Graph, FeatureStore | Mapping[str, FeatureStore]],
         num_neighbors: Sequence[int],
-        *,
         input_nodes: ArrayLike | torch.Tensor | str | None = None,
+        *,
         ids: IdReading | None = None,
         input_time: ArrayLike | torch.Tensor | None = None,
         time_attr: str | None = None,
@@ -214,8 +214,8 @@ class LinkNeighborLoader(PygLoader, TensorLinkLoader):
         | Graph
         | tuple[Graph, FeatureStore | Mapping[str, FeatureStore]],
         num_neighbors: Sequence[int],
-        *,
         edge_label_index: ArrayLike | torch.Tensor | tuple[Any, Any] | None = None,
+        *,
         ids: IdReading | None = None,
         edge_label: ArrayLike | torch.Tensor | None = None,
         edge_label_time: ArrayLike | torch.Tensor | None = None,

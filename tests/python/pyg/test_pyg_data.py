@@ -90,6 +90,14 @@ class TestInputs:
         ):
             NeighborLoader(data, [2], input_nodes="test")
 
+    def test_inputs_may_be_the_third_argument_as_in_pyg(self):
+        data = make_data()
+        (batch,) = NeighborLoader(data, [2], torch.tensor([7, 3]), batch_size=2)
+        assert batch.n_id[:2].tolist() == [7, 3]
+        (batch,) = LinkNeighborLoader(data, [2], data.edge_index[:, 4:6], batch_size=2)
+        ends = batch.n_id[batch.edge_label_index]
+        assert torch.equal(ends, data.edge_index[:, 4:6])
+
     def test_ids_in_any_order_and_twice(self):
         data = make_data()
         for nodes in ([99, 3, 3, 0], torch.tensor([99, 3, 3, 0]), np.array([99, 3, 3, 0])):

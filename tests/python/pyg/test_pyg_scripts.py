@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import copy
 import functools
-import warnings
+import os
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from run_mode import IS_SANITIZED
+
+import graphmount as gm
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 pytest.importorskip("torch_geometric", reason="torch_geometric is not installed")
@@ -27,7 +29,7 @@ from community_data import NUM_CLASSES, NUM_FEATURES, NUM_NODES, community_data 
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy  # noqa: E402
 from torch_geometric.nn import GraphSAGE, SAGEConv  # noqa: E402
 
-import graphmount.pyg as mounted  # noqa: E402
+import graphmount.pyg  # noqa: E402
 
 pytestmark = [
     pytest.mark.skipif(IS_SANITIZED, reason="takes too long under a sanitizer"),
@@ -186,24 +188,34 @@ def graph_sage_unsup(loaders):
 
 
 def graph_sage_lightning(loaders):
-    """examples/pytorch_lightning/graph_sage.py: a module of data with a loader for each mask."""
-    lightning = pytest.importorskip("pytorch_lightning", reason="no pytorch_lightning")
-    from lightning_modules import Communities, Model
+    """A module of Lightning that makes a loader for each mask."""
+    pytest.importorskip("pytorch_lightning", reason="pytorch_lightning is not installed")
+    from lightning_modules import Communities, share_right_of
 
-    module, model = Communities(loaders, **KWARGS), Model()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of few workers, and of what Lightning calls
-        trainer = lightning.Trainer(
-            max_epochs=4,
-            accelerator="cpu",
-            logger=False,
-            enable_checkpointing=False,
-            enable_progress_bar=False,
-            enable_model_summary=False,
-        )
-        trainer.fit(model, datamodule=module)
-        (scores,) = trainer.test(model, datamodule=module, verbose=False)
-    return scores["test_acc"]
+    return share_right_of(Communities(loaders, **KWARGS))
+
+
+def lightning_node_data(loaders):
+    """examples/pytorch_lightning/graph_sage.py: PyG's module, which is given a sampler."""
+    pytest.importorskip("pytorch_lightning", reason="pytorch_lightning is not installed")
+    from lightning_modules import pygs_module, share_right_of
+
+    return share_right_of(pygs_module(loaders.sampler_of))
+
+
+def sampler_of(data, num_neighbors):
+    """Over a graph that is compiled alone, and so has the ids of the `Data`."""
+    path = Path(os.environ["GRAPHMOUNT_CACHE"]).with_name("data.gl")
+    graph = gm.Graph(gm.compile_graph(data, path).path)
+    return gm.pyg.NeighborSampler(graph, num_neighbors)
+
+
+#: What scripts get from graphmount.
+mounted = SimpleNamespace(
+    NeighborLoader=gm.pyg.NeighborLoader,
+    LinkNeighborLoader=gm.pyg.LinkNeighborLoader,
+    sampler_of=sampler_of,
+)
 
 
 def renumbered(data):
@@ -230,17 +242,23 @@ def of_other_data(change):
     def made(loader):
         return lambda data, *given, **options: loader(change(data), *given, **options)
 
-    return SimpleNamespace(
-        NeighborLoader=made(mounted.NeighborLoader),
-        LinkNeighborLoader=made(mounted.LinkNeighborLoader),
-    )
+    return SimpleNamespace(**{name: made(loader) for name, loader in vars(mounted).items()})
 
 
-SCRIPTS = [reddit, ogbn_train, hierarchical_sampling, graph_sage_unsup, graph_sage_lightning]
-#: Links are all edges by default, so a graph with its nodes in another order is as good for them.
-MIXED_UP = [(script, with_rows_of_others) for script in SCRIPTS] + [
-    (script, renumbered) for script in SCRIPTS if script is not graph_sage_unsup
+SCRIPTS = [
+    reddit,
+    ogbn_train,
+    hierarchical_sampling,
+    graph_sage_unsup,
+    graph_sage_lightning,
+    lightning_node_data,
 ]
+#: Links are all edges by default, so a graph with its nodes in another order is as good for them;
+#: and rows of PyG's module are those of the `Data`, whatever the sampler knows of it.
+MIXED_UP = [
+    (script, with_rows_of_others) for script in SCRIPTS if script is not lightning_node_data
+]
+MIXED_UP += [(script, renumbered) for script in SCRIPTS if script is not graph_sage_unsup]
 
 
 def accuracy(script, loaders):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
+
 import torch
 from community_data import NUM_CLASSES, NUM_FEATURES, community_data
-from pytorch_lightning import LightningDataModule, LightningModule
+from pytorch_lightning import LightningDataModule, LightningModule, Trainer
+from torch_geometric.data.lightning import LightningNodeData
 from torch_geometric.nn import GraphSAGE
 
 
@@ -55,3 +58,35 @@ class Model(LightningModule):
 
     def configure_optimizers(self):
         return torch.optim.Adam(self.parameters(), lr=0.01)
+
+
+def pygs_module(sampler_of):
+    """PyG's own module of data, with a sampler that is made for the `Data`."""
+    data = community_data()
+    return LightningNodeData(
+        data,
+        input_train_nodes=data.train_mask,
+        input_val_nodes=data.val_mask,
+        input_test_nodes=data.test_mask,
+        node_sampler=sampler_of(data, [10, 5]),
+        batch_size=128,
+        pin_memory=False,
+    )
+
+
+def share_right_of(module):
+    """Trains on a module of data, and tests."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of few workers, and of what Lightning calls
+        model = Model()
+        trainer = Trainer(
+            max_epochs=4,
+            accelerator="cpu",
+            logger=False,
+            enable_checkpointing=False,
+            enable_progress_bar=False,
+            enable_model_summary=False,
+        )
+        trainer.fit(model, datamodule=module)
+        (scores,) = trainer.test(model, datamodule=module, verbose=False)
+    return scores["test_acc"]

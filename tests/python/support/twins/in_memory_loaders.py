@@ -41,3 +41,6 @@ class LinkNeighborLoader(LinkLoader):
     def __init__(self, data, num_neighbors, **options):
         options = {name: value for name, value in options.items() if name not in _OF_WORKERS}
         super().__init__(data, PlainSampler(data, num_neighbors), **options)
+
+
+sampler_of = PlainSampler

@@ -97,7 +97,10 @@ void make_reader(TextReader* self, const nb::bytes& path, const std::optional<nb
                  bool skip_errors, std::size_t longest_line) {
   TextLayout layout;
   layout.format = to_format(delimiter, comments, quotes, header);
-  for (const auto& [type, fields] : outputs) layout.outputs.push_back({to_type(type), fields});
+  for (const auto& [type, fields] : outputs) {
+    const bool is_label = type == "label";  // text that may be missing
+    layout.outputs.push_back({is_label ? TextType::kText : to_type(type), fields, is_label});
+  }
   layout.skip_errors = skip_errors;
   layout.longest_line = longest_line;
   std::string name(path.c_str(), path.size());

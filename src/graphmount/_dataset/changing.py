@@ -121,7 +121,7 @@ class Changing:
 
         Args:
             source: A source with one column, or a `Table`; in the order of the source of the
-                dataset, or with keys.
+                dataset, or with keys. Text becomes numbers: see `Dataset.classes`.
             memory: How much memory to use besides the source.
             tmp: The folder for temporary files; beside the dataset if None.
             progress: A callback of (bytes done, bytes in all); True or False for a bar or none.

@@ -128,6 +128,23 @@ class Dataset(Changing):
         is_column = labels.ndim == 2 and labels.shape[1] == 1
         return mark_rows(labels.reshape(-1) if is_column else labels, self.graph.order)
 
+    @property
+    def classes(self) -> list[str] | None:
+        """What the labels were before they became numbers: label i is the text `classes[i]`.
+
+        They are sorted. None if the source had numbers. A label may also be the number for missing
+        ones, such as -1, if the dataset was compiled with one.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> _ = gm.compile_dataset("teams", edges=([0], [1]), labels=["red", "blue"])
+            >>> ds = gm.Dataset("teams")
+            >>> ds.classes, [ds.classes[label] for label in ds.labels[ds.to_internal([0, 1])]]
+            (['blue', 'red'], ['red', 'blue'])
+        """
+        classes = self.description.get("classes")
+        return None if classes is None else list(classes)
+
     def _label_store(self) -> FeatureStore | None:
         file = self.description["labels"]
         return None if file is None else self._table(file)

@@ -47,7 +47,8 @@ def read_description(folder: OpenedFolder) -> dict[str, Any]:
         folder: The folder.
 
     Returns:
-        Its fields, all of the right type. `files` is missing in folders of older versions.
+        Its fields, all of the right type. `files` is missing in folders of older versions, and
+        `classes` unless labels were text.
 
     Raises:
         FileNotFoundError: There is no description.
@@ -221,8 +222,22 @@ def _checked(description: dict[str, Any]) -> dict[str, Any]:
             _field(description, name, type_of)
     if not all(isinstance(note, str) for note in description.get("notes", [])):
         raise _WrongError("'notes' are not sentences")
+    _check_classes(description)
     _check_files(description)
     return description
+
+
+def _check_classes(description: dict[str, Any]) -> None:
+    if "classes" not in description:
+        return
+    classes = _field(description, "classes", list)
+    if description["labels"] is None:
+        raise _WrongError("there are 'classes', and no labels")
+    for place, name in enumerate(classes):
+        if not isinstance(name, str) or not name:
+            raise _WrongError(f"item {place} of 'classes' is no text")
+    if len(set(classes)) != len(classes):
+        raise _WrongError("a text is twice in 'classes'")
 
 
 def _check_files(description: dict[str, Any]) -> None:

@@ -70,6 +70,7 @@ class ConcatenatedRows(RowSource):
             num_columns="the number of columns",
             has_keys="keys",
             has_text_keys="text for keys",
+            has_text_values="text for values",
         )
         self.num_rows = _sum([part.num_rows for part in parts])
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from graphmount._sources.arrays.array_stream import Stream
     from graphmount._sources.contract.batches import EdgeSource, RowSource
     from graphmount._sources.contract.tables import EdgeTable, KeyKind, OnError, Table
+    from graphmount._sources.contract.text_values import TextEncoder
     from graphmount._sources.kinds import Kind
 
 #: What sources call the types of keys.
@@ -120,13 +121,20 @@ def _open_edges(request: EdgeRequest) -> EdgeSource:
     return opened
 
 
-def open_table(table: Table, *, name: str | None = None, on_error: OnError = "raise") -> RowSource:
+def open_table(
+    table: Table,
+    *,
+    name: str | None = None,
+    on_error: OnError = "raise",
+    encoder: TextEncoder | None = None,
+) -> RowSource:
     """Opens a source of rows.
 
     Args:
         table: The source, with the options to read it by.
         name: What messages call a source in memory, which has no path to be told by.
         on_error: "skip" leaves out rows that cannot be read, and counts them.
+        encoder: Makes numbers of one column of text; text is refused if None.
 
     Raises:
         SourceError: The source is damaged, or does not hold numbers.
@@ -139,7 +147,7 @@ def open_table(table: Table, *, name: str | None = None, on_error: OnError = "ra
         if table.key is not None or table.columns is not None or table.shape is not None:
             raise ValueError("key=, columns= and shape= do not go with a source that is open")
         return cast("RowSource", source)
-    request = RowRequest(**vars(table), on_error=on_error)
+    request = RowRequest(**vars(table), on_error=on_error, encoder=encoder)
     if is_paths(source) or is_arrow(source):
         if table.key is not None and not isinstance(table.key, str | int):
             raise TypeError("key= is the name or number of a column of the file or table")

@@ -13,6 +13,7 @@ from graphmount._sources.graph_files.graphzero import open_graphzero_rows
 from graphmount._sources.graph_files.mounted import open_feature_rows
 from graphmount._sources.kinds import TABLE_KINDS
 from graphmount._sources.objects.memory_rows import MemoryRows
+from graphmount._sources.objects.memory_text import MemoryText, find_text
 from graphmount._sources.text.tables import TextRows
 from graphmount.errors import SourceError
 
@@ -64,6 +65,9 @@ def open_object(source: object, request: RowRequest) -> RowSource:
     for name in ("delimiter", "header", "shape", "source_dtype", "member"):
         if getattr(request, name) is not None:
             raise ValueError(f"{name}= is for files, and the source is in memory")
+    text = None if request.encoder is None else find_text(source, request.columns)
+    if text is not None and request.encoder is not None:
+        return MemoryText(text, request, request.encoder)
     return MemoryRows(source, key=request.key, columns=request.columns)
 
 

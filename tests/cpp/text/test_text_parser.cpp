@@ -156,6 +156,14 @@ TEST(reads_floats_text_and_times) {
   CHECK(table.values<std::int64_t>(3) == Ids{86400, 1, 0});
 }
 
+TEST(reads_text_that_may_be_empty) {
+  TextLayout layout;
+  layout.outputs = {{TextType::kText, {0}}, {TextType::kText, {1}, true}};
+  const WholeTable table = read_table("a,\nb,\"\"\nc, \nd,e\n", layout);
+  CHECK(table.texts[0] == std::vector<std::string>{"a", "b", "c", "d"});
+  CHECK(table.texts[1] == std::vector<std::string>{"", "", "", "e"});
+}
+
 TEST(takes_quotes_for_text_where_there_are_none) {
   TextLayout layout;
   layout.format.has_quotes = false;

@@ -44,6 +44,8 @@ enum class TextType {
 struct TextOutput {
   TextType type;
   std::vector<std::size_t> fields;
+  /// Whether text may be empty, which an id may not: it is a value that is missing.
+  bool may_be_empty = false;
 };
 
 struct TextLayout {

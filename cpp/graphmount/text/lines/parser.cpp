@@ -64,7 +64,8 @@ std::optional<std::string> parse_field(const TextField& field, const WantedField
     text = std::string_view(unescaped).substr(0, unescaped.size() - kTextPadding);
   }
   if (wanted.type == TextType::kText) {
-    if (text.empty() || !is_utf8(text) || text.find('\0') != std::string_view::npos)
+    const bool is_missing = text.empty() && !wanted.may_be_empty;
+    if (is_missing || !is_utf8(text) || text.find('\0') != std::string_view::npos)
       return describe_problem(text, wanted.type);
     add_text(target, row, text);
     return std::nullopt;

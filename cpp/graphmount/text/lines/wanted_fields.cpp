@@ -20,7 +20,8 @@ std::vector<WantedField> list_wanted_fields(const TextLayout& layout) {
     const TextOutput& output = layout.outputs[i];
     const std::size_t bytes = item_bytes(output.type);
     for (std::size_t k = 0; k < output.fields.size(); ++k)
-      wanted.push_back({output.fields[k], output.type, i, output.fields.size() * bytes, k * bytes});
+      wanted.push_back({output.fields[k], output.type, i, output.fields.size() * bytes, k * bytes,
+                        output.may_be_empty});
   }
   std::stable_sort(wanted.begin(), wanted.end(),
                    [](const WantedField& a, const WantedField& b) { return a.field < b.field; });

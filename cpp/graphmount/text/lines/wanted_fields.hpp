@@ -26,6 +26,7 @@ struct WantedField {
   std::size_t output;     // where it goes,
   std::size_t row_bytes;  // where a row takes so much,
   std::size_t offset;     // of which the field's part starts here
+  bool may_be_empty;      // see TextOutput
   /// How many fields, from this one on, are floats of one type that lie next to each other, both
   /// in the line and in the output; 1 if it is of another type.
   std::size_t run = 1;

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphmount._compile.dataset.files import file_of, open_one, write_description
+from graphmount._compile.dataset.labels import LABELS_FILE, open_labels, with_classes
 from graphmount._compile.dataset.splits import read_split
 from graphmount._compile.edges.graph_options import as_budget
 from graphmount._compile.feature_compiler import compile_features, compile_table
@@ -72,9 +73,14 @@ def add_table(
         progress: A callback of (bytes done, bytes in all); True or False for a bar or none.
     """
     graph = dataset.graph
-    file = f"{_LABELS}.gd" if name is None else file_of(kind, name)
-    opened = open_one(file, table, on_error="raise")
     budget = as_budget(memory)
+    classes = None
+    if name is None:
+        file = LABELS_FILE
+        opened, classes = open_labels(table, on_error="raise", memory=budget)
+    else:
+        file = file_of(kind, name)
+        opened = open_one(file, table, on_error="raise")
     if kind == "edge_features" and not graph._open().has_list_section(  # noqa: SLF001
         "source rows", graph.directions[0]
     ):
@@ -97,6 +103,7 @@ def add_table(
             progress=progress,
         )
         change.put(kind, name, file)
+        change.set_classes(kind, classes)
 
 
 def set_split(
@@ -132,7 +139,9 @@ def remove(dataset: Dataset, name: str, *, kind: str | None) -> None:
         kind: "features", "edge_features", "splits" or "labels"; needed if two have the name.
     """
     with _change(dataset) as change:
-        change.drop(*change.find(name, kind))
+        found = change.find(name, kind)
+        change.drop(*found)
+        change.set_classes(found[0], None)
 
 
 def _places_of_rows(table: Table, graph: Graph, rows: Any) -> NDArray[np.int64] | None:  # noqa: ANN401
@@ -231,6 +240,12 @@ class _Change:
         else:
             self._note(self.description[kind].get(name))
             self.description[kind][name] = file
+
+    def set_classes(self, kind: str, classes: list[str] | None) -> None:
+        """Says what the classes are from now on, if the labels are what changes."""
+        if kind == _LABELS:
+            self.description.pop("classes", None)
+            self.description.update(with_classes(classes))
 
     def find(self, name: str, kind: str | None) -> tuple[str, str | None]:
         """The kind of what has this name, and its name in the description."""

@@ -11,11 +11,11 @@ from graphmount._compile.dataset.checks import check_parts
 from graphmount._compile.dataset.files import (
     folder_bytes,
     name_of,
-    open_one,
     open_tables,
     write_description,
     write_splits,
 )
+from graphmount._compile.dataset.labels import LABELS_FILE, add_labels, as_labels, with_classes
 from graphmount._compile.dataset.nodes import (
     choose_order,
     count_nodes,
@@ -45,8 +45,6 @@ if TYPE_CHECKING:
 
     from graphmount._compile.dataset.files import OpenedTable
     from graphmount._sources.contract.tables import OnError
-
-_LABELS = "labels.gd"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,7 +111,9 @@ def compile_dataset(
         out: The folder to write.
         edges: The edges: any source of `compile_graph`, or an `EdgeTable`, which has options.
         features: Tables of the nodes by name: any source of `compile_features`, or a `Table`.
-        labels: Labels of the nodes: a source with one column, or a `Table`.
+        labels: Labels of the nodes: a source with one column, or a `Table`. Text becomes numbers
+            of classes, which are sorted: see `Dataset.classes`. A label that is missing (None, or
+            empty) is an error, unless a `Table` has a number for `missing`, such as -1.
         splits: Nodes by the name of the split, such as "train": ids of the source, a mask with one
             bool for each node in the order of the source, or a file of ids.
         edge_features: Tables of the edges by name: row i belongs to row i of the edges. They are
@@ -178,7 +178,7 @@ def compile_dataset(
         tmp,
         edges,
         features,
-        labels,
+        as_labels(labels),
         edge_features,
         side_file(node_ids),
         side_file(order),
@@ -191,8 +191,7 @@ def compile_dataset(
         on_error=on_error,
     )
     tables = open_tables(features, "features", on_error=on_error)
-    if labels is not None:
-        tables[_LABELS] = open_one(_LABELS, labels, on_error=on_error)
+    classes = add_labels(tables, labels, on_error=on_error, memory=budget)
     edge_tables = open_tables(edge_features, "edge_features", on_error=on_error)
     rows = [table.rows for table in tables.values()]
     keys = all_node_ids(node_ids, source, ids)
@@ -276,9 +275,10 @@ def compile_dataset(
             num_edges=written.num_edges,
             order=order if isinstance(order, str) else "scores",
             graph="graph.gl",
-            features={name_of(file): file for file in tables if file != _LABELS},
+            features={name_of(file): file for file in tables if file != LABELS_FILE},
             edge_features={name_of(file): file for file in edge_tables},
-            labels=None if labels is None else _LABELS,
+            labels=None if labels is None else LABELS_FILE,
+            **with_classes(classes),
             splits=split_files,
             notes=list(notes),
         )

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from graphmount._sources.contract.batches import RowSource
     from graphmount._sources.contract.tables import OnError
+    from graphmount._sources.contract.text_values import TextEncoder
 
 #: Of a file, in bytes.
 _LONGEST_NAME = 255
@@ -59,10 +60,12 @@ def open_tables(tables: object, kind: str, *, on_error: OnError) -> dict[str, Op
     return {file: open_one(file, table, on_error=on_error) for file, table in by_file.items()}
 
 
-def open_one(file: str, table: object, *, on_error: OnError) -> OpenedTable:
+def open_one(
+    file: str, table: object, *, on_error: OnError, encoder: TextEncoder | None = None
+) -> OpenedTable:
     """The table that will be in a file: a `Table`, or any source of rows."""
     table = table if isinstance(table, Table) else Table(source=table)
-    rows = open_table(table, name=_shown_name(file), on_error=on_error)
+    rows = open_table(table, name=_shown_name(file), on_error=on_error, encoder=encoder)
     return OpenedTable(table=table, rows=rows)
 
 

@@ -41,11 +41,20 @@ def plain(column: Any) -> Any:  # noqa: ANN401
         if isinstance(column.type, pyarrow().BaseExtensionType):
             column = column.storage
         elif types.is_dictionary(column.type):
-            column = column.dictionary_decode()
+            column = _plain_dictionary(column).dictionary_decode()
         elif hasattr(types, "is_string_view") and types.is_string_view(column.type):
             column = column.cast(pyarrow().large_string())
         else:
             return column
+
+
+def _plain_dictionary(column: Any) -> Any:  # noqa: ANN401
+    """The column with a dictionary that Arrow can look things up in: Polars has one of views."""
+    types = pyarrow("pyarrow.types")
+    if not (hasattr(types, "is_string_view") and types.is_string_view(column.type.value_type)):
+        return column
+    texts = column.dictionary.cast(pyarrow().large_string())
+    return pyarrow().DictionaryArray.from_arrays(column.indices, texts)
 
 
 def plain_type(kind: Any) -> Any:  # noqa: ANN401
@@ -162,10 +171,11 @@ def as_ids(column: Any, *, as_text: bool, name: str) -> Keys:  # noqa: ANN401
         begin = 16 * column.offset
         raw = np.frombuffer(data, np.uint8)[begin : begin + size] if data else np.empty(0, np.uint8)
         return from_uuids(raw.reshape(-1, 16))
-    return _as_text(column, name)
+    return text_of(column, name)
 
 
-def _as_text(column: Any, name: str) -> TextColumn:  # noqa: ANN401
+def text_of(column: Any, name: str) -> TextColumn:  # noqa: ANN401
+    """The strings of a plain column without nulls."""
     arrow = pyarrow()
     strings = column.cast(arrow.large_string())
     try:

@@ -18,7 +18,7 @@ from graphmount._sources.contract.batches import RowBatch, RowSource
 from graphmount.errors import SourceError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -67,6 +67,14 @@ class ArrowRows(RowSource):
         self._has_lists = bool(lists)
         self.is_vector = not lists and len(self._values) == 1
         self.num_columns = self._list_length(types[0]) if lists else len(self._values)
+        self._request = request
+        self.has_text_values = (
+            request.encoder is not None and self.is_vector and arrow_columns.is_string(types[0])
+        )
+        if self.has_text_values:
+            self._dtype = np.dtype(np.int64)
+            self.dtype = self._dtype.name
+            return
         inner = [arrow_columns.plain_type(types[0].value_type)] if lists else types
         self._dtype = self._common_dtype(inner)
         self.dtype = self._dtype.name
@@ -102,22 +110,40 @@ class ArrowRows(RowSource):
         places = ([] if self._key is None else [self._key]) + self._values
         check_lists = functools.partial(_bad_lists, length=self.num_columns, dtype=self._dtype)
         check_values = functools.partial(arrow_columns.bad_values, dtype=self._dtype)
+        checks: list[Callable[[Any], arrow_columns.BadRows | None]]
         checks = [check_lists if self._has_lists else check_values] * len(self._values)
+        if self.has_text_values:
+            checks = [_nothing_bad]
+            row_bytes += _KEY_BYTES
         if self.has_keys:
             checks.insert(0, functools.partial(arrow_columns.bad_ids, as_text=self.has_text_keys))
+        label = self._table.label_of(self._values[0])
         checked = CheckedColumns(
             self._table,
             list(zip(places, checks, strict=True)),
             on_error=self._on_error,
             skipped=self.skipped,
         )
+        first_row = 0
         for columns, done in checked.batches(max(1, memory // max(1, row_bytes))):
             keys = None
             if self._key is not None:
                 keys = arrow_columns.as_ids(
                     columns.pop(0), as_text=self.has_text_keys, name=self._table.label_of(self._key)
                 )
-            yield RowBatch(rows=self._rows(columns), keys=keys, done=done)
+            if self.has_text_values and self._request.encoder is not None:
+                yield self._request.encoder.encode(
+                    arrow_columns.text_of(columns[0].fill_null(""), label),
+                    keys,
+                    self._request,
+                    name=label,
+                    first_row=first_row,
+                    skipped=self.skipped,
+                    done=done,
+                )
+                first_row += len(columns[0])
+            else:
+                yield RowBatch(rows=self._rows(columns), keys=keys, done=done)
 
     def _rows(self, columns: list[Any]) -> NDArray[Any]:
         if self._has_lists:
@@ -130,6 +156,11 @@ class ArrowRows(RowSource):
         for number, column in enumerate(columns):
             rows[:, number] = _numbers(column, self._dtype)
         return rows
+
+
+def _nothing_bad(column: Any) -> None:  # noqa: ANN401
+    """Text that is missing is known to the encoder."""
+    del column
 
 
 def _is_list(kind: Any) -> bool:  # noqa: ANN401

@@ -147,6 +147,7 @@ class RowSource(Source, ABC):
         dtype: The name of the dtype of the values.
         has_keys: Whether rows say which node they belong to.
         has_text_keys: Whether they do so by text rather than numbers.
+        has_text_values: Whether the values are text, which an encoder makes numbers of.
     """
 
     num_rows: int | None = None
@@ -155,6 +156,7 @@ class RowSource(Source, ABC):
     dtype: str
     has_keys = False
     has_text_keys = False
+    has_text_values = False
 
     @abstractmethod
     def batches(self, *, memory: int) -> Iterator[RowBatch]:

@@ -69,3 +69,13 @@ def take_keys(keys: Keys, places: NDArray[np.int64]) -> Keys:
         shifts = np.repeat(begins[some] - offsets[:-1][some], lengths[some])
         data[begin:end] = keys.data[shifts + np.arange(begin, end)]
     return TextColumn(offsets=offsets, data=data)
+
+
+def slice_keys(keys: Keys, begin: int, end: int) -> Keys:
+    """The keys from one place on, up to another."""
+    if not isinstance(keys, TextColumn):
+        return keys[begin:end]
+    offsets = keys.offsets[begin : end + 1]
+    return TextColumn(
+        offsets=offsets - offsets[0], data=keys.data[int(offsets[0]) : int(offsets[-1])]
+    )

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike
 
     from graphmount._sources.contract.nan import NanPolicy
+    from graphmount._sources.contract.text_values import TextEncoder
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -174,8 +175,19 @@ class RowRequest(Table, _Request):
 
     Attributes:
         on_error: What to do with rows that cannot be read.
+        encoder: Makes numbers of a column of text, as of labels; text is refused if None.
     """
 
-    _not_for_reading = ("source", "on_error", "dtype", "missing", "repeated", "nan", "quantize")
+    _not_for_reading = (
+        "source",
+        "on_error",
+        "dtype",
+        "missing",
+        "repeated",
+        "nan",
+        "quantize",
+        "encoder",
+    )
 
     on_error: OnError = "raise"
+    encoder: TextEncoder | None = None

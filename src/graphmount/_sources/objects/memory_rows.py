@@ -17,7 +17,7 @@ from graphmount._mount.features import FeatureStore
 from graphmount._mount.mapped_reads import read_rows
 from graphmount._sources.contract.batches import RowBatch, RowSource
 from graphmount._sources.contract.claims import require_rows, rows_at_once
-from graphmount._sources.contract.node_keys import as_keys
+from graphmount._sources.contract.node_keys import as_keys, slice_keys
 from graphmount._sources.objects.memory_edges import require_array
 from graphmount._support.arguments import as_count, as_list, as_plain
 from graphmount._support.conversion import convert
@@ -100,7 +100,9 @@ class MemoryRows(RowSource):
                 rows = np.array(rows)
             yield RowBatch(
                 rows=rows.astype(rows.dtype.newbyteorder("="), copy=False),  # cast: of bytes alone
-                keys=None if self._keys is None else _slice(self._keys, first, first + len(rows)),
+                keys=None
+                if self._keys is None
+                else slice_keys(self._keys, first, first + len(rows)),
                 done=first + len(rows),
             )
 
@@ -192,12 +194,3 @@ def _chosen_columns(
         raise ValueError("columns= chooses among columns, and the source is a vector")
     picked = [columns] if isinstance(columns, int | str) else as_list(columns, "columns", "numbers")
     return [as_count(column, "columns", most=array.shape[1] - 1) for column in picked]
-
-
-def _slice(keys: Keys, begin: int, end: int) -> Keys:
-    if not isinstance(keys, TextColumn):
-        return keys[begin:end]
-    offsets = keys.offsets[begin : end + 1]
-    return TextColumn(
-        offsets=offsets - offsets[0], data=keys.data[int(offsets[0]) : int(offsets[-1])]
-    )

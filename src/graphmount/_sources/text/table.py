@@ -200,7 +200,7 @@ class TextTable:
         array_bytes = 0.0
         for kind, columns in outputs:
             array_bytes += (4 if kind == "float32" else 8) * len(columns)
-            if kind == "text":
+            if kind in ("text", "label"):
                 # The text of a column is put together after it has been parsed in pieces.
                 array_bytes += 2 * line_bytes / max(self.num_columns, 1)
         return line_bytes / (line_bytes + array_bytes)

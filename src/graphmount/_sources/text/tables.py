@@ -11,6 +11,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from graphmount._sources.contract.batches import EdgeBatch, EdgeSource, RowBatch, RowSource
+from graphmount._sources.contract.text_values import mixed_labels
+from graphmount._sources.text.sniff import is_kind
 from graphmount._sources.text.table import TextTable
 from graphmount._support.arguments import as_native, require_choice
 from graphmount._support.shown import shown
@@ -111,14 +113,19 @@ class TextRows(RowSource):
         if key_column is not None:
             picks.append((key_column, "id"))
         table.settle_header(picks)
+        self._request = request
+        self.has_text_values = len(values) == 1 and self._is_text(values[0])
         # A guess of integers may turn out to be wrong.
         self._dtype_is_guessed = (
             dtype is None
+            and not self.has_text_values
             and bool(table.data_rows)
             and all(table.is_integer(column) for column in values)
         )
         self.dtype: str = str(dtype or ("int64" if self._dtype_is_guessed else "float32"))
         self._outputs: list[Output] = [(self.dtype, values)]
+        if self.has_text_values:
+            self.dtype, self._outputs = "int64", [("label", values)]
         key_type = None
         if key_column is not None:
             key_type = table.key_type(None, [key_column])
@@ -129,6 +136,23 @@ class TextRows(RowSource):
         self.is_vector = len(values) == 1
         self.has_keys = key_column is not None
         self.has_text_keys = key_type == "text"
+
+    def _is_text(self, column: int) -> bool:
+        """Whether a column of labels is text, as far as the first rows tell.
+
+        Raises:
+            SourceError: Some of them are text, and others are numbers.
+        """
+        encoder = self._request.encoder
+        if encoder is None or encoder.takes_numbers:
+            return encoder is not None
+        rows = enumerate(row[column] for row in self._table.data_rows if column < len(row))
+        labels = [(place, label) for place, label in rows if label]
+        are_numbers = [_is_number(label) for _, label in labels]
+        if any(are_numbers) and not all(are_numbers) and self._request.on_error == "raise":
+            first = are_numbers.index(not are_numbers[0])
+            raise mixed_labels(self._table.name, *labels[first], is_number=are_numbers[first])
+        return bool(labels) and not any(are_numbers)
 
     def _find_values(
         self, columns: Sequence[int] | Sequence[str] | None, key_column: int | None
@@ -154,8 +178,23 @@ class TextRows(RowSource):
     def batches(self, *, memory: int) -> Iterator[RowBatch]:
         """All rows, from the first on, in batches for which about `memory` bytes are used."""
         memory = min(memory, _LARGEST_BATCH_BYTES)
+        first_row = 0
         try:
             for arrays, done in self._table.read(self._outputs, memory=memory):
+                if self.has_text_values and self._request.encoder is not None:
+                    text = from_core(arrays[0])
+                    yield self._request.encoder.encode(
+                        text,
+                        from_core(arrays[1]) if self.has_keys else None,
+                        self._request,
+                        name=self.name,
+                        first_row=first_row,
+                        skipped=self.skipped,
+                        done=done,
+                        is_wrong=_is_number,
+                    )
+                    first_row += len(text)
+                    continue
                 yield RowBatch(
                     rows=self._shape(arrays[0]),
                     keys=from_core(arrays[1]) if self.has_keys else None,
@@ -164,10 +203,17 @@ class TextRows(RowSource):
         except SourceError as error:
             if not (self._dtype_is_guessed and str(error).endswith("is not an integer")):
                 raise
-            better = SourceError(f'{error}, as in the first rows; pass dtype="float32"')
+            other = (
+                "" if self._request.encoder is None else "if labels are text, dtype='str'; else "
+            )
+            better = SourceError(f'{error}, as in the first rows; {other}pass dtype="float32"')
             better.path = error.path
             raise better from None
 
     def _shape(self, values: NDArray[Any]) -> NDArray[np.float32 | np.float64 | np.int64]:
         shape = (-1,) if self.is_vector else (-1, self.num_columns)
         return as_native(values).reshape(shape)
+
+
+def _is_number(label: bytes) -> bool:
+    return is_kind(label, "number")

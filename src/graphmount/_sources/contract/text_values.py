@@ -1,0 +1,186 @@
+"""Text values as numbers: each different text is a class, and classes are numbered in sorted order.
+
+Which number a class has is known when all of them are, so a source of text is read twice: the
+first pass collects the classes, `settle` numbers them, and the second pass gives the numbers. An
+empty text is a missing value and no class.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from graphmount import _core
+from graphmount._sources.contract.batches import MOST_EXAMPLES, RowBatch
+from graphmount._sources.contract.node_keys import take_keys
+from graphmount._support.shown import shown
+from graphmount._support.sizes import format_bytes
+from graphmount._support.text_columns import from_core, to_core
+from graphmount.errors import SourceError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from graphmount._sources.contract.batches import Skipped
+    from graphmount._sources.contract.tables import RowRequest
+    from graphmount._support.text_columns import Keys, TextColumn
+
+#: What a class takes in a list of JSON besides its characters.
+_LEAST_BYTES = 9
+
+
+class TextEncoder:
+    """Collects classes, and numbers them.
+
+    Args:
+        most_bytes: How many bytes the classes may take as JSON.
+        takes_numbers: Whether text that looks like a number is a class as well, in files of text,
+            which do not say what their values are.
+
+    Attributes:
+        takes_numbers: See above.
+        classes: The classes in the order of their numbers, once they are settled.
+    """
+
+    def __init__(self, *, most_bytes: int, takes_numbers: bool) -> None:
+        self.takes_numbers = takes_numbers
+        self.classes: list[str] | None = None
+        self._most_bytes = most_bytes
+        self._map = _core.NameMap()
+        self._numbers = np.empty(0, np.int64)
+
+    def encode(
+        self,
+        text: TextColumn,
+        keys: Keys | None,
+        request: RowRequest,
+        *,
+        name: str,
+        first_row: int,
+        skipped: Skipped,
+        done: int,
+        is_wrong: Callable[[bytes], bool] | None = None,
+    ) -> RowBatch:
+        """A batch of numbers; before the classes are settled, they mean nothing yet.
+
+        Args:
+            text: The values.
+            keys: Which node each belongs to.
+            request: What to do with values that are missing.
+            name: What messages call the source.
+            first_row: Where the values stand in it.
+            skipped: Where rows that are left out are counted.
+            done: How much of the source has been read.
+            is_wrong: Whether a text is a number, in a source that may hold either.
+
+        Raises:
+            SourceError: A value is missing, or a number; or there are too many classes.
+        """
+        absent = np.diff(text.offsets) == 0
+        if absent.any() and isinstance(request.missing, str):
+            messages = [
+                f"{name}, row {first_row + place}: there is no label"
+                for place in np.flatnonzero(absent)[:MOST_EXAMPLES].tolist()
+            ]
+            if request.on_error == "raise":
+                raise SourceError(
+                    f"{messages[0]}; fill it in, or pass Table(source=…, missing=-1) to store -1 "
+                    "for nodes without one"
+                )
+            skipped.add(int(absent.sum()), messages)
+            keep = np.flatnonzero(~absent)
+            text = cast("TextColumn", take_keys(text, keep))
+            keys = None if keys is None else take_keys(keys, keep)
+        if self.classes is not None:
+            codes = self._numbers[self._found(text, name, first_row)]
+            return RowBatch(rows=codes, keys=keys, done=done)
+        before = len(self._map)
+        column = to_core(text)
+        codes = self._map.add(column, column)[0]
+        if len(self._map) * _LEAST_BYTES > self._most_bytes:
+            raise self._too_many(name)
+        if is_wrong is not None and not self.takes_numbers and len(self._map) > before:
+            for number, value in enumerate(self._texts()[before:], before):
+                if is_wrong(value):
+                    row = first_row + int(np.argmax(codes == number))
+                    raise mixed_labels(name, row, value, is_number=True)
+        return RowBatch(rows=codes, keys=keys, done=done)
+
+    def settle(self, name: str, missing: float | str) -> None:
+        """Numbers the classes that have been seen.
+
+        Args:
+            name: What messages call the source.
+            missing: The number for values that are missing; "error" if there is none.
+
+        Raises:
+            SourceError: A class is no text in UTF-8, or they take too many bytes.
+            ValueError: `missing` is no whole number.
+        """
+        texts = self._texts()
+        order = sorted((number for number, text in enumerate(texts) if text), key=texts.__getitem__)
+        try:
+            classes = [texts[number].decode() for number in order]
+        except UnicodeDecodeError as error:
+            raise SourceError(
+                f"{name}: the label {bytes(error.object)[:80]!r} is no text in UTF-8; save the "
+                "source as UTF-8"
+            ) from None
+        if len(json.dumps(classes, indent=4, ensure_ascii=False).encode()) > self._most_bytes:
+            raise self._too_many(name)
+        self._numbers = np.full(len(texts), _whole(missing), np.int64)
+        self._numbers[order] = np.arange(len(order))
+        self.classes = classes
+
+    def _found(self, text: TextColumn, name: str, first_row: int) -> NDArray[np.int64]:
+        found: NDArray[np.int64] = self._map.find(to_core(text))
+        if len(found) and found.min() < 0:
+            raise SourceError(
+                f"{name}, row {first_row + int(np.argmin(found))}: the label was not there when the"
+                " classes were collected; start again when nobody changes the source"
+            )
+        return found
+
+    def _texts(self) -> list[bytes]:
+        column: TextColumn = from_core(self._map.keys())
+        data, ends = column.data.tobytes(), column.offsets.tolist()
+        return [data[begin:end] for begin, end in itertools.pairwise(ends)]
+
+    def _too_many(self, name: str) -> SourceError:
+        return SourceError(
+            f"{name} has {len(self._map):,} or more different labels, and a dataset keeps names of "
+            f"classes up to {format_bytes(self._most_bytes)}; if these are names of nodes rather "
+            "than of classes, take another column; else number them, and pass the numbers"
+        )
+
+
+def mixed_labels(name: str, row: int, value: bytes, *, is_number: bool) -> SourceError:
+    """What to raise where some labels are text and others are numbers.
+
+    Args:
+        name: What messages call the source.
+        row: The first row that is unlike those before it.
+        value: Its value.
+        is_number: Whether that is a number.
+    """
+    text = shown(value[:80].decode(errors="replace"))
+    what = "a number, and labels before it are text" if is_number else "text, and labels before it"
+    return SourceError(
+        f"{name}, row {row}: {text} is {what}{'' if is_number else ' are numbers'}; mend the row, "
+        "or pass Table(source=…, dtype='str') to take all labels as text"
+    )
+
+
+def _whole(missing: float | str) -> int:
+    if isinstance(missing, str):
+        return -1  # of no row: there is none, or it has been refused
+    if missing != missing or int(missing) != missing:  # noqa: PLR0124  (NaN)
+        raise ValueError(
+            f"missing={shown(missing)} is no number of a class; pass a whole number, such as -1"
+        )
+    return int(missing)

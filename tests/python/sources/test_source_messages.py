@@ -422,6 +422,7 @@ ELSEWHERE = {
     "pass an": "a column of quantized values, as that of a vector",
     "pass a larger memory=": "test_compile_keys.py",
     "pass overwrite=True": "test_dataset_replacement.py",
+    "pass splits=Table(source=…,": "test_split_columns.py",
     "pass that": "test_from_pyg.py, a folder in the place of a cache",
 }
 

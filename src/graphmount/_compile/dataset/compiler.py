@@ -23,6 +23,7 @@ from graphmount._compile.dataset.nodes import (
     read_keys,
     require_keys,
 )
+from graphmount._compile.dataset.split_columns import with_column
 from graphmount._compile.dataset.splits import read_splits
 from graphmount._compile.edges.graph_options import GraphOptions, as_budget
 from graphmount._compile.edges.intake import EdgeIntake, Ids, all_node_ids
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from graphmount._compile.dataset.files import OpenedTable
-    from graphmount._sources.contract.tables import OnError
+    from graphmount._sources.contract.tables import OnError, Table
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +82,7 @@ def compile_dataset(
     edges: Any,  # noqa: ANN401  (whatever has edges)
     features: Mapping[str, Any] | None = None,
     labels: Any = None,  # noqa: ANN401  (whatever has rows)
-    splits: Mapping[str, Any] | None = None,
+    splits: Mapping[str, Any] | Table | str | None = None,
     edge_features: Mapping[str, Any] | None = None,
     order: Literal["hot", "given"] | ArrayLike = "hot",
     directed: bool = True,
@@ -115,7 +116,9 @@ def compile_dataset(
             of classes, which are sorted: see `Dataset.classes`. A label that is missing (None, or
             empty) is an error, unless a `Table` has a number for `missing`, such as -1.
         splits: Nodes by the name of the split, such as "train": ids of the source, a mask with one
-            bool for each node in the order of the source, or a file of ids.
+            bool for each node in the order of the source, or a file of ids. Or a column, each
+            different value of which is a split of that name: a `Table`, or the name of a column
+            of the labels or of features. Missing values belong to none.
         edge_features: Tables of the edges by name: row i belongs to row i of the edges. They are
             stored by edge id. Not with `on_error="skip"`.
         order: "hot" orders nodes by how often they appear in the lists that sampling reads. "given"
@@ -200,7 +203,7 @@ def compile_dataset(
     else:
         num_nodes = count_nodes(num_nodes, keys, rows)
     nodes = known_nodes(source, ids, keys, num_nodes)
-    read = read_splits(splits, nodes)
+    read = read_splits(with_column(splits, tables), nodes)
     check_parts(
         nodes,
         source,

@@ -41,7 +41,10 @@ def read_splits(splits: object, nodes: KnownNodes) -> dict[str, NDArray[Any]]:
     if splits is None:
         return {}
     if not isinstance(splits, Mapping):
-        raise TypeError(f"splits={shown(splits)}; pass a dict, such as {{'train': [0, 1]}}")
+        raise TypeError(
+            f"splits={shown(splits)}; pass a dict, such as {{'train': [0, 1]}}, or a column, such "
+            "as Table(source=…, columns=['fold'])"
+        )
     read = {}
     for name, split in splits.items():
         values = read_split(split, f"split {name!r}")

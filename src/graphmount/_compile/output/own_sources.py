@@ -96,6 +96,8 @@ def side_splits(splits: object) -> list[object]:
     Args:
         splits: What was given as splits, whether it makes sense or not.
     """
+    if isinstance(splits, Table):
+        return [splits]
     given = splits.values() if isinstance(splits, Mapping) else ()
     return [split for split in given if not isinstance(split, list | tuple)]
 

@@ -69,7 +69,9 @@ class ArrowRows(RowSource):
         self.num_columns = self._list_length(types[0]) if lists else len(self._values)
         self._request = request
         self.has_text_values = (
-            request.encoder is not None and self.is_vector and arrow_columns.is_string(types[0])
+            request.encoder is not None
+            and self.is_vector
+            and (arrow_columns.is_string(types[0]) or request.encoder.takes_numbers)
         )
         if self.has_text_values:
             self._dtype = np.dtype(np.int64)
@@ -133,7 +135,7 @@ class ArrowRows(RowSource):
                 )
             if self.has_text_values and self._request.encoder is not None:
                 yield self._request.encoder.encode(
-                    arrow_columns.text_of(columns[0].fill_null(""), label),
+                    arrow_columns.text_of(_as_strings(columns[0], label), label),
                     keys,
                     self._request,
                     name=label,
@@ -156,6 +158,23 @@ class ArrowRows(RowSource):
         for number, column in enumerate(columns):
             rows[:, number] = _numbers(column, self._dtype)
         return rows
+
+
+def _as_strings(column: Any, name: str) -> Any:  # noqa: ANN401
+    """A column of text, or of whole numbers, as text: an empty one where a value is missing."""
+    arrow, compute = pyarrow(), pyarrow("pyarrow.compute")
+    try:
+        if pyarrow("pyarrow.types").is_floating(column.type):
+            # NaN is a missing value, and no integer.
+            is_nan = compute.is_nan(column).fill_null(True)
+            nothing = arrow.scalar(None, column.type)
+            column = compute.if_else(is_nan, nothing, column).cast(arrow.int64())
+        return column.cast(arrow.large_string()).fill_null("")
+    except arrow.ArrowException as error:
+        raise SourceError(
+            f"{name} is no column of text or whole numbers ({str(error)[:200]}); choose another "
+            "with columns="
+        ) from None
 
 
 def _nothing_bad(column: Any) -> None:  # noqa: ANN401

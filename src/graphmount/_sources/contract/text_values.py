@@ -41,16 +41,18 @@ class TextEncoder:
         most_bytes: How many bytes the classes may take as JSON.
         takes_numbers: Whether text that looks like a number is a class as well, in files of text,
             which do not say what their values are.
+        values: What messages call the values.
 
     Attributes:
         takes_numbers: See above.
         classes: The classes in the order of their numbers, once they are settled.
     """
 
-    def __init__(self, *, most_bytes: int, takes_numbers: bool) -> None:
+    def __init__(self, *, most_bytes: int, takes_numbers: bool, values: str = "labels") -> None:
         self.takes_numbers = takes_numbers
         self.classes: list[str] | None = None
         self._most_bytes = most_bytes
+        self._values = values
         self._map = _core.NameMap()
         self._numbers = np.empty(0, np.int64)
 
@@ -153,9 +155,9 @@ class TextEncoder:
 
     def _too_many(self, name: str) -> SourceError:
         return SourceError(
-            f"{name} has {len(self._map):,} or more different labels, and a dataset keeps names of "
-            f"classes up to {format_bytes(self._most_bytes)}; if these are names of nodes rather "
-            "than of classes, take another column; else number them, and pass the numbers"
+            f"{name} has {len(self._map):,} or more different {self._values}, and their names may "
+            f"take {format_bytes(self._most_bytes)}; if these are names of nodes, take another "
+            "column; else number them, and pass the numbers"
         )
 
 

@@ -22,7 +22,7 @@ _ARGUMENTS = (
     "missing|nan|neighbors|num_nodes|on_error|order|quantize|repeated|self_loops|shape|"
     "source_dtype|timestamps|tmp|weights"
 )
-_ARGUMENT = re.compile(rf"""(?<![\w-])({_ARGUMENTS})=(?:(["'])(.*?)\2|([\w.]+))?""")
+_ARGUMENT = re.compile(rf"""(?<![\w-])({_ARGUMENTS})=(?:(["'])(.*?)\2|(-?[\w.]+))?""")
 _SHOWN_EXAMPLES = 3
 
 

@@ -37,7 +37,7 @@ from graphmount._loading.stats import LoaderStats, loader_stats
 from graphmount._mount.mapped_reads import gather_list_values
 from graphmount._mount.memory_report import memory as memory_report
 from graphmount._mount.node_ids import mark_ids
-from graphmount._support.arguments import as_count, as_native, require_choice
+from graphmount._support.arguments import as_count, as_native, as_plain, require_choice
 from graphmount._support.seeds import Seed, as_key
 from graphmount._support.sizes import format_bytes, parse_bytes
 from graphmount._support.threads.interpreter_exit import running
@@ -393,7 +393,7 @@ class BatchLoader(ABC):
                 )
         if self._translates:
             found = graph.to_external(mark_ids(sample.nodes, graph.order))
-            sample = replace(sample, nodes=np.asarray(found))
+            sample = replace(sample, nodes=as_plain(found, "nodes"))
         if self._edge_ids == "source" and not self._wants_edge_ids:
             sample = replace(sample, edge_ids=self._source_rows(sample.edge_ids))
         fields = self._fields(sample, rows, ends, places)

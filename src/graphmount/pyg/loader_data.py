@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
+from graphmount._mount.node_reading import require_reading
 from graphmount.pyg.data_form import open_pyg_data
 from graphmount.pyg.data_source import DataSource, is_data
 
@@ -64,13 +65,21 @@ def whole_reading(ids: IdReading | None, edge_ids: EdgeIds | None) -> IdReading:
     Raises:
         ValueError: The caller wants others.
     """
+    require_reading(ids)
     for name, value in {"ids": ids, "edge_ids": edge_ids}.items():
-        if value == "internal":
+        if isinstance(value, str) and value == "internal":
             raise ValueError(
                 f"{name}='internal': a loader of a Data has the ids of that object; leave it out, "
                 "or compile the Data with graphmount.from_pyg and pass that folder"
             )
     return "external"
+
+
+def edge_reading(edge_ids: EdgeIds | None, *, of_data: bool) -> EdgeIds:
+    """What batches have for ids of edges, which the loader checks: as said, or as is usual."""
+    if edge_ids is None:
+        return "source" if of_data else "internal"
+    return edge_ids
 
 
 def places_in_mask(nodes: Any) -> torch.Tensor | None:  # noqa: ANN401

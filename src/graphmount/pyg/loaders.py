@@ -11,7 +11,7 @@ import torch
 
 from graphmount.pyg.data_form import DataForm, feature_dtypes
 from graphmount.pyg.form_of_batches import PygLoader
-from graphmount.pyg.loader_data import open_any, places_in_mask, whole_reading
+from graphmount.pyg.loader_data import edge_reading, open_any, places_in_mask, whole_reading
 from graphmount.pyg.loader_options import take_options
 from graphmount.torch.loaders import LinkNeighborLoader as TensorLinkLoader
 from graphmount.torch.loaders import NeighborLoader as TensorNodeLoader
@@ -142,7 +142,7 @@ class NeighborLoader(PygLoader, TensorNodeLoader):
             num_neighbors,
             input_nodes=input_nodes,
             ids=ids,
-            edge_ids=edge_ids or ("internal" if self._source is None else "source"),
+            edge_ids=edge_reading(edge_ids, of_data=self._source is not None),
             input_time=input_time,
             weighted=weight_attr is not None,
             dtype=feature_dtypes(dtype, opened),
@@ -262,7 +262,7 @@ class LinkNeighborLoader(PygLoader, TensorLinkLoader):
             num_neighbors,
             edge_label_index=edge_label_index,
             ids=ids,
-            edge_ids=edge_ids or ("internal" if self._source is None else "source"),
+            edge_ids=edge_reading(edge_ids, of_data=self._source is not None),
             edge_label=edge_label,
             edge_label_time=edge_label_time,
             neg_sampling=neg_sampling,

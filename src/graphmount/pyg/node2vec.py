@@ -24,7 +24,8 @@ from graphmount._dataset.dataset import Dataset
 from graphmount._loading.input_nodes import as_input_nodes
 from graphmount._loading.inputs import LoaderData
 from graphmount._mount.graph import Graph
-from graphmount._support.arguments import as_count, as_plain, require_choice
+from graphmount._mount.node_reading import require_nodes
+from graphmount._support.arguments import as_count, as_ids, as_plain, require_choice
 from graphmount._support.files.temporary_folders import temporary_folder
 from graphmount._support.shown import shown
 from graphmount.errors import MissingDataError
@@ -216,7 +217,7 @@ class Node2Vec(torch.nn.Module):
             self.walk_length - 1,
             **self._options,  # type: ignore[arg-type]  # which the call checks
         )
-        return torch.from_numpy(np.asarray(walks))
+        return torch.from_numpy(walks)
 
     def _windows(self, walks: torch.Tensor) -> torch.Tensor:
         """All windows of all walks: those at the same place of each walk together, as in PyG."""
@@ -238,7 +239,8 @@ class Node2Vec(torch.nn.Module):
             tensor([[0, 1],
                     [1, 2]])
         """
-        return self._windows(self._walks(batch.repeat(self.walks_per_node).numpy()))
+        starts = self._starts(batch).repeat(self.walks_per_node)
+        return self._windows(self._walks(starts.numpy()))
 
     def neg_sample(self, batch: torch.Tensor) -> torch.Tensor:
         """Windows that begin at these nodes and go on with any: (windows, context_size).
@@ -254,7 +256,7 @@ class Node2Vec(torch.nn.Module):
             >>> model.neg_sample(torch.tensor([0])).shape
             torch.Size([2, 2])
         """
-        starts = batch.repeat(self.walks_per_node * self.num_negative_samples)
+        starts = self._starts(batch).repeat(self.walks_per_node * self.num_negative_samples)
         others = torch.randint(self.num_nodes, (len(starts), self.walk_length - 1))
         return self._windows(torch.cat([starts[:, None], others], dim=1))
 
@@ -274,8 +276,13 @@ class Node2Vec(torch.nn.Module):
             tensor([[0, 1],
                     [3, 0]])
         """
-        nodes = torch.as_tensor(batch, dtype=torch.int64)
+        nodes = self._starts(batch)
         return self.pos_sample(nodes), self.neg_sample(nodes)
+
+    def _starts(self, batch: list[int] | torch.Tensor) -> torch.Tensor:
+        nodes = as_ids(batch, "batch")
+        require_nodes(nodes, self.num_nodes, "batch[{}]")
+        return torch.tensor(nodes)
 
     def loss(self, pos_rw: torch.Tensor, neg_rw: torch.Tensor) -> torch.Tensor:
         """How badly the first node of windows tells those of walks from random ones.

@@ -42,6 +42,16 @@ def rich_data(**more):
     )
 
 
+def test_what_is_too_large_for_the_cache_is_compiled_by_hand(tmp_path, monkeypatch):
+    data = make_data()
+    monkeypatch.setenv("GRAPHMOUNT_CACHE_LIMIT", "1KiB")
+    with pytest.raises(gm.errors.BudgetError, match="from_pyg and pass that folder"):
+        NeighborLoader(data, [2])
+    gm.from_pyg(data, tmp_path / "ds")
+    loader = NeighborLoader(tmp_path / "ds", [2], input_nodes=[7], ids="external")
+    assert next(iter(loader)).x[0].tolist() == data.x[7].tolist()
+
+
 @pytest.mark.parametrize("dtype", [torch.int64, torch.int32])
 @pytest.mark.parametrize("subgraph_type", SUBGRAPHS)
 def test_all_nodes_in_their_order(subgraph_type, dtype):

@@ -423,7 +423,7 @@ ELSEWHERE = {
     "pass a larger memory=": "test_compile_keys.py",
     "pass overwrite=True": "test_dataset_replacement.py",
     "pass splits=Table(source=…,": "test_split_columns.py",
-    "pass that": "test_from_pyg.py, a folder in the place of a cache",
+    "pass that": "test_pyg_data.py, what is too large for the cache",
 }
 
 

@@ -21,7 +21,9 @@ void join_text(TextBatch& batch, std::size_t i, const std::vector<TextPiece>& pi
   array.text.resize(text_bytes);
   std::memset(array.items.data(), 0, sizeof(std::int64_t));
   parallel_each(pieces.size(), 1, [&](std::size_t k) {
-    std::memcpy(array.text.data() + starts[k], pieces[k].text[i].data(), pieces[k].text[i].size());
+    const std::string& text = pieces[k].text[i];
+    // Memory for no text at all is null, which memcpy does not take.
+    if (!text.empty()) std::memcpy(array.text.data() + starts[k], text.data(), text.size());
     auto* const ends = reinterpret_cast<std::int64_t*>(array.row(pieces[k].first_row));
     for (std::size_t row = 0; row < pieces[k].num_rows; ++row)
       ends[row] += static_cast<std::int64_t>(starts[k]);

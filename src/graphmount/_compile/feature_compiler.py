@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from graphmount._compile.output.path import output_path, temporary_place
 from graphmount._compile.rows.edge_placement import EdgePlacement
-from graphmount._compile.rows.placement import ArrayPlacement, KeyPlacement
+from graphmount._compile.rows.placement import ArrayPlacement, KeyPlacement, require_order
 from graphmount._compile.rows.stored_form import check_table
 from graphmount._compile.rows.writer import RowWriter
 from graphmount._mount.graph import Graph
@@ -224,17 +224,14 @@ def compile_table(
     start = time.monotonic()
     require_choice("on_error", on_error, ("raise", "skip"))
     target = check_table(rows, table)
-    placement: Placement | None = None
     if edges is not None:
         if rows.has_keys or graph is not None or num_nodes is not None:
             raise ValueError("edges= does not go with key=, order= or num_nodes=")
-        placement = EdgePlacement(
+        placement: Placement | None = EdgePlacement(
             edges, rows, memory=memory // 2, folder=folder, source=edge_source
         )
-    elif rows.has_keys:
-        placement = KeyPlacement(rows, graph=graph, num_nodes=num_nodes, on_error=on_error)
-    elif new_ids is not None:
-        placement = ArrayPlacement(new_ids, len(new_ids))
+    else:
+        placement = _node_placement(rows, graph, num_nodes, new_ids, on_error)
 
     def check_rows(count: int) -> None:
         if graph is not None and graph.num_nodes != count:
@@ -255,7 +252,7 @@ def compile_table(
             folder=folder,
             memory=memory,
             check_rows=check_rows,
-            order=0 if graph is None else graph.order,
+            order=graph.order if graph is not None else rows.order if placement is None else 0,
             report=report,
         ).write(placement)
     skipped = Skipped()
@@ -273,3 +270,24 @@ def compile_table(
         skipped=skipped.count,
         skipped_examples=tuple(skipped.examples),
     )
+
+
+def _node_placement(
+    rows: RowSource,
+    graph: Graph | None,
+    num_nodes: int | None,
+    new_ids: NDArray[np.int64] | None,
+    on_error: OnError,
+) -> Placement | None:
+    """Which node a row belongs to; None if row i belongs to node i.
+
+    Raises:
+        OrderError: Rows know that they are in the order of another graph.
+    """
+    if rows.has_keys:
+        return KeyPlacement(rows, graph=graph, num_nodes=num_nodes, on_error=on_error)
+    if new_ids is not None:
+        return ArrayPlacement(new_ids, len(new_ids))
+    if graph is not None:
+        require_order(rows, graph.order, graph.path)
+    return None

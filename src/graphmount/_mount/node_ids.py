@@ -204,18 +204,21 @@ def _length(values: Any) -> int:  # noqa: ANN401
     return len(values) if hasattr(values, "__len__") else 0
 
 
-def refuse_marked(values: object, name: str, place: str) -> None:
+def refuse_marked(
+    values: object, name: str, place: str, *, advice: str = "pass them without it"
+) -> None:
     """Raises if these ids are known to be internal ones, where ids of the source are meant.
 
     Args:
         values: The ids.
         name: What messages call them.
         place: What takes ids of the source.
+        advice: What to do instead.
     """
     if order_of(values) != 0:
         raise ValueError(
             f"{name} are marked as internal ids of a dataset (see NodeIds), but {place} is for ids "
-            "of the source; pass them without it"
+            f"of the source; {advice}"
         )
 
 

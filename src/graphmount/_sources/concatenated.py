@@ -73,6 +73,8 @@ class ConcatenatedRows(RowSource):
             has_text_values="text for values",
         )
         self.num_rows = _sum([part.num_rows for part in parts])
+        # One part that knows its order is enough to tell that the whole is not in another one.
+        self.order = next((part.order for part in parts if part.order != 0), 0)
 
     def batches(self, *, memory: int) -> Iterator[RowBatch]:
         """See `RowSource`."""

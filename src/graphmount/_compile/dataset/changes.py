@@ -21,15 +21,15 @@ from graphmount._compile.dataset.splits import read_split
 from graphmount._compile.edges.graph_options import as_budget
 from graphmount._compile.feature_compiler import compile_features, compile_table
 from graphmount._compile.output.atomic_folder import filled_beside, note_file
+from graphmount._compile.output.path import temporary_place
 from graphmount._compile.output.replacement import remove_unnamed
+from graphmount._compile.rows.placement import require_order
 from graphmount._dataset.description import DESCRIPTION, named_files, read_description
 from graphmount._dataset.opening import changed
-from graphmount._mount.features import FeatureStore
 from graphmount._mount.graph import Graph
 from graphmount._mount.node_reading import to_internal
-from graphmount._sources.graph_files.mounted import FEATURES_MAGIC
+from graphmount._support.arguments import require_choice, require_type
 from graphmount._support.files.opened_folder import OpenedFolder
-from graphmount._support.files.regular_files import open_regular
 from graphmount._support.files.temporary_folders import require_own_process
 from graphmount._support.shown import shown
 from graphmount.errors import MissingDataError, OrderError
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from graphmount._dataset.dataset import Dataset
     from graphmount._mount.node_ids import IdReading
-    from graphmount._sources.contract.tables import Table
+    from graphmount._sources.contract.batches import RowSource
     from graphmount._support.progress import ProgressOption
 
 _LABELS = "labels"
@@ -73,6 +73,7 @@ def add_table(
         progress: A callback of (bytes done, bytes in all); True or False for a bar or none.
     """
     graph = dataset.graph
+    require_choice("overwrite", overwrite, (False, True))
     budget = as_budget(memory)
     classes = None
     if name is None:
@@ -90,7 +91,7 @@ def add_table(
         )
     belongs: dict[str, Any] = {"edges": graph}
     if kind != "edge_features":
-        belongs = {"graph": graph, "new_ids": _places_of_rows(opened.table, graph, opened.rows)}
+        belongs = {"graph": graph, "new_ids": _places_of_rows(opened.rows, graph)}
     with _change(dataset) as change:
         change.require_free(kind, name, overwrite=overwrite)
         compile_table(
@@ -98,7 +99,7 @@ def add_table(
             opened.table,
             change.new_file,
             **belongs,
-            folder=change.folder if tmp is None else os.fspath(tmp),
+            folder=temporary_place(tmp, change.new_file),
             memory=budget,
             progress=progress,
         )
@@ -138,28 +139,25 @@ def remove(dataset: Dataset, name: str, *, kind: str | None) -> None:
         name: The name of the table or of the split.
         kind: "features", "edge_features", "splits" or "labels"; needed if two have the name.
     """
+    require_type("name", name, str, "the name of a table or a split")
+    require_choice("kind", kind, (None, *_NAMED, _LABELS))
     with _change(dataset) as change:
         found = change.find(name, kind)
         change.drop(*found)
         change.set_classes(found[0], None)
 
 
-def _places_of_rows(table: Table, graph: Graph, rows: Any) -> NDArray[np.int64] | None:  # noqa: ANN401
+def _places_of_rows(rows: RowSource, graph: Graph) -> NDArray[np.int64] | None:
     """The node of each row of a table without keys, or None if it has keys, or the graph's order.
 
     Raises:
         OrderError: The table is in the order of another graph; or rows without keys have no order.
     """
-    if rows.has_keys or graph.node_id_type is None:
+    if rows.has_keys:
         return None
-    order = _order_of(table.source)
-    if order == graph.order:
+    require_order(rows, graph.order, graph.path)
+    if rows.order == graph.order or graph.node_id_type is None:
         return None
-    if order != 0:
-        raise OrderError(
-            f"{rows.name} is in the order of another graph ({order:#x}) than {graph.path} "
-            f"({graph.order:#x}); compile it again from its source, or with order= and this graph"
-        )
     external = graph.to_external(np.arange(graph.num_nodes))
     if isinstance(external, list) or not _is_numbering(external):
         raise OrderError(
@@ -176,19 +174,6 @@ def _is_numbering(ids: NDArray[np.int64]) -> bool:
     inside = (ids >= 0) & (ids < len(ids))
     seen[ids[inside]] = True
     return bool(seen.all())
-
-
-def _order_of(source: object) -> int:
-    """The order of the nodes that a table of ours has, such as what inference wrote; else 0."""
-    if isinstance(source, FeatureStore):
-        return source.order
-    if isinstance(source, str | os.PathLike) and os.path.isfile(source):
-        with open_regular(source) as file:
-            is_ours = file.read(len(FEATURES_MAGIC)) == FEATURES_MAGIC
-        if is_ours:
-            with FeatureStore(source) as store:
-                return store.order
-    return 0
 
 
 @dataclass(kw_only=True)

@@ -13,6 +13,7 @@ import numpy as np
 
 from graphmount._compile.dataset.files import OpenedTable, file_of
 from graphmount._compile.dataset.nodes import KnownNodes, as_scores
+from graphmount._compile.rows.placement import require_order
 from graphmount._compile.rows.stored_form import check_table
 from graphmount._dataset.description import MOST_BYTES
 from graphmount._support.arguments import as_list, is_text
@@ -51,6 +52,7 @@ def check_parts(
     for table in node_tables.values():
         check_table(table.rows, table.table)
         _check_keys(table.rows, nodes)
+        require_order(table.rows, source.order, source.name)
     for table in edge_tables.values():
         check_table(table.rows, table.table)
         _check_edge_rows(table.rows, source)

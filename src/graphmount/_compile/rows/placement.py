@@ -14,7 +14,7 @@ import numpy as np
 from graphmount._compile.edges.key_map import shown_key
 from graphmount._sources.contract.batches import MOST_EXAMPLES, Skipped
 from graphmount._support.text_columns import TextColumn
-from graphmount.errors import SourceError
+from graphmount.errors import OrderError, SourceError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,6 +25,26 @@ if TYPE_CHECKING:
     from graphmount._sources.contract.batches import RowBatch, RowSource
     from graphmount._sources.contract.tables import OnError
     from graphmount._support.text_columns import Keys
+
+
+def require_order(rows: RowSource, order: int, name: str) -> None:
+    """Raises if rows without keys know that they are in the order of other nodes.
+
+    Args:
+        rows: The rows, of which most know nothing: they are in the order of the source.
+        order: The order that they should be in.
+        name: Whose order that is.
+
+    Raises:
+        OrderError: Their order is another one.
+    """
+    if rows.has_keys or rows.order in (0, order):
+        return
+    raise OrderError(
+        f"{rows.name} is in the order of another graph ({rows.order:#x}) than {name} ({order:#x}); "
+        "give the ids of its rows as key=, which that graph knows (to_external), or compile it "
+        "again from its source"
+    )
 
 
 class Placement(ABC):

@@ -120,6 +120,8 @@ class EdgeSource(Source, ABC):
         has_timestamps: Whether batches have timestamps.
         num_doubtful_lines: In how many of its files the first line may be a header, though it was
             taken for an edge: ids are text, and nobody said.
+        order: The fingerprint of the order that its nodes are in, if it is a graph of ours; 0 if
+            that is nobody's but its own.
     """
 
     num_edges: int | None = None
@@ -131,6 +133,7 @@ class EdgeSource(Source, ABC):
     has_weights = False
     has_timestamps = False
     num_doubtful_lines = 0
+    order = 0
 
     @abstractmethod
     def batches(self, *, memory: int) -> Iterator[EdgeBatch]:
@@ -148,6 +151,8 @@ class RowSource(Source, ABC):
         has_keys: Whether rows say which node they belong to.
         has_text_keys: Whether they do so by text rather than numbers.
         has_text_values: Whether the values are text, which an encoder makes numbers of.
+        order: The fingerprint of the order of nodes that its rows are in, if they know one: tables
+            and labels of a reordered dataset do. 0 if it is that of the source.
     """
 
     num_rows: int | None = None
@@ -157,6 +162,7 @@ class RowSource(Source, ABC):
     has_keys = False
     has_text_keys = False
     has_text_values = False
+    order = 0
 
     @abstractmethod
     def batches(self, *, memory: int) -> Iterator[RowBatch]:

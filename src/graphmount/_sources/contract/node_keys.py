@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from graphmount._mount.node_ids import refuse_marked
 from graphmount._support.arguments import as_ids, as_list, as_plain, is_text
 from graphmount._support.text_columns import TextColumn, from_strings
 from graphmount.errors import SourceError
@@ -26,9 +27,11 @@ def as_keys(ids: ArrayLike | Sequence[str], name: str) -> Keys:
     Raises:
         SourceError: One cannot be an id; the message names it.
         TypeError: They are of both kinds, or of neither.
+        ValueError: They are marked as internal ids of a dataset.
     """
     if isinstance(ids, TextColumn):
         return ids
+    refuse_marked(ids, name, "it", advice="pass ds.to_external(ids)")
     if hasattr(ids, "__array__"):  # also tensors, whose items are no numbers but tensors again
         ids = as_plain(ids, name)
     if isinstance(ids, np.ndarray) and ids.dtype.kind not in "OUT":

@@ -68,6 +68,7 @@ def open_graph_edges(
         timestamps=stream("timestamps", unless=timestamps is False),
         is_undirected=not mounted.directed,
     )
+    edges.order = mounted.order
     if mounted.node_id_type is not None:
         edges.node_ids = as_keys(mounted.to_external(np.arange(mounted.num_nodes)), "node_ids")
     return edges
@@ -87,7 +88,9 @@ def open_feature_rows(store: FeatureStore | str) -> RowSource:
         return MemoryRows(mounted)
     section = next(section for section in mounted.sections if section.name == "matrix")
     stream = _stream(mounted, section, mounted.shape)
-    return StreamRows(stream, name=mounted.path, dtype=str(mounted.dtype))
+    rows = StreamRows(stream, name=mounted.path, dtype=str(mounted.dtype))
+    rows.order = mounted.order
+    return rows
 
 
 def _stream(

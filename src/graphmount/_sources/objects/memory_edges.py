@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from graphmount._mount.node_ids import refuse_marked
 from graphmount._sources.arrays.array_stream import MemoryStream
 from graphmount._sources.arrays.column_edges import ColumnEdges
 from graphmount._sources.contract.batches import EdgeBatch, EdgeSource
@@ -34,6 +35,7 @@ def ends_in_memory(source: object) -> tuple[MemoryStream, MemoryStream]:
         ValueError, TypeError: They are not arrays of integers, or not of this shape.
     """
     if not isinstance(source, tuple):
+        refuse_marked(source, "edges", "an edge of a new graph", advice="pass ds.to_external(ids)")
         array = as_array(source, "edges")
         if array.ndim != 2 or array.shape[0] != 2:
             raise ValueError(
@@ -47,6 +49,7 @@ def ends_in_memory(source: object) -> tuple[MemoryStream, MemoryStream]:
 
 
 def _as_stream(part: Any, name: str) -> MemoryStream:  # noqa: ANN401
+    refuse_marked(part, name, "an edge of a new graph", advice="pass ds.to_external(ids)")
     if isinstance(part, list | range):
         return MemoryStream(array=as_ids(part, name, error=SourceError), name=name)
     array = as_array(part, name)

@@ -15,6 +15,7 @@ import numpy as np
 from graphmount import _core
 from graphmount._mount.features import FeatureStore
 from graphmount._mount.mapped_reads import read_rows
+from graphmount._mount.node_ids import order_of
 from graphmount._sources.contract.batches import RowBatch, RowSource
 from graphmount._sources.contract.claims import require_rows, rows_at_once
 from graphmount._sources.contract.node_keys import as_keys, slice_keys
@@ -64,6 +65,7 @@ class MemoryRows(RowSource):
         array, self.dtype = _as_matrix(source)
         super().__init__(_name_of(source), len(array))
         self._array = array
+        self.order = source.order if isinstance(source, FeatureStore) else order_of(source)
         self._store = source if isinstance(source, FeatureStore) else None
         self._scales = source.scales if isinstance(source, FeatureStore) else None
         self._is_mapped = isinstance(source, FeatureStore | np.memmap)

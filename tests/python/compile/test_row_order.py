@@ -34,6 +34,7 @@ class Batches:
         self.dtype = batches[0].dtype.name
         self.has_keys = keys is not None
         self.has_text_keys = False
+        self.order = 0
         self.skipped = Skipped()
         self._batches, self._keys, self._failure = batches, keys, failure
 

@@ -165,6 +165,12 @@ void Graph::refuse_edge_id(EdgeId position, EdgeId id, Direction stored) const {
              ") is ", id, " in a graph of ", num_edges(), " edges"));
 }
 
+void Graph::refuse_source_row(const Section& rows, EdgeId edge, std::int64_t row) const {
+  const auto item = static_cast<std::uint64_t>(edge);
+  refuse(say("section ", rows.name(), ", byte ",
+             rows.offset + item * traits_of(rows.dtype).item_bytes, ": source row ", row));
+}
+
 void Graph::degrees(std::span<const NodeId> nodes, Direction direction,
                     std::span<std::int64_t> out) const {
   const std::size_t grain = balanced_grain(nodes.size(), 1 << 14);

@@ -72,6 +72,7 @@ class Graph {
   [[noreturn]] void refuse_range(NodeId node, ListRange range, Direction stored) const;
   [[noreturn]] void refuse_neighbor(EdgeId position, NodeId neighbor, Direction stored) const;
   [[noreturn]] void refuse_edge_id(EdgeId position, EdgeId id, Direction stored) const;
+  [[noreturn]] void refuse_source_row(const Section& rows, EdgeId edge, std::int64_t row) const;
 
  private:
   void check_sections() const;

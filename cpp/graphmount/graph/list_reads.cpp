@@ -138,12 +138,16 @@ std::vector<float> gather_list_weights(const Graph& graph, Direction direction,
   return gather_items<float>(graph, SectionKind::kWeights, direction, positions);
 }
 
+const Section& source_rows_of(const Graph& graph) {
+  return section_of(graph, SectionKind::kSourceRows, graph.edge_id_direction());
+}
+
 void gather_source_rows(const Graph& graph, std::span<const EdgeId> edges,
                         std::span<std::int64_t> out) {
-  const Section& section = section_of(graph, SectionKind::kSourceRows, graph.edge_id_direction());
+  const Section& section = source_rows_of(graph);
   const auto check = [&](EdgeId edge, std::int64_t row) {
     if (row < 0) [[unlikely]]
-      refuse_item(graph, section, static_cast<std::uint64_t>(edge), say("source row ", row));
+      graph.refuse_source_row(section, edge, row);
   };
   if (section.dtype == DType::kInt32)
     copy_items_at<std::int32_t>(graph, section, edges, out, check);

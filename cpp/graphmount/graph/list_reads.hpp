@@ -32,9 +32,12 @@ std::vector<std::int64_t> gather_list_timestamps(const Graph& graph, Direction d
 std::vector<float> gather_list_weights(const Graph& graph, Direction direction,
                                        std::span<const EdgeId> positions);
 
+/// The section that has the row which each edge had in the source. Throws MissingDataError if the
+/// graph was compiled without them.
+const Section& source_rows_of(const Graph& graph);
+
 /// The rows that these edges had in the source, of which there are as many as places in `out`,
-/// which may be the same memory. Throws as above, and MissingDataError if the graph was compiled
-/// without them.
+/// which may be the same memory. Throws as above, and MissingDataError.
 void gather_source_rows(const Graph& graph, std::span<const EdgeId> edges,
                         std::span<std::int64_t> out);
 

@@ -8,6 +8,7 @@
 
 #include "graphmount/base/read_once.hpp"
 #include "graphmount/graph/graph.hpp"
+#include "graphmount/graph/integer_column.hpp"
 
 namespace graphmount {
 
@@ -59,13 +60,10 @@ class ListView {
     return static_cast<NodeId>(neighbor);
   }
 
-  /// The id of the edge at a position, by the section that has them. It is below the number of
+  /// The id of the edge at a position, of those that the lists have. It is below the number of
   /// edges.
-  EdgeId edge_id(const Section& edge_ids, EdgeId position) const {
-    const Mount& mount = graph_->mount();
-    const EdgeId id = edge_ids.dtype == DType::kInt32
-                          ? read_once(mount.data<std::int32_t>(edge_ids) + position)
-                          : read_once(mount.data<std::int64_t>(edge_ids) + position);
+  EdgeId edge_id(const IntegerColumn& edge_ids, EdgeId position) const {
+    const EdgeId id = edge_ids[static_cast<std::uint64_t>(position)];
     if (static_cast<std::uint64_t>(id) >= num_edges_) [[unlikely]]
       graph_->refuse_edge_id(position, id, stored_);
     return id;

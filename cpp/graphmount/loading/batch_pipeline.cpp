@@ -64,6 +64,11 @@ BatchPipeline::BatchPipeline(std::shared_ptr<const Graph> graph,
                                     " batches, not ", options_.window));
   if (options_.prefetch == 0) throw std::invalid_argument("prefetch must be at least 1");
   if (options_.external_nodes) node_ids_.emplace(graph_);
+  // The sampler has the rows of the source at hand, but tables of edges are read by our own ids.
+  options_.sample.source_rows =
+      options_.source_rows && std::ranges::none_of(feeds_, [](const auto& feed) {
+        return feed->space() == IdSpace::kEdges;
+      });
   for (const auto& feed : feeds_) {
     // The rows that a sweep has ready take the place of buffers that wait for the next batch.
     pools_.emplace_back(feed->is_swept() ? 1 : options_.prefetch + 3, options_.pin_memory);
@@ -312,11 +317,11 @@ void BatchPipeline::finish(std::optional<Loading>& loading) {
   changed_.notify_all();
 }
 
-/// Puts the ids of the source in the place of our own: here, where the taker need not wait for it,
-/// and in the same memory. Rows have been fetched by ours.
+/// Puts the ids of the source in the place of our own, where the sampler has not: here, where the
+/// taker need not wait for it, and in the same memory. Rows have been fetched by ours.
 void BatchPipeline::translate(NeighborSample& sample) const {
   if (node_ids_) node_ids_->to_external(sample.nodes->span(), sample.nodes->span());
-  if (options_.source_rows)
+  if (options_.source_rows && !options_.sample.source_rows)
     gather_source_rows(*graph_, sample.edge_ids->span(), sample.edge_ids->span());
 }
 

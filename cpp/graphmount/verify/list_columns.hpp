@@ -5,21 +5,10 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "graphmount/base/read_once.hpp"
 #include "graphmount/graph/graph.hpp"
+#include "graphmount/graph/integer_column.hpp"
 
 namespace graphmount {
-
-/// Integers of either size, read as int64. Empty if the section is not there.
-struct IntegerColumn {
-  const std::int32_t* narrow = nullptr;
-  const std::int64_t* wide = nullptr;
-
-  explicit operator bool() const { return narrow != nullptr || wide != nullptr; }
-  std::int64_t operator[](std::uint64_t item) const {
-    return narrow != nullptr ? read_once(narrow + item) : read_once(wide + item);
-  }
-};
 
 /// Valid as long as the graph is, and to be read within `read_guarded`.
 class ListColumns {
@@ -68,11 +57,7 @@ class ListColumns {
 
  private:
   IntegerColumn integers(const Graph& graph, SectionKind kind) const {
-    const Section* section = graph.mount().header().find(kind, direction);
-    if (section == nullptr) return {};
-    if (section->dtype == DType::kInt32)
-      return {.narrow = graph.mount().data<std::int32_t>(*section)};
-    return {.wide = graph.mount().data<std::int64_t>(*section)};
+    return {graph.mount(), graph.mount().header().find(kind, direction)};
   }
 };
 

@@ -1,11 +1,13 @@
 // Sampling in the core: damaged files, and what Python cannot ask for. What samples look like is in
 // tests/python/test_neighbor_sampling.py.
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include "check.hpp"
 #include "forged_file.hpp"
 #include "graphmount/base/error.hpp"
+#include "graphmount/graph/list_reads.hpp"
 #include "graphmount/sampling/neighbors/neighbor_sampler.hpp"
 #include "graphmount/sampling/neighbors/random_fanout.hpp"
 #include "random_edges.hpp"
@@ -116,6 +118,55 @@ TEST(damaged_edge_ids_are_met) {
                         "edge id at position 7");
     });
   }
+}
+
+TEST(rows_of_the_source_in_place_of_edge_ids) {
+  const TemporaryFolder folder;
+  const Edges edges = random_edges(3, kNodes, 600);
+  write_graph(folder / "rows.gl", edges.columns(true, true), {},
+              {.num_nodes = kNodes, .keep_source_rows = true}, {});
+  for (const Direction direction : {Direction::kIn, Direction::kOut}) {
+    for (const bool induced : {false, true}) {
+      both_ways(Graph(folder / "rows.gl"), [&](const Graph& graph) {
+        SampleOptions options = options_of({}, {5, kAllNeighbors});
+        options.direction = direction;
+        options.induced = induced;
+        const NeighborSample sample = sample_neighbors(graph, all_nodes(), {}, options);
+        options.source_rows = true;
+        const NeighborSample same = sample_neighbors(graph, all_nodes(), {}, options);
+        std::vector<std::int64_t> expected(sample.edge_ids->size());
+        gather_source_rows(graph, sample.edge_ids->span(), expected);
+        CHECK(std::ranges::equal(same.edge_ids->span(), expected));
+        CHECK(std::ranges::equal(same.nodes->span(), sample.nodes->span()));
+        CHECK(!expected.empty() && !std::ranges::equal(expected, sample.edge_ids->span()));
+      });
+    }
+  }
+  const ExampleGraph plain;
+  SampleOptions options = options_of({}, {5});
+  options.source_rows = true;
+  CHECK_THROWS_WITH(sample_neighbors(Graph(plain.path()), all_nodes(), {}, options),
+                    MissingDataError, "no source rows");
+}
+
+TEST(damaged_rows_of_the_source_are_met) {
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder / "rows.gl";
+  write_graph(path, random_edges(3, kNodes, 600).columns(true, true), {},
+              {.num_nodes = kNodes, .keep_source_rows = true}, {});
+  Bytes bytes = read_bytes(path);
+  put(bytes, Graph(path).find(SectionKind::kSourceRows, Direction::kIn)->offset + 7 * 4,
+      std::int32_t{-5});
+  write_bytes(path, bytes);
+  both_ways(Graph(path), [&](const Graph& damaged) {
+    for (const Direction direction : {Direction::kIn, Direction::kOut}) {
+      SampleOptions options = options_of({}, {kAllNeighbors});
+      options.direction = direction;
+      options.source_rows = true;
+      CHECK_THROWS_WITH(sample_neighbors(damaged, all_nodes(), {}, options), FormatError,
+                        "source row -5");
+    }
+  });
 }
 
 TEST(damaged_weights_and_alias_tables_do_no_harm) {

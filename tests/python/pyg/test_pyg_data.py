@@ -439,6 +439,19 @@ class TestRowsOfTheSource:
         for batch in gm.LinkNeighborLoader(dataset, [3], **options):
             assert np.array_equal(batch.edge_features["edge_attr"], batch.edge_ids)
 
+    @pytest.mark.parametrize("direction", ["in", "out"])
+    def test_without_tables_of_edges(self, compiled, direction):
+        """The sampler writes them by itself, where no table is read by ids of edges."""
+        data, dataset = compiled
+        loader = gm.NeighborLoader(
+            dataset, [3, 2], batch_size=20, edge_ids="source", edge_features=[], direction=direction
+        )
+        for batch in loader:
+            ends = data.edge_index[:, torch.from_numpy(batch.edge_ids)].numpy()
+            named = np.asarray(dataset.to_external(batch.nodes))
+            assert np.array_equal(ends, [named[batch.row], named[batch.col]])
+            assert len(batch.edge_ids) > 0
+
     def test_a_graph_that_does_not_know_them(self, tmp_path):
         gm.compile_dataset(tmp_path / "ds", edges=([0, 1], [1, 2]))
         with pytest.raises(MissingDataError, match="compile it with source_rows=True"):

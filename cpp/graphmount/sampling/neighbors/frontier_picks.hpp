@@ -50,17 +50,30 @@ struct PickedEdges {
 template <class Index>
 class FrontierPicks {
  public:
-  FrontierPicks(const ListView<Index>& lists, PickRule rule, FrontierScratch& scratch)
+  /// `source_rows` is the section that has the rows which edges had in the source, if these are to
+  /// stand for the ids of edges, else nullptr.
+  FrontierPicks(const ListView<Index>& lists, PickRule rule, FrontierScratch& scratch,
+                const Section* source_rows = nullptr)
       : lists_(lists),
         picker_(lists, rule),
         scratch_(scratch),
-        announces_(lists.graph().resident_pages().wants_requests()) {
-    if (lists.graph().edge_id_direction() != lists.stored_direction())
-      edge_ids_ = lists.graph().find(SectionKind::kEdgeIds, lists.stored_direction());
+        announces_(lists.graph().resident_pages().wants_requests()),
+        source_section_(source_rows),
+        source_rows_(lists.graph().mount(), source_rows) {
+    const Graph& graph = lists.graph();
+    if (graph.edge_id_direction() != lists.stored_direction())
+      edge_ids_ = {graph.mount(), graph.find(SectionKind::kEdgeIds, lists.stored_direction())};
   }
 
-  /// The section that has the ids of edges; nullptr where positions are the ids.
-  const Section* edge_ids() const { return edge_ids_; }
+  /// What the edge at a position is called in samples: its id, or its row in the source.
+  EdgeId edge_id(EdgeId position) const {
+    const EdgeId id = edge_ids_ ? lists_.edge_id(edge_ids_, position) : position;
+    if (!source_rows_) return id;
+    const std::int64_t row = source_rows_[static_cast<std::uint64_t>(id)];
+    if (row < 0) [[unlikely]]
+      lists_.graph().refuse_source_row(*source_section_, id, row);
+    return row;
+  }
 
   /// Returns how many picks there will be if each node is to have `k`, of edges that are not later
   /// than time_of(its place). Throws BudgetError beyond `most`.
@@ -166,6 +179,9 @@ class FrontierPicks {
     const std::uint64_t count = scratch_.counts[at];
     picker_.pick(nodes_[at], scratch_.ranges[at], count, k_, draws_of(at), pick_scratch, positions);
     for (std::uint64_t i = 0; i < count; ++i) lists_.prefetch_neighbor(positions[i]);
+    if (source_rows_ && !edge_ids_)
+      for (std::uint64_t i = 0; i < count; ++i)
+        source_rows_.prefetch(static_cast<std::uint64_t>(positions[i]));
   }
 
   void read_list(std::size_t at) {
@@ -176,9 +192,8 @@ class FrontierPicks {
     if (is_in_rows_) return;
     std::fill_n(out_.targets + scratch_.starts[at], count,
                 static_cast<std::int64_t>(first_target_ + at));
-    if (edge_ids_ == nullptr) return;
-    for (std::uint64_t i = 0; i < count; ++i)
-      positions[i] = lists_.edge_id(*edge_ids_, positions[i]);
+    if (!edge_ids_ && !source_rows_) return;
+    for (std::uint64_t i = 0; i < count; ++i) positions[i] = edge_id(positions[i]);
   }
 
   /// Where the positions of a node's picks are, until ids of edges or neighbors take their places.
@@ -232,8 +247,11 @@ class FrontierPicks {
         const EdgeId* const positions = positions_of(i);
         for (std::uint64_t pick = 0; pick < scratch_.counts[i]; ++pick) {
           ask(SectionKind::kIndices, positions[pick], positions[pick] + 1);
-          if (edge_ids_ != nullptr && !is_in_rows_)
+          if (is_in_rows_) continue;
+          if (edge_ids_)
             ask(SectionKind::kEdgeIds, positions[pick], positions[pick] + 1);
+          else if (source_rows_)
+            ask(SectionKind::kSourceRows, positions[pick], positions[pick] + 1);
         }
       });
     };
@@ -270,8 +288,10 @@ class FrontierPicks {
   ListView<Index> lists_;
   ListPicker<Index> picker_;
   FrontierScratch& scratch_;
-  bool announces_;                     // reads, because they come from disk
-  const Section* edge_ids_ = nullptr;  // where positions are not the ids of edges
+  bool announces_;                 // reads, because they come from disk
+  IntegerColumn edge_ids_;         // empty where positions are the ids of edges
+  const Section* source_section_;  // if rows of the source stand for the ids of edges
+  IntegerColumn source_rows_;
   std::span<const NodeId> nodes_;
   std::uint64_t k_ = 0;
   bool is_in_rows_ = false;  // k places for each node, whatever it has, for neighbors only

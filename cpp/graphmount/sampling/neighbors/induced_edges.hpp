@@ -17,12 +17,11 @@ namespace graphmount {
 
 /// Writes the edges whose target and neighbor are both among `nodes`, by target, in the order of
 /// the lists. find(node, target) gives the number that the neighbor of a target has, if any;
-/// `edge_ids` is the section that translates positions, or nullptr.
-template <class Index, class Find>
-void induce_edges(const ListView<Index>& lists, const Section* edge_ids,
-                  std::span<const NodeId> nodes, const Find& find,
-                  Buffer<std::int64_t>& neighbors_out, Buffer<std::int64_t>& targets_out,
-                  Buffer<std::int64_t>& edge_ids_out) {
+/// id_of(position) the id of an edge.
+template <class Index, class Find, class IdOf>
+void induce_edges(const ListView<Index>& lists, std::span<const NodeId> nodes, const Find& find,
+                  const IdOf& id_of, Buffer<std::int64_t>& neighbors_out,
+                  Buffer<std::int64_t>& targets_out, Buffer<std::int64_t>& edge_ids_out) {
   struct Found {
     EdgeId position;
     std::int64_t neighbor, target;
@@ -65,8 +64,7 @@ void induce_edges(const ListView<Index>& lists, const Section* edge_ids,
     for (const Found& one : found[i]) {
       neighbors_out[edge] = one.neighbor;
       targets_out[edge] = one.target;
-      edge_ids_out[edge++] =
-          edge_ids == nullptr ? one.position : lists.edge_id(*edge_ids, one.position);
+      edge_ids_out[edge++] = id_of(one.position);
     }
   });
 }

@@ -7,6 +7,7 @@
 
 #include "graphmount/base/error.hpp"
 #include "graphmount/base/ids.hpp"
+#include "graphmount/graph/list_reads.hpp"
 #include "graphmount/sampling/neighbors/frontier_picks.hpp"
 #include "graphmount/sampling/neighbors/induced_edges.hpp"
 #include "graphmount/sampling/neighbors/sample_numbers.hpp"
@@ -30,7 +31,8 @@ class Sampling {
       : lists_(lists),
         times_(times),
         options_(options),
-        picks_(lists, options.rule, scratch_->frontier) {}
+        picks_(lists, options.rule, scratch_->frontier,
+               options.source_rows ? &source_rows_of(lists.graph()) : nullptr) {}
 
   NeighborSample run(std::span<const NodeId> seeds) {
     begin(seeds);
@@ -40,8 +42,9 @@ class Sampling {
       const auto find = [&](NodeId node, std::size_t target) {
         return scratch_->numbers.find(key_of(node, target));
       };
-      induce_edges(lists_, picks_.edge_ids(), out_.nodes->span(), find, *out_.neighbors,
-                   *out_.targets, *out_.edge_ids);
+      const auto id_of = [&](EdgeId position) { return picks_.edge_id(position); };
+      induce_edges(lists_, out_.nodes->span(), find, id_of, *out_.neighbors, *out_.targets,
+                   *out_.edge_ids);
     }
     return std::move(out_);
   }

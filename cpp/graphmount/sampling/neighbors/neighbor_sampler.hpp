@@ -25,6 +25,7 @@ struct SampleOptions {
   /// Whether the result has all edges between its nodes, as the lists of the direction have them,
   /// or those that were picked.
   bool induced = false;
+  bool source_rows = false;  // edges have the rows of the source in place of their ids
   RandomKey key = RandomKey(0);
 };
 

@@ -54,7 +54,6 @@ ALLOWED = {
     "_support/files/opened_folder.py": {"open", "unlink", "rmdir", "mkdir", "replace"},
     "_compile/output/replacement.py": {"open", "rmdir"},  # the same, of a dataset that is replaced
     "_support/files/lock_file.py": {"open", "unlink"},
-    "_support/files/shared_lock.py": {"open", "unlink"},
     "_support/files/temporary_folders.py": {"open", "mkdir", "rmtree", "unlink"},
     "_support/files/text_output.py": {"open", "unlink", "replace"},
     "_compile/output/path.py": {"TemporaryFile"},

@@ -17,7 +17,7 @@ from graphmount._compile.cache.content_key import key_of
 from graphmount._compile.cache.folder import CacheFolder
 from graphmount._compile.dataset.from_pyg import compile_parts
 from graphmount._dataset.dataset import Dataset
-from graphmount._support.files.shared_lock import SharedLock
+from graphmount._support.files.lock_file import LockFile
 from graphmount._support.sizes import format_bytes
 from graphmount.errors import DatasetChangedError, FormatError, OrderError
 
@@ -41,7 +41,7 @@ def open_compiled(
     timestamps: str | None,
     folder: str | os.PathLike[str] | None,
     progress: ProgressOption,
-) -> tuple[Dataset, SharedLock]:
+) -> tuple[Dataset, LockFile]:
     """The dataset of a `Data`, and the lock that keeps it in the cache.
 
     Args:
@@ -68,7 +68,7 @@ def open_compiled(
         except OSError as error:
             if error.errno not in _NO_WRITING or (dataset := _opened(path, note)) is None:
                 raise
-            return dataset, SharedLock(path, None)  # where nobody writes, nobody removes
+            return dataset, LockFile(path, None)  # where nobody writes, nobody removes
         if change is None:
             _say(f"waiting for another process that compiles {path}", progress)
             change = cache.change(name)
@@ -93,7 +93,7 @@ def open_compiled(
                     progress,
                 )
                 dataset = Dataset(path)
-            return dataset, cache.use(name) or SharedLock(path, None)
+            return dataset, cache.use(name) or LockFile(path, None)
         finally:
             if change is not None:
                 change.close()

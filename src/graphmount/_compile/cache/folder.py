@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 from graphmount._compile.dataset.files import folder_bytes
 from graphmount._compile.output.atomic_folder import hidden_names
 from graphmount._compile.output.replacement import is_empty_folder, remove_dataset
-from graphmount._support.files.lock_file import locked
-from graphmount._support.files.shared_lock import SharedLock, take_lock
+from graphmount._support.files.lock_file import LockFile, locked, take_lock
 from graphmount._support.files.temporary_folders import MARK, remove_folder
 from graphmount._support.sizes import format_bytes, parse_bytes
 from graphmount.errors import BudgetError
@@ -74,7 +73,7 @@ class CacheFolder:
         """The folder of an entry."""
         return os.path.join(self.path, name)
 
-    def change(self, name: str, *, waits: bool = True) -> SharedLock | None:
+    def change(self, name: str, *, waits: bool = True) -> LockFile | None:
         """The right to make, open or remove an entry; None if another has it and `waits` is False.
 
         Raises:
@@ -82,7 +81,7 @@ class CacheFolder:
         """
         return take_lock(self.path_of(name) + _CHANGE, alone=True, waits=waits)
 
-    def use(self, name: str) -> SharedLock | None:
+    def use(self, name: str) -> LockFile | None:
         """What keeps an entry from being removed; for who has the right to change it."""
         lock = take_lock(self.path_of(name) + _USE, alone=False, waits=True)
         with suppress(OSError):

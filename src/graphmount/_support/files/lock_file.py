@@ -1,8 +1,9 @@
-"""A lock between processes: an empty file beside what is locked, there as long as it is held.
+"""A lock between processes: an empty file beside what is locked, held alone or by several.
 
 Nothing of a stranger is touched: no link is followed, nothing is emptied, and only an empty regular
 file is removed, which is what such locks are. A process that is killed holds no lock, whatever it
-leaves behind; nor does a forked child, which may live longer than its parent holds the lock.
+leaves behind. A forked child shares what is held together with others, and never what its parent
+holds alone, since it may live longer than its parent holds that.
 """
 
 from __future__ import annotations
@@ -11,19 +12,88 @@ import errno
 import fcntl
 import os
 import stat
+import weakref
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-#: The descriptors of all locks that this process holds.
-_held: set[int] = set()
+_FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+class LockFile:
+    """A lock that is held until `close`, or until nobody has the object any more.
+
+    Args:
+        path: The lock file.
+        descriptor: Of that file; None if nothing is held.
+        is_alone: Whether nobody else may hold it, too.
+    """
+
+    def __init__(self, path: str, descriptor: int | None, *, is_alone: bool = False) -> None:
+        self.path = path
+        self._descriptor = descriptor
+        self._is_alone = is_alone
+        if is_alone:
+            _alone.add(self)
+
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        return _retaken, (self.path,)
+
+    def __del__(self) -> None:
+        self.close()
+
+    def close(self, *, unlocks: bool = True) -> None:
+        """Lets go of it; a child only closes what it has inherited of its parent's."""
+        descriptor, self._descriptor = self._descriptor, None
+        if descriptor is not None:
+            with suppress(OSError):
+                if self._is_alone and unlocks:  # closing leaves it to children forked unseen
+                    fcntl.flock(descriptor, fcntl.LOCK_UN)
+            with suppress(OSError):
+                os.close(descriptor)
+
+    def remove(self) -> None:
+        """Removes the file, if it is held alone here, and lets go of it."""
+        if self._descriptor is not None and _is_at(self._descriptor, self.path):
+            with suppress(OSError):  # which would hide why we are leaving
+                os.unlink(self.path)
+        self.close()
+
+
+#: Those that this process holds alone.
+_alone: weakref.WeakSet[LockFile] = weakref.WeakSet()
+
+
+def take_lock(path: str, *, alone: bool, waits: bool) -> LockFile | None:
+    """A lock, or None if another process has it and this one does not wait.
+
+    Args:
+        path: The lock file, which is made if it is missing.
+        alone: Whether nobody else may hold it, too.
+        waits: Whether to wait for others.
+
+    Raises:
+        FileExistsError: Something that is no lock has this name.
+        OSError: The file cannot be made, or the file system has no locks.
+    """
+    mode = (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | (0 if waits else fcntl.LOCK_NB)
+    while True:
+        descriptor = _open(path)
+        lock = LockFile(path, descriptor, is_alone=alone)
+        try:
+            fcntl.flock(descriptor, mode)
+        except BlockingIOError:
+            return None
+        # Who had it before may have removed it between opening and locking it.
+        if _is_at(descriptor, path):
+            return lock
 
 
 @contextmanager
 def locked(path: str, *, busy: str) -> Iterator[None]:
-    """Holds a lock; it is let go of in the end, by the process that took it.
+    """Holds a lock alone; it is let go of and removed in the end, by the process that took it.
 
     Args:
         path: The lock file.
@@ -34,61 +104,31 @@ def locked(path: str, *, busy: str) -> Iterator[None]:
         FileExistsError: Something that is no lock has this name.
         OSError: No file can be made there.
     """
-    descriptor = _take(path, busy)
-    process = os.getpid()
-    _held.add(descriptor)
+    lock = take_lock(path, alone=True, waits=False)
+    if lock is None:
+        raise BlockingIOError(busy)
     try:
         yield
     finally:
-        if os.getpid() == process:
-            _held.discard(descriptor)
-            if _is_at(descriptor, path):
-                with suppress(OSError):  # which would hide why we are leaving
-                    os.unlink(path)
-            # Closing is not enough: a child may have been forked while nobody looked.
-            with suppress(OSError):  # closing lets go of it as well, if nobody else has it
-                fcntl.flock(descriptor, fcntl.LOCK_UN)
-            os.close(descriptor)
-
-
-def _take(path: str, busy: str) -> int:
-    while True:
-        descriptor = _open(path)
-        try:
-            _require_lock(os.fstat(descriptor), path)
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise BlockingIOError(busy) from None
-            # Who had it before may have removed it between opening and locking it.
-            if _is_at(descriptor, path):
-                return descriptor
-        except BaseException:
-            os.close(descriptor)
-            raise
-        os.close(descriptor)
+        lock.remove()
 
 
 def _open(path: str) -> int:
-    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    """A descriptor of the lock file, which is empty, and nobody else's."""
     try:
-        return os.open(path, flags, 0o666)
+        descriptor = os.open(path, _FLAGS, 0o666)
     except OSError as error:
-        if error.errno in (errno.ELOOP, errno.EISDIR, errno.ENXIO):  # a link, a folder, a socket
-            raise _in_the_way(path) from None
-        raise
-
-
-def _require_lock(status: os.stat_result, path: str) -> None:
-    if not stat.S_ISREG(status.st_mode) or status.st_size > 0 or status.st_nlink > 1:
-        raise _in_the_way(path)
-
-
-def _in_the_way(path: str) -> FileExistsError:
+        if error.errno not in (errno.ELOOP, errno.EISDIR, errno.ENXIO):
+            raise
+    else:
+        status = os.fstat(descriptor)
+        if stat.S_ISREG(status.st_mode) and status.st_size == 0 and status.st_nlink <= 1:
+            return descriptor
+        os.close(descriptor)
     message = (
         "This name is needed for a lock, and what has it is none of graphmount's; move it away"
     )
-    return FileExistsError(errno.EEXIST, message, path)
+    raise FileExistsError(errno.EEXIST, message, path)  # a link, a folder, a socket, a file
 
 
 def _is_at(descriptor: int, path: str) -> bool:
@@ -99,12 +139,19 @@ def _is_at(descriptor: int, path: str) -> bool:
         return False
 
 
+def _retaken(path: str) -> LockFile:
+    """How locks unpickle: what is used is used here, too."""
+    with suppress(OSError):
+        lock = take_lock(path, alone=False, waits=True)
+        if lock is not None:
+            return lock
+    return LockFile(path, None)
+
+
 def _let_go_in_child() -> None:
     """A lock that is inherited is held as long as anybody has it open."""
-    for descriptor in _held:
-        with suppress(OSError):
-            os.close(descriptor)
-    _held.clear()
+    for lock in list(_alone):
+        lock.close(unlocks=False)
 
 
 os.register_at_fork(after_in_child=_let_go_in_child)

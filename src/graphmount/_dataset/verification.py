@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from graphmount import _core
-from graphmount._dataset.folder_verification import FolderFindings, verify_folder
+from graphmount._dataset.description import named_files, read_description
+from graphmount._dataset.opening import changed, check_split_ids, is_split, mismatches
+from graphmount._mount.features import FeatureStore
+from graphmount._mount.graph import Graph
+from graphmount._support.files.opened_folder import OpenedFolder
 from graphmount._support.progress import ProgressOption, reporting
+from graphmount.errors import FormatError, GraphmountError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 #: The core lists as many of a file.
 _MOST_PROBLEMS = 100
+_HEADER = "header"
 
 
 @dataclass(frozen=True)
@@ -107,7 +116,7 @@ def verify(path: str | os.PathLike[str], *, progress: ProgressOption = None) -> 
     shown = os.path.basename(os.path.normpath(name))
     with reporting(progress, f"verifying {shown}", in_bytes=True) as report:
         if os.path.isdir(path):
-            return _of_folder(verify_folder(path, report))
+            return _verify_folder(path, report)
         return _of_file(name, _core.verify_file(os.fsencode(name), report))
 
 
@@ -121,24 +130,81 @@ def _of_file(name: str, found: _core.Verification) -> Verification:
     )
 
 
-def _of_folder(findings: FolderFindings) -> Verification:
-    files = {
-        file: _of_file(os.path.join(findings.path, file), found)
-        for file, found in findings.files.items()
-    }
-    problems = [
-        Problem(section, offset, message, file=file)
-        for file, section, offset, message in findings.problems
-    ]
+def _verify_folder(
+    path: str | os.PathLike[str], report: Callable[[int, int], object] | None
+) -> Verification:
+    """Checks every file of a dataset by itself, and that they belong together."""
+    files: dict[str, Verification] = {}
+    problems: list[Problem] = []  # which no file shows by itself
+    handles: dict[str, Graph | FeatureStore] = {}
+    with OpenedFolder(path) as folder:
+        description = read_description(folder)
+        names = list(named_files(description))
+        sizes = {file: _size(folder, file) for _, _, file in names}
+        done, total = 0, sum(sizes.values())
+        for kind, _, file in names:
+            handle_type = Graph if kind == "graph" else FeatureStore
+            try:
+                found = _verify_inside(folder, file, _share(report, done, sizes[file], total))
+                files[file] = found
+                if all(problem.section != _HEADER for problem in found.problems):
+                    handles[file] = handle_type._open_inside(folder, file)  # noqa: SLF001
+            except (FileNotFoundError, NotADirectoryError, PermissionError, FormatError) as error:
+                problems.append(Problem(_HEADER, 0, str(error), file))
+            done += sizes[file]
+        problems += [
+            Problem(_HEADER, wrong.offset, str(wrong.error), wrong.file)
+            for wrong in mismatches(handles, description)
+        ]
+        for kind, name, file in names:
+            store = handles.get(file)
+            if kind == "splits" and isinstance(store, FeatureStore) and is_split(store):
+                problems += _wrong_ids(store, str(name), file, description["num_nodes"])
+        if problems and not folder.is_at_its_path():
+            raise changed(folder.path, "was replaced while it was being read; verify it again")
     num_problems = len(problems)
-    for file, verification in files.items():
-        num_problems += verification.num_problems
-        problems += [replace(problem, file=file) for problem in verification.problems]
+    for file, found in files.items():
+        num_problems += found.num_problems
+        problems += [replace(problem, file=file) for problem in found.problems]
     return Verification(
-        path=findings.path,
+        path=folder.path,
         kind="dataset",
-        file_bytes=sum(verification.file_bytes for verification in files.values()),
+        file_bytes=sum(found.file_bytes for found in files.values()),
         num_problems=num_problems,
         problems=tuple(problems[:_MOST_PROBLEMS]),
         files=tuple(files.values()),
     )
+
+
+def _size(folder: OpenedFolder, file: str) -> int:
+    """For progress only: what cannot be opened is told later."""
+    try:
+        with folder.open_file(file) as opened:
+            return os.fstat(opened.fileno()).st_size
+    except (OSError, FormatError):
+        return 0
+
+
+def _share(
+    report: Callable[[int, int], object] | None, before: int, size: int, total: int
+) -> Callable[[int, int], object] | None:
+    """The progress of a file as that of the whole folder."""
+    if report is None:
+        return None
+    return lambda done, of_file: report(before + size * done // max(of_file, 1), total)
+
+
+def _verify_inside(
+    folder: OpenedFolder, file: str, report: Callable[[int, int], object] | None
+) -> Verification:
+    path = folder.path_of(file)
+    with folder.open_file(file) as opened:
+        return _of_file(path, _core.verify_file(os.fsencode(path), report, opened.fileno()))
+
+
+def _wrong_ids(store: FeatureStore, name: str, file: str, num_nodes: int) -> Iterator[Problem]:
+    try:
+        check_split_ids(store, name, num_nodes)
+    except GraphmountError as error:
+        matrix = next(section for section in store.sections if section.name == "matrix")
+        yield Problem(matrix.name, matrix.offset, str(error), file)

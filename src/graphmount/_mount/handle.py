@@ -85,13 +85,9 @@ class Handle(Generic[CoreT]):
     @classmethod
     def _open_inside(cls, folder: OpenedFolder, name: str, **options: Any) -> Self:  # noqa: ANN401
         """Opens a file of a dataset by the descriptor of its folder, and knows so for pickling."""
-        path = folder.path_of(name)
-        descriptor = folder.open_file(name)
-        try:
-            handle = cls.__new__(cls)
-            handle._mount(path, descriptor, **options)  # noqa: SLF001
-        finally:
-            os.close(descriptor)
+        handle = cls.__new__(cls)
+        with folder.open_file(name) as file:
+            handle._mount(folder.path_of(name), file.fileno(), **options)  # noqa: SLF001
         handle._inside = folder.path, name  # noqa: SLF001
         return handle
 

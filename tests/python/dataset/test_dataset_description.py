@@ -330,9 +330,8 @@ def test_descriptors_are_closed(folder):
             with pytest.raises((gm.errors.FormatError, OSError)):
                 opened.open_file(name)
         assert count() == before + 1
-        descriptor = opened.open_file("graph.gl")
-        assert stat.S_ISREG(os.fstat(descriptor).st_mode)
-        os.close(descriptor)
+        with opened.open_file("graph.gl") as file:
+            assert stat.S_ISREG(os.fstat(file.fileno()).st_mode)
     assert count() == before
 
 

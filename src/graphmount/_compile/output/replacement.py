@@ -165,7 +165,7 @@ def _folders_of(files: set[str]) -> set[str]:
 def _starts_as_ours(folder: OpenedFolder, file: str) -> bool:
     """Whether there is a regular file that is one of graphmount; or has nothing in it to lose."""
     try:
-        with open(folder.open_file(file), "rb", buffering=0) as opened:
+        with folder.open_file(file) as opened:
             start = opened.read(len(_MAGICS[0]))
     except (FileNotFoundError, NotADirectoryError, PermissionError, FormatError):
         return False  # other errors say nothing about the file

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Self
 from graphmount.errors import FormatError
 
 if TYPE_CHECKING:
+    import io
     from collections.abc import Iterator
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
@@ -58,8 +59,8 @@ class OpenedFolder:
             return False
         return os.path.samestat(there, os.fstat(self._descriptor))
 
-    def open_file(self, name: str) -> int:
-        """Opens a regular file for reading; the caller closes the descriptor.
+    def open_file(self, name: str) -> io.BufferedReader:
+        """Opens a regular file for reading.
 
         Args:
             name: Its path from the folder on, with "/" between the parts.
@@ -73,7 +74,7 @@ class OpenedFolder:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             os.close(descriptor)
             raise self._refusal(name, "is no regular file")
-        return descriptor
+        return open(descriptor, "rb")
 
     def remove(self, name: str, *, is_folder: bool = False) -> bool:
         """Removes a file, or an empty folder; no link is followed.
@@ -133,7 +134,7 @@ class OpenedFolder:
             FormatError: It is larger, or as for `open_file`.
             OSError: As for `open_file`, or it cannot be read.
         """
-        with open(self.open_file(name), "rb") as file:
+        with self.open_file(name) as file:
             data = file.read(most + 1)
         if len(data) > most:
             raise self._refusal(name, f"has more than {most:,} bytes")

@@ -18,7 +18,6 @@ import warnings
 import weakref
 from abc import ABC, abstractmethod
 from contextlib import nullcontext
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,12 +31,12 @@ from graphmount._loading.inputs import (
     share_size,
 )
 from graphmount._loading.row_feeds import RowFeed, as_dtypes, make_feeds
-from graphmount._loading.state import OrderFacts, Place
+from graphmount._loading.state import Place, order_facts, place_in, state_at
 from graphmount._loading.stats import LoaderStats, loader_stats
 from graphmount._mount.mapped_reads import gather_list_values
 from graphmount._mount.memory_report import memory as memory_report
 from graphmount._mount.node_ids import mark_ids
-from graphmount._support.arguments import as_count, as_native, as_plain, require_choice
+from graphmount._support.arguments import as_count, as_native, require_choice
 from graphmount._support.seeds import Seed, as_key
 from graphmount._support.sizes import format_bytes, parse_bytes
 from graphmount._support.threads.interpreter_exit import running
@@ -57,8 +56,6 @@ if TYPE_CHECKING:
 
 _MOST_AHEAD = 63
 _MOST_WAITING = 1 << 16
-#: What tells draws for calls from those of epochs.
-_CALLS = 0x63616C6C
 # More batches than these, and more bytes, look as if they were kept by mistake.
 _MANY_BATCHES = 8
 _MANY_BYTES = 256 << 20
@@ -113,7 +110,6 @@ class BatchLoader(ABC):
         self._edge_ids: EdgeIds = edge_ids
         # Where the order is that of the source, its ids are ours.
         self._translates = data.speaks_source and data.graph.node_id_type is not None
-        self._num_calls = 0
         self._dtypes = as_dtypes(dtype, data)
         self._batch_size = as_count(batch_size, "batch_size", least=1)
         self._prefetch = as_count(prefetch, "prefetch", least=1, most=_MOST_WAITING)
@@ -132,7 +128,7 @@ class BatchLoader(ABC):
         self._resumes = self._was_left = False
         # Where epochs end, if before their last batch: for a worker that takes a part of them.
         self._end: int | None = None
-        self._facts: OrderFacts | None = None
+        self._facts: dict[str, Any] | None = None
         self._begun = clock.monotonic()
         self._lock = ProcessLock()
         _loaders.add(self)
@@ -156,17 +152,18 @@ class BatchLoader(ABC):
     def _input_facts(self) -> dict[str, Any]:
         """What tells the inputs, and what is drawn for them, from those of other loaders."""
 
-    def _order_facts(self) -> OrderFacts:
+    def _order_facts(self) -> dict[str, Any]:
         """What a state must have in common with this loader."""
         if self._facts is None:
-            self._facts = OrderFacts.of(
+            self._facts = order_facts(
                 self._data.graph,
                 self._rule,
-                batch_size=self._batch_size,
-                world_size=self._world_size,
+                num_inputs=self._num_inputs,
+                **self._input_facts(),
                 shuffle=self._shuffle,
                 drop_last=self._drop_last,
-                inputs={"num_inputs": self._num_inputs, **self._input_facts()},
+                batch_size=self._batch_size,
+                world_size=self._world_size,
             )
         return self._facts
 
@@ -376,29 +373,6 @@ class BatchLoader(ABC):
         graph = self._data.graph
         return gather_list_values(graph, "source rows", graph.directions[0], edge_ids)
 
-    def _batch_at(self, places: NDArray[np.int64]) -> Any:  # noqa: ANN401
-        """A batch of the inputs at these places, made at once; no loop ends for it."""
-        with self._lock:
-            number, self._num_calls = self._num_calls, self._num_calls + 1
-        graph, key = self._data.graph, _core.random_key([self._key, _CALLS, number])
-        seeds = self._make_seeds(places, len(places))
-        nodes, times, ends = map(as_native, seeds.seeds_of(0, key))
-        sample = self._rule.sample(graph._open(), nodes, times, key)  # noqa: SLF001
-        ids: dict[IdSpace, NDArray[np.int64]] = {"nodes": sample.nodes, "edges": sample.edge_ids}
-        rows: dict[IdSpace, dict[str, NDArray[Any]]] = {"nodes": {}, "edges": {}}
-        for space, tables in self._data.tables.items():
-            for name, store in tables.items():
-                rows[space][name] = store._gather(  # noqa: SLF001  (internal ids)
-                    ids[space], dtype=self._dtypes[name], reader=self._reader
-                )
-        if self._translates:
-            found = graph.to_external(mark_ids(sample.nodes, graph.order))
-            sample = replace(sample, nodes=as_plain(found, "nodes"))
-        if self._edge_ids == "source" and not self._wants_edge_ids:
-            sample = replace(sample, edge_ids=self._source_rows(sample.edge_ids))
-        fields = self._fields(sample, rows, ends, places)
-        return self._make_batch(fields | {"number": 0, "epoch": self._epoch})
-
     def _stop(self) -> None:
         pipeline, self._pipeline = self._pipeline, None
         if pipeline is not None:
@@ -436,8 +410,8 @@ class BatchLoader(ABC):
             1
         """
         with self._lock:
-            place = Place(self._key, self._epoch, self._handed_out)
-        return self._order_facts().state_at(place)
+            place = Place(key=self._key, epoch=self._epoch, batch=self._handed_out)
+        return state_at(place, self._order_facts())
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Goes on where `state_dict` was taken: the next loop begins with the batch after it.
@@ -462,7 +436,7 @@ class BatchLoader(ABC):
             >>> [batch.number for batch in loader]
             [1]
         """
-        self._go_to(self._order_facts().place_in(state, num_batches=len(self)))
+        self._go_to(place_in(state, self._order_facts(), num_batches=len(self)))
 
     def _go_to(self, place: Place) -> None:
         """The next loop begins there."""

@@ -155,7 +155,7 @@ def _may_loop(negatives: LinkNegatives) -> bool:
 
 
 def negative_facts(negatives: LinkNegatives | None) -> dict[str, Any]:
-    """What decides which negatives a batch has, but for its links: see `OrderFacts`."""
+    """What decides which negatives a batch has, but for its links: see `order_facts`."""
     if negatives is None:
         return {"neg_sampling": None}
     weights = {"src_weight": negatives.src_weight, "dst_weight": negatives.dst_weight}

@@ -9,7 +9,7 @@ take as many seeds at a time as before. The batches of the same number then have
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 #: Goes up when the same options give another order than before.
 VERSION = 1
+
+_OF_RULE = ("replace", "weighted", "disjoint", "temporal_strategy", "subgraph_type", "direction")
 
 # What cannot be said by the name of an argument.
 _WORDS = {
@@ -42,7 +44,7 @@ _WORDS = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Place:
     """Where to go on: the key of randomness, the epoch, and how many of its batches are done."""
 
@@ -56,119 +58,88 @@ def checksum_of(array: NDArray[Any]) -> str:
     return f"{_core.checksum(np.ascontiguousarray(array).reshape(-1).view(np.uint8)):016x}"
 
 
-@dataclass(frozen=True, kw_only=True)
-class OrderFacts:
+def order_facts(graph: Graph, rule: SamplingRule, **facts: Any) -> dict[str, Any]:  # noqa: ANN401
     """All that decides which seeds a batch has, and how it is sampled, but for the key.
 
-    Attributes:
-        batch_size: Inputs of a batch, of one process.
-        world_size: Processes.
-        parts: All the rest, by name: numbers, text, and lists of numbers.
+    Args:
+        graph: What is sampled.
+        rule: How.
+        facts: What the loader has beside these: its inputs, and the options that order them.
     """
+    shuffled = np.random.default_rng([0]).permutation(1000) if facts["shuffle"] else None
+    return {
+        **facts,
+        # NumPy does not promise that it shuffles alike in all versions.
+        "shuffling": None if shuffled is None else checksum_of(shuffled.astype(np.int64)),
+        "num_neighbors": list(rule.fanouts),
+        **{name: getattr(rule, name) for name in _OF_RULE},
+        "num_nodes": graph.num_nodes,
+        "num_edges": graph.num_edges,
+        "node_order": f"{graph.order:016x}",
+        "graph": f"{graph._content[1]:016x}",  # noqa: SLF001  (a friend)
+    }
 
-    batch_size: int
-    world_size: int
-    parts: Mapping[str, Any]
 
-    @classmethod
-    def of(
-        cls,
-        graph: Graph,
-        rule: SamplingRule,
-        *,
-        batch_size: int,
-        world_size: int,
-        shuffle: bool,
-        drop_last: bool,
-        inputs: Mapping[str, Any],
-    ) -> OrderFacts:
-        """The order of a loader; `inputs` is what decides it for loaders of its kind."""
-        shuffled = np.random.default_rng([0]).permutation(1000) if shuffle else None
-        parts = {
-            **inputs,
-            "shuffle": shuffle,
-            # NumPy does not promise that it shuffles alike in all versions.
-            "shuffling": None if shuffled is None else checksum_of(shuffled.astype(np.int64)),
-            "drop_last": drop_last,
-            "num_neighbors": list(rule.fanouts),
-            "replace": rule.replace,
-            "weighted": rule.weighted,
-            "disjoint": rule.disjoint,
-            "temporal_strategy": rule.temporal_strategy,
-            "subgraph_type": rule.subgraph_type,
-            "direction": rule.direction,
-            "num_nodes": graph.num_nodes,
-            "num_edges": graph.num_edges,
-            "node_order": f"{graph.order:016x}",
-            "graph": f"{graph._content[1]:016x}",  # noqa: SLF001  (a friend)
-        }
-        return cls(batch_size=batch_size, world_size=world_size, parts=parts)
+def state_at(place: Place, own: Mapping[str, Any]) -> dict[str, Any]:
+    """The state of a loader that is there: plain data, as JSON has it."""
+    return {"version": VERSION, **asdict(place), "order": dict(own)}
 
-    def state_at(self, place: Place) -> dict[str, Any]:
-        """The state of a loader that is there: plain data, as JSON has it."""
-        return {
-            "version": VERSION,
-            "epoch": place.epoch,
-            "batch": place.batch,
-            "key": place.key,
-            "order": {
-                **self.parts,
-                "batch_size": self.batch_size,
-                "world_size": self.world_size,
-            },
-        }
 
-    def place_in(self, state: object, *, num_batches: int) -> Place:
-        """Where a state says to go on.
+def place_in(state: object, own: Mapping[str, Any], *, num_batches: int) -> Place:
+    """Where a state says to go on.
 
-        Raises:
-            TypeError: It is no state.
-            ValueError: It lacks something, or is of a loader with another order.
-        """
-        if not isinstance(state, Mapping):
-            raise TypeError(f"a state is what state_dict() gives, a dict, not {state!r:.100}")
-        for name in ("key", "epoch", "batch"):
-            if name not in state:
-                raise ValueError(f"the state has no {name!r}; take it from state_dict()")
-        key = as_count(state["key"], "state['key']", most=2**64 - 1)
-        epoch = as_count(state["epoch"], "state['epoch']")
-        batch = as_count(state["batch"], "state['batch']")
-        self._require_same(state, epoch)
-        if batch > num_batches:
-            raise ValueError(
-                f"state['batch'] is {batch}, and an epoch has {num_batches} batches; give at most "
-                "that"
-            )
-        return Place(key, epoch, batch)
+    Args:
+        state: What was saved.
+        own: The facts of the loader that takes it.
+        num_batches: Of an epoch.
 
-    def _require_same(self, state: Mapping[str, Any], epoch: int) -> None:
-        advice = (
-            "Make the loader as it was. Or begin that epoch anew: loader.load_state_dict("
-            f'{{**loader.state_dict(), "epoch": {epoch}, "batch": 0}})'
+    Raises:
+        TypeError: It is no state.
+        ValueError: It lacks something, or is of a loader with another order.
+    """
+    if not isinstance(state, Mapping):
+        raise TypeError(f"a state is what state_dict() gives, a dict, not {state!r:.100}")
+    for name in ("key", "epoch", "batch"):
+        if name not in state:
+            raise ValueError(f"the state has no {name!r}; take it from state_dict()")
+    key = as_count(state["key"], "state['key']", most=2**64 - 1)
+    epoch = as_count(state["epoch"], "state['epoch']")
+    batch = as_count(state["batch"], "state['batch']")
+    _require_same(state, own, epoch)
+    if batch > num_batches:
+        raise ValueError(
+            f"state['batch'] is {batch}, and an epoch has {num_batches} batches; give at most that"
         )
-        order = state.get("order")
-        if not _is_same(state.get("version"), VERSION) or not isinstance(order, Mapping):
-            raise ValueError(
-                "the state does not say which order its batches have: it is of another version of "
-                f"graphmount (version {state.get('version')!r:.100} of states, not {VERSION}), or "
-                f"was not made by state_dict(). {advice}"
-            )
-        found = [
-            f"{_WORDS.get(name, name)} is {order.get(name)!r:.100} in the state and "
-            f"{self.parts.get(name)!r} here"
-            for name in [*self.parts, *(name for name in order if name not in self.parts)]
-            if name not in ("batch_size", "world_size")
-            and not _is_same(order.get(name), self.parts.get(name))
-        ]
-        batch_size = as_count(order.get("batch_size"), "state['order']['batch_size']", least=1)
-        world_size = as_count(order.get("world_size"), "state['order']['world_size']", least=1)
-        if batch_size * world_size != self.batch_size * self.world_size:
-            found.append(_other_size(batch_size, world_size, self.batch_size, self.world_size))
-        if found:
-            raise ValueError(
-                "the state is of a loader with another order of seeds, of which some would come "
-                f"twice, or never: {'; '.join(found)}. {advice}"
-            )
+    return Place(key=key, epoch=epoch, batch=batch)
+
+
+def _require_same(state: Mapping[str, Any], own: Mapping[str, Any], epoch: int) -> None:
+    advice = (
+        "Make the loader as it was. Or begin that epoch anew: loader.load_state_dict("
+        f'{{**loader.state_dict(), "epoch": {epoch}, "batch": 0}})'
+    )
+    order = state.get("order")
+    if not _is_same(state.get("version"), VERSION) or not isinstance(order, Mapping):
+        raise ValueError(
+            "the state does not say which order its batches have: it is of another version of "
+            f"graphmount (version {state.get('version')!r:.100} of states, not {VERSION}), or "
+            f"was not made by state_dict(). {advice}"
+        )
+    found = [
+        f"{_WORDS.get(name, name)} is {order.get(name)!r:.100} in the state and "
+        f"{own.get(name)!r} here"
+        for name in [*own, *(name for name in order if name not in own)]
+        if name not in ("batch_size", "world_size") and not _is_same(order.get(name), own.get(name))
+    ]
+    batch_size = as_count(order.get("batch_size"), "state['order']['batch_size']", least=1)
+    world_size = as_count(order.get("world_size"), "state['order']['world_size']", least=1)
+    if batch_size * world_size != own["batch_size"] * own["world_size"]:
+        found.append(_other_size(batch_size, world_size, own["batch_size"], own["world_size"]))
+    if found:
+        raise ValueError(
+            "the state is of a loader with another order of seeds, of which some would come "
+            f"twice, or never: {'; '.join(found)}. {advice}"
+        )
 
 
 def _is_same(saved: object, own: object) -> bool:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from graphmount import _core
 from graphmount._loading.batch_loader import BatchLoader
-from graphmount._support.arguments import as_ids
+from graphmount._mount.node_ids import mark_ids
+from graphmount._support.arguments import as_ids, as_native, as_plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,9 +18,13 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
     from torch_geometric.data import Data
 
+    from graphmount._loading.inputs import IdSpace
     from graphmount._loading.row_feeds import RowFeed
     from graphmount.pyg.data_form import DataForm
     from graphmount.pyg.data_source import DataSource
+
+#: What tells draws for calls from those of epochs.
+_CALLS = 0x63616C6C
 
 
 class PygLoader(BatchLoader):
@@ -27,6 +33,7 @@ class PygLoader(BatchLoader):
     _form: DataForm
     _source: DataSource | None
     _given: Any
+    _num_calls = 0
 
     def __iter__(self) -> Iterator[Data]:
         return self._form.transformed(self._loop())
@@ -56,6 +63,29 @@ class PygLoader(BatchLoader):
             last = self._num_inputs - 1
             raise IndexError(f"index {found}; pass positions of the inputs, from 0 to {last}")
         return self._form.transform(self._batch_at(places))
+
+    def _batch_at(self, places: NDArray[np.int64]) -> Any:  # noqa: ANN401
+        """A batch of the inputs at these places, made at once; no loop ends for it."""
+        with self._lock:
+            number, self._num_calls = self._num_calls, self._num_calls + 1
+        graph, key = self._data.graph, _core.random_key([self._key, _CALLS, number])
+        seeds = self._make_seeds(places, len(places))
+        nodes, times, ends = map(as_native, seeds.seeds_of(0, key))
+        sample = self._rule.sample(graph._open(), nodes, times, key)  # noqa: SLF001
+        ids: dict[IdSpace, NDArray[np.int64]] = {"nodes": sample.nodes, "edges": sample.edge_ids}
+        rows: dict[IdSpace, dict[str, NDArray[Any]]] = {"nodes": {}, "edges": {}}
+        for space, tables in self._data.tables.items():
+            for name, store in tables.items():
+                rows[space][name] = store._gather(  # noqa: SLF001  (internal ids)
+                    ids[space], dtype=self._dtypes[name], reader=self._reader
+                )
+        if self._translates:
+            found = graph.to_external(mark_ids(sample.nodes, graph.order))
+            sample = replace(sample, nodes=as_plain(found, "nodes"))
+        if self._edge_ids == "source" and not self._wants_edge_ids:
+            sample = replace(sample, edge_ids=self._source_rows(sample.edge_ids))
+        fields = self._fields(sample, rows, ends, places)
+        return self._make_batch(fields | {"number": 0, "epoch": self._epoch})
 
     def __str__(self) -> str:
         return f"{type(self).__name__}()"

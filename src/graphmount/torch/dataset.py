@@ -69,7 +69,7 @@ class BatchDataset(IterableDataset[TensorBatch]):
         epoch = self._epoch.begin_loop()
         try:
             with loader._lock:  # noqa: SLF001  (no other loop may begin in between)
-                loader._go_to(Place(loader._key, epoch, first))  # noqa: SLF001
+                loader._go_to(Place(key=loader._key, epoch=epoch, batch=first))  # noqa: SLF001
                 return iter(loader)
         except BaseException:
             if worker is None:  # else others may have begun this epoch

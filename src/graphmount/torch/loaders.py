@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from torch.profiler import record_function
 
+from graphmount._loading.batch_loader import BatchLoader
 from graphmount._loading.link_loader import LinkNeighborLoader as ArrayLinkLoader
 from graphmount._loading.node_loader import NeighborLoader as ArrayLoader
 from graphmount.torch.host_pinning import as_pin_memory
@@ -19,7 +20,28 @@ if TYPE_CHECKING:
     from graphmount._mount.graph import Graph
 
 
-class NeighborLoader(ArrayLoader):
+class _TensorLoader(BatchLoader):
+    """What both loaders have beside their inputs: tensors, in pinned memory if that is wanted."""
+
+    _batch_type: type[TensorBatch]
+    _range = record_function
+
+    def __init__(
+        self,
+        data: Dataset | Graph | tuple[Graph, FeatureStore | Mapping[str, FeatureStore]],
+        num_neighbors: Sequence[int],
+        *,
+        pin_memory: bool | None = None,
+        **options: Any,  # noqa: ANN401
+    ) -> None:
+        self._pins_memory = as_pin_memory(pin_memory)
+        super().__init__(data, num_neighbors, **options)  # type: ignore[arg-type]  # of a loader
+
+    def _make_batch(self, fields: dict[str, Any]) -> Any:  # noqa: ANN401
+        return self._batch_type(**to_tensors(fields))
+
+
+class NeighborLoader(_TensorLoader, ArrayLoader):
     """`graphmount.NeighborLoader` with tensors: same arguments, same batches.
 
     Waiting for a batch and making tensors of it are ranges of `torch.profiler`, by the names
@@ -43,27 +65,13 @@ class NeighborLoader(ArrayLoader):
         torch.float32
     """
 
-    _range = record_function
-
-    def __init__(
-        self,
-        data: Dataset | Graph | tuple[Graph, FeatureStore | Mapping[str, FeatureStore]],
-        num_neighbors: Sequence[int],
-        *,
-        pin_memory: bool | None = None,
-        **options: Any,  # noqa: ANN401
-    ) -> None:
-        self._pins_memory = as_pin_memory(pin_memory)
-        super().__init__(data, num_neighbors, **options)
+    _batch_type = TensorBatch
 
     def __iter__(self) -> Iterator[TensorBatch]:  # type: ignore[override]
         return self._loop()
 
-    def _make_batch(self, fields: dict[str, Any]) -> Any:  # noqa: ANN401
-        return TensorBatch(**to_tensors(fields))
 
-
-class LinkNeighborLoader(ArrayLinkLoader):
+class LinkNeighborLoader(_TensorLoader, ArrayLinkLoader):
     """`graphmount.LinkNeighborLoader` with tensors: same arguments, same batches.
 
     Links, labels and times may be tensors as well.
@@ -85,21 +93,7 @@ class LinkNeighborLoader(ArrayLinkLoader):
         tensor([1., 1., 0., 0.])
     """
 
-    _range = record_function
-
-    def __init__(
-        self,
-        data: Dataset | Graph | tuple[Graph, FeatureStore | Mapping[str, FeatureStore]],
-        num_neighbors: Sequence[int],
-        *,
-        pin_memory: bool | None = None,
-        **options: Any,  # noqa: ANN401
-    ) -> None:
-        self._pins_memory = as_pin_memory(pin_memory)
-        super().__init__(data, num_neighbors, **options)
+    _batch_type = LinkTensorBatch
 
     def __iter__(self) -> Iterator[LinkTensorBatch]:  # type: ignore[override]
         return self._loop()
-
-    def _make_batch(self, fields: dict[str, Any]) -> Any:  # noqa: ANN401
-        return LinkTensorBatch(**to_tensors(fields))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 from typing import TYPE_CHECKING, Any
 
 import graphmount as gm
@@ -17,30 +18,10 @@ _EXAMPLES = """examples:
   graphmount dataset set-split papers fold1 fold1.txt
   graphmount dataset remove papers emb
 """
-_TABLE = f"""
---key COLUMN          the column that says which node a row belongs to (default: rows are in the
-                      order of the source)
---columns A,B,...     the columns to take: names, numbers from 0 on, ranges as 3-7 (default: all)
---dtype NAME          how to store values: float16, bfloat16, float32, int8, int64, ...
-                      (default: as they are)
---missing NUMBER      the value for nodes without a row (default: error)
---repeated {{error,first,last}} which of several rows of one node to keep (default: error)
---nan NUMBER          what to put in the place of NaN; or keep (the default), or error
---quantize {{column}}   store int8, with a scale for each column
-{shared.TEXT}
---shape N,COLUMNS     of a binary file without a header; one size may be -1 (write --shape=-1,...)
---source-dtype NAME   of a binary file without a header
---member NAME         of an .npz file with several arrays
+_TABLE = """
+--key --columns --dtype --missing --repeated --nan --quantize --delimiter --header --comments
+--shape --source-dtype --member
 """
-_WORK = """
---overwrite    replace the table of this name, if there is one
---memory SIZE  how much memory to use, such as 8GiB (default: 2GiB)
---tmp FOLDER   where temporary files go (default: beside the dataset)
---no-progress  show no progress bar
-"""
-#: Options of the work; all others are those of a `Table`.
-_WORK_NAMES = ("overwrite", "memory", "tmp")
-_NO_OPTIONS = {*_WORK_NAMES, "run", "folder", "name", "sources", "no_progress"}
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -79,11 +60,11 @@ def _add(
     kinds: argparse._SubParsersAction[argparse.ArgumentParser],
     name: str,
     text: str,
-    run: Callable[[argparse.Namespace], int],
+    change: Callable[[gm.Dataset, argparse.Namespace], str],
 ) -> argparse.ArgumentParser:
     parser = kinds.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
     parser.add_argument("folder", metavar="DATASET", help="the folder of the dataset")
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=_run, change=change)
     return parser
 
 
@@ -91,61 +72,53 @@ def _add_table(
     kinds: argparse._SubParsersAction[argparse.ArgumentParser],
     name: str,
     text: str,
-    run: Callable[[argparse.Namespace], int],
+    change: Callable[[gm.Dataset, argparse.Namespace], str],
     *,
     has_name: bool = True,
 ) -> None:
-    parser = _add(kinds, name, text, run)
+    parser = _add(kinds, name, text, change)
     if has_name:
         parser.add_argument("name", metavar="NAME", help="the name of the table")
     parser.add_argument("sources", nargs="+", metavar="SOURCE", help="where the rows are")
     shared.add_options(parser, "the table", _TABLE)
-    work = _WORK if has_name else _WORK.replace(_WORK.split("\n")[1] + "\n", "")
-    shared.add_options(parser, "the work", work)
+    replaces = "--overwrite" if has_name else ""
+    shared.add_options(parser, "the work", f"{replaces} --memory --tmp --no-progress")
 
 
-def _table(options: argparse.Namespace) -> gm.Table:
-    given = {
-        name: value
-        for name, value in vars(options).items()
-        if name not in _NO_OPTIONS and value is not None
-    }
-    return gm.Table(source=shared.source_of(options), **given)
-
-
-def _work(options: argparse.Namespace) -> dict[str, Any]:
-    given = {name: getattr(options, name, None) for name in _WORK_NAMES}
-    chosen = {name: value for name, value in given.items() if value is not None}
-    return chosen | {"progress": False if options.no_progress else None}
-
-
-def _add_features(options: argparse.Namespace) -> int:
-    dataset = gm.Dataset(options.folder)
-    dataset.add_features(options.name, _table(options), **_work(options))
-    return _say(options, f"features {options.name!r} added")
-
-
-def _add_edge_features(options: argparse.Namespace) -> int:
-    dataset = gm.Dataset(options.folder)
-    dataset.add_edge_features(options.name, _table(options), **_work(options))
-    return _say(options, f"edge_features {options.name!r} added")
-
-
-def _set_labels(options: argparse.Namespace) -> int:
-    gm.Dataset(options.folder).set_labels(_table(options), **_work(options))
-    return _say(options, "labels set")
-
-
-def _set_split(options: argparse.Namespace) -> int:
-    gm.Dataset(options.folder).set_split(options.name, options.source, ids=options.ids)
-    return _say(options, f"split {options.name!r} set")
-
-
-def _remove(options: argparse.Namespace) -> int:
-    gm.Dataset(options.folder).remove(options.name, kind=options.kind)
-    return _say(options, f"{options.name!r} removed")
-
-
-def _say(options: argparse.Namespace, what: str) -> int:
-    print(f"{options.folder}: {what}")
+def _run(options: argparse.Namespace) -> int:
+    """Makes the change, each of which says what it has done."""
+    done = options.change(gm.Dataset(options.folder), options)
+    print(f"{options.folder}: {done}")
     return 0
+
+
+def _arguments(options: argparse.Namespace) -> dict[str, Any]:
+    """The table, and how the work is done."""
+    given = shared.arguments_of(options)
+    of_table = shared.taken(given, *(field.name for field in dataclasses.fields(gm.Table)))
+    return given | {"source": gm.Table(source=shared.source_of(options), **of_table)}
+
+
+def _add_features(dataset: gm.Dataset, options: argparse.Namespace) -> str:
+    dataset.add_features(options.name, **_arguments(options))
+    return f"features {options.name!r} added"
+
+
+def _add_edge_features(dataset: gm.Dataset, options: argparse.Namespace) -> str:
+    dataset.add_edge_features(options.name, **_arguments(options))
+    return f"edge_features {options.name!r} added"
+
+
+def _set_labels(dataset: gm.Dataset, options: argparse.Namespace) -> str:
+    dataset.set_labels(**_arguments(options))
+    return "labels set"
+
+
+def _set_split(dataset: gm.Dataset, options: argparse.Namespace) -> str:
+    dataset.set_split(options.name, options.source, ids=options.ids)
+    return f"split {options.name!r} set"
+
+
+def _remove(dataset: gm.Dataset, options: argparse.Namespace) -> str:
+    dataset.remove(options.name, kind=options.kind)
+    return f"{options.name!r} removed"

@@ -18,7 +18,7 @@ from graphmount.cli.compile import messages
 from graphmount.cli.compile import options as shared
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 _EXAMPLES = """examples:
   graphmount compile dataset --edges edges.csv --features x=x.npy --labels y.npy \\
@@ -26,28 +26,14 @@ _EXAMPLES = """examples:
   graphmount compile dataset --edges follows.csv:who,whom --ids map --key name \\
       --features age=people.csv:age --labels people.csv:team --splits people.csv:fold people
 """
-_TABLES = f"""
+_TABLES = """
 --key COLUMN          the column that says which node a row belongs to, in all tables of nodes that
                       have columns (default: rows are in order)
---dtype NAME          how to store features: float16, bfloat16, ... (default: as they are)
---missing NUMBER      the value for nodes without a row, or without a label (default: error)
---weights COLUMN      the column with the weights of edges, or an .npy file of them
---timestamps COLUMN   the column with the times of edges, or an .npy file of them
-{shared.TEXT}
-{shared.ON_ERROR}
+--dtype --missing --weights --timestamps --delimiter --header --comments --on-error
 """
-_DATASET = f"""
---order {{hot,given}} hot numbers the nodes by how often sampling meets them; given leaves them as
-                      they are (default: hot)
---undirected          every edge runs both ways
-{shared.NEIGHBORS}
---ids {{dense,map}}   dense takes ids as they are, 0, 1, 2, ...; map numbers any integers or strings
---key-type {{int,str}} with --ids map, what ids of text files are (default: found)
---num-nodes N         (default: the rows of the tables, or the largest id plus one)
---dedup {{first,sum}} of several edges between two nodes, keep the first, or add up their weights
---self-loops {{keep,drop}} (default: keep)
---source-rows         keep the row of each edge, which loaders can give as its id
---overwrite           replace the dataset at OUT
+_DATASET = """
+--order --undirected --neighbors --ids --key-type --num-nodes --dedup --self-loops --source-rows
+--overwrite
 """
 _TEXT_OPTIONS = ("delimiter", "header", "comments")
 
@@ -78,25 +64,28 @@ def add_to(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         )
     shared.add_options(parser, "reading", _TABLES)
     shared.add_options(parser, "the dataset", _DATASET)
-    shared.add_work_options(parser)
+    shared.add_options(parser, "the work", "--memory --tmp --json --no-progress")
     parser.set_defaults(compile=_compile)
 
 
 def _compile(options: argparse.Namespace) -> int:
     given = shared.arguments_of(options)
-    text = _taken(given, *_TEXT_OPTIONS)
-    key, missing, dtype = _taken(given, "key"), _taken(given, "missing"), _taken(given, "dtype")
-    edges = _taken(given, "weights", "timestamps")
-    features = _named(given.pop("features", []), "features", text, key, missing | dtype)
-    edge_features = _named(given.pop("edge_features", []), "edge-features", text, {}, dtype)
-    labels = given.pop("labels", None)
+    text = shared.taken(given, *_TEXT_OPTIONS)
+    key, dtype = shared.taken(given, "key"), shared.taken(given, "dtype")
+    of_nodes = text | key | shared.taken(given, "missing")
+    of_edges = text | shared.taken(given, "weights", "timestamps")
+    features = _tables(given.pop("features", []), "features", of_nodes | dtype)
+    edge_features = _tables(given.pop("edge_features", []), "edge-features", text | dtype)
+    labels = given.pop("labels", [])
+    if len(labels) > 1:
+        raise ValueError("--labels is there twice, and a node has one label; give one of them")
     done = gm.compile_dataset(
         options.out,
-        edges=_edges(given.pop("edges"), text, edges),
+        edges=_edges(given.pop("edges"), of_edges),
         features=features,
         edge_features=edge_features,
-        labels=None if labels is None else _labels(labels, text, key, missing),
-        splits=_splits(given.pop("splits", []), text, key),
+        labels=_table(labels[0], of_nodes) if labels else None,
+        splits=_splits(given.pop("splits", []), text | key),
         directed=not options.undirected,
         **given,
     )
@@ -104,17 +93,12 @@ def _compile(options: argparse.Namespace) -> int:
     facts += [f"features {name!r}" for name in features]
     facts += [f"edge_features {name!r}" for name in edge_features]
     dataset = gm.Dataset(done.path)
-    if labels is not None:
+    if labels:
         classes = dataset.classes
         facts.append("labels" + ("" if classes is None else f" of {len(classes):,} classes"))
     facts += [f"split {name!r}" for name in dataset.description["splits"]]
     messages.show(done, facts, as_json=options.json, num_things=done.num_edges, thing="edges")
     return 0
-
-
-def _taken(given: dict[str, Any], *names: str) -> dict[str, Any]:
-    """Takes some options out of those that are given."""
-    return {name: given.pop(name) for name in names if name in given}
 
 
 def _split_path(text: str) -> tuple[str, str | None]:
@@ -125,75 +109,53 @@ def _split_path(text: str) -> tuple[str, str | None]:
     return path, columns
 
 
-def _table(
-    text: str, reading: dict[str, Any], key: dict[str, Any], storing: dict[str, Any]
-) -> gm.Table:
-    """The table that an option means, with those other options that mean something to its file."""
-    path, columns = _split_path(text)
+def _readable(path: str, given: dict[str, Any]) -> dict[str, Any]:
+    """Those options that mean something to a file of its kind."""
     kind = kind_of(expand(path)[0])
+    others = () if kind == "text" else _TEXT_OPTIONS
+    if kind not in ("text", *TABLE_KINDS):
+        others = (*others, "key")
+    return {name: value for name, value in given.items() if name not in others}
+
+
+def _table(text: str, given: dict[str, Any]) -> gm.Table:
+    """The table that an option means."""
+    path, columns = _split_path(text)
     chosen: dict[str, Any] = {} if columns is None else {"columns": shared.columns(columns)}
-    if kind == "text":
-        chosen |= reading
-    if kind in ("text", *TABLE_KINDS):
-        chosen |= key
-    return gm.Table(source=path, **chosen, **storing)
+    return gm.Table(source=path, **_readable(path, given), **chosen)
 
 
-def _named(
-    given: Sequence[str],
-    flag: str,
-    reading: dict[str, Any],
-    key: dict[str, Any],
-    storing: dict[str, Any],
-) -> dict[str, gm.Table]:
-    tables: dict[str, gm.Table] = {}
-    for text in given:
-        name, path = _named_path(text, flag)
-        if name in tables:
-            raise ValueError(f"--{flag} {name}=… is there twice; give each table its own name")
-        tables[name] = _table(path, reading, key, storing)
-    return tables
+def _by_name(texts: Sequence[str], flag: str, thing: str) -> Iterator[tuple[str, str]]:
+    """Names, and the path of each."""
+    names = set()
+    for text in texts:
+        name, sign, path = text.partition("=")
+        if not (name and sign and path):
+            raise ValueError(f"--{flag} {shown(text)} is not NAME=PATH; write --{flag} x=rows.npy")
+        if name in names:
+            raise ValueError(f"--{flag} {name}=… is there twice; give each {thing} its own name")
+        names.add(name)
+        yield name, path
 
 
-def _named_path(text: str, flag: str) -> tuple[str, str]:
-    name, sign, path = text.partition("=")
-    if not (name and sign and path):
-        raise ValueError(f"--{flag} {shown(text)} is not NAME=PATH; write --{flag} x=rows.npy")
-    return name, path
+def _tables(texts: Sequence[str], flag: str, given: dict[str, Any]) -> dict[str, gm.Table]:
+    return {name: _table(path, given) for name, path in _by_name(texts, flag, "table")}
 
 
-def _edges(given: Sequence[str], reading: dict[str, Any], others: dict[str, Any]) -> gm.EdgeTable:
-    parts = [_split_path(text) for text in given]
+def _edges(texts: Sequence[str], given: dict[str, Any]) -> gm.EdgeTable:
+    parts = [_split_path(text) for text in texts]
     columns = parts[0][1]
     if any(other != columns for _, other in parts):
         raise ValueError("--edges has several files with other columns; give all the same ones")
     paths = [path for path, _ in parts]
     chosen: dict[str, Any] = {} if columns is None else {"columns": shared.ends(columns)}
-    if kind_of(expand(paths[0])[0]) == "text":
-        chosen |= reading
-    return gm.EdgeTable(source=paths[0] if len(paths) == 1 else paths, **chosen, **others)
+    source = paths[0] if len(paths) == 1 else paths
+    return gm.EdgeTable(source=source, **_readable(paths[0], given), **chosen)
 
 
-def _labels(
-    given: Sequence[str], reading: dict[str, Any], key: dict[str, Any], storing: dict[str, Any]
-) -> gm.Table:
-    if len(given) > 1:
-        raise ValueError("--labels is there twice, and a node has one label; give one of them")
-    return _table(given[0], reading, key, storing)
-
-
-def _splits(
-    given: Sequence[str], reading: dict[str, Any], key: dict[str, Any]
-) -> dict[str, str] | gm.Table | str | None:
+def _splits(texts: Sequence[str], given: dict[str, Any]) -> dict[str, str] | gm.Table | str | None:
     """Files of ids by name; or one column of all splits."""
-    if len(given) == 1 and "=" not in given[0]:
-        text = given[0]
-        is_file = ":" in text or os.path.exists(text)
-        return _table(text, reading, key, {}) if is_file else text
-    splits: dict[str, str] = {}
-    for text in given:
-        name, path = _named_path(text, "splits")
-        if name in splits:
-            raise ValueError(f"--splits {name}=… is there twice; give each split its own name")
-        splits[name] = path
-    return splits or None
+    if len(texts) != 1 or "=" in texts[0]:
+        return dict(_by_name(texts, "splits", "split")) or None
+    is_file = ":" in texts[0] or os.path.exists(texts[0])
+    return _table(texts[0], given) if is_file else texts[0]

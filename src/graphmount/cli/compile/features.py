@@ -13,25 +13,15 @@ _EXAMPLES = """examples:
   graphmount compile features people.csv age.gd --order people.gl --key name --columns age
   graphmount compile features emb.bin emb.gd --shape 1000000,128 --source-dtype float32
 """
-_READING = f"""
---key COLUMN          the column that says which node a row belongs to (default: rows are in order)
---columns A,B,...     the columns to take: names, numbers from 0 on, ranges as 3-7 (default: all)
-{shared.TEXT}
---shape N,COLUMNS     of a binary file without a header; one size may be -1 (write --shape=-1,...)
---source-dtype NAME   of a binary file without a header
---member NAME         of an .npz file with several arrays
-{shared.ON_ERROR}
+_READING = """
+--key --columns --delimiter --header --comments --shape --source-dtype --member --on-error
 """
 _TABLE = """
---dtype NAME          how to store values: float16, bfloat16, float32, int8, int64, ...
-                      (default: as they are)
+--dtype
 --order GRAPH.gl      the graph whose nodes the rows belong to
---edges GRAPH.gl      the graph whose edges the rows belong to, compiled with --source-rows
+--edges
 --num-nodes N         how many rows the table has, if no graph says
---missing NUMBER      the value for nodes without a row (default: error)
---repeated {error,first,last} which of several rows of one node to keep (default: error)
---nan NUMBER          what to put in the place of NaN; or keep (the default), or error
---quantize {column}   store int8, with a scale for each column
+--missing --repeated --nan --quantize
 """
 
 
@@ -51,7 +41,7 @@ def add_to(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     shared.add_paths(parser, "rows", ".gd")
     shared.add_options(parser, "reading", _READING)
     shared.add_options(parser, "the table", _TABLE)
-    shared.add_work_options(parser)
+    shared.add_options(parser, "the work", "--memory --tmp --json --no-progress")
     parser.set_defaults(compile=_compile)
 
 

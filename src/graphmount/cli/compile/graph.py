@@ -14,28 +14,19 @@ _EXAMPLES = """examples:
   graphmount compile graph follows.tsv.gz people.gl --ids map --columns who,whom --weights since
   graphmount compile graph 'parts/*.parquet' web.gl --undirected --dedup first --memory 16GiB
 """
-_READING = f"""
+_READING = """
 --columns SRC,DST     the columns, or members of an .npz, with the edges: names or numbers from 0 on
                       (default: the first two)
 --pair                the sources are two .npy files: of the sources of edges and of their
                       destinations
---weights COLUMN      the column or member with the weights, or an .npy file of them
---timestamps COLUMN   the column or member with the times, or an .npy file of them
-{shared.TEXT}
+--weights --timestamps --delimiter --header --comments
 --shape N,2           of a binary file without a header; one size may be -1 (write --shape=-1,...)
 --dtype NAME          of a binary file without a header
-{shared.ON_ERROR}
+--on-error
 """
-_GRAPH = f"""
---undirected          every edge runs both ways
-{shared.NEIGHBORS}
---ids {{dense,map}}   dense takes ids as they are, 0, 1, 2, ...; map numbers any integers or strings
---key-type {{int,str}} with --ids map, what ids of text files are (default: found)
---num-nodes N         (default: the largest id plus one)
---dedup {{first,sum}} of several edges between two nodes, keep the first, or add up their weights
---self-loops {{keep,drop}} (default: keep)
---index-dtype {{int32,int64}} of neighbors (default: the smallest)
---source-rows         keep the row of each edge, for `graphmount compile features --edges`
+_GRAPH = """
+--undirected --neighbors --ids --key-type --num-nodes --dedup --self-loops --index-dtype
+--source-rows
 """
 
 
@@ -53,10 +44,9 @@ def add_to(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     shared.add_paths(parser, "edges", ".gl")
-    readers = shared.READERS | {"--columns": shared.ends}
-    shared.add_options(parser, "reading", _READING, readers)
+    shared.add_options(parser, "reading", _READING)
     shared.add_options(parser, "the graph", _GRAPH)
-    shared.add_work_options(parser)
+    shared.add_options(parser, "the work", "--memory --tmp --json --no-progress")
     parser.set_defaults(compile=_compile)
 
 

@@ -8,6 +8,7 @@ import re
 from typing import TYPE_CHECKING
 
 from graphmount._support.sizes import format_bytes
+from graphmount.cli.compile.options import KNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,10 +18,8 @@ if TYPE_CHECKING:
 #: Arguments of the functions whose names differ from those of the flags by more than a dash.
 _FLAGS = {"directed=False": "--undirected", "overwrite=True": "--overwrite"}
 _FLAGS |= {"source_rows=True": "--source-rows", "header=False": "--no-header"}
-_ARGUMENTS = (
-    "columns|comments|dedup|delimiter|dtype|edges|ids|index_dtype|key|key_type|member|memory|"
-    "missing|nan|neighbors|num_nodes|on_error|order|quantize|repeated|self_loops|shape|"
-    "source_dtype|timestamps|tmp|weights"
+_ARGUMENTS = "|".join(
+    flag[2:].replace("-", "_") for flag, option in KNOWN.items() if "action" not in option
 )
 _ARGUMENT = re.compile(rf"""(?<![\w-])({_ARGUMENTS})=(?:(["'])(.*?)\2|(-?[\w.]+))?""")
 _SHOWN_EXAMPLES = 3

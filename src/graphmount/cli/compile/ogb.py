@@ -15,15 +15,12 @@ if TYPE_CHECKING:
     import argparse
 
 
-_DATASET = f"""
---order {{hot,given}} hot numbers the nodes by how often sampling meets them; given leaves them as
-                      they are (default: hot)
---dtype NAME          how to store features: float16, bfloat16, ... (default: as they are)
+_DATASET = """
+--order --dtype
 --label-dtype NAME    how to store labels (default: as they are)
 --label-nan NUMBER    what to put in the place of labels that are NaN, such as -1; or keep (the
                       default), or error
-{shared.NEIGHBORS}
---overwrite           replace the dataset at OUT
+--neighbors --overwrite
 """
 
 
@@ -41,7 +38,7 @@ def add_to(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument("folder", metavar="DIR", help="the folder of the dataset")
     parser.add_argument("out", metavar="OUT", help="the folder to write")
     shared.add_options(parser, "the dataset", _DATASET)
-    shared.add_work_options(parser)
+    shared.add_options(parser, "the work", "--memory --tmp --json --no-progress")
     parser.set_defaults(compile=_compile)
 
 

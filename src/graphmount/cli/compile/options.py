@@ -14,13 +14,13 @@ from graphmount._support.shown import shown
 from graphmount._support.sizes import parse_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator
 
 _DELIMITERS = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ","}
 
 #: Options that the commands themselves act on.
 _NO_ARGUMENTS = {"run", "compile", "sources", "folder", "out", "pair", "json", "no_progress"}
-_NO_ARGUMENTS |= {"undirected"}
+_NO_ARGUMENTS |= {"undirected", "change", "name"}
 
 #: As many as a text table may have.
 _MOST_COLUMNS = 1 << 20
@@ -117,48 +117,61 @@ def ends(text: str) -> tuple[int | str, ...] | str:
     return str(found[0]) if len(found) == 1 else tuple(found)
 
 
-#: How text is read.
-TEXT = """
---delimiter CHARACTER   what separates the columns, such as ',' or tab (default: found)
---header/--no-header    whether the first line has the names of the columns (default: found)
---comments CHARACTERS   lines that begin with one of these are passed over (default: #%%)
-"""
-ON_ERROR = """
---on-error {raise,skip} skip leaves out rows that cannot be used, and counts them
-"""
-NEIGHBORS = """
+#: The options that several commands have, and those that messages may name: see `add_options`.
+_KNOWN = """
+--columns A,B,...     the columns to take: names, numbers from 0 on, ranges as 3-7 (default: all)
+--comments CHARACTERS lines that begin with one of these are passed over (default: #%%)
+--dedup {first,sum}   of several edges between two nodes, keep the first, or add up their weights
+--delimiter CHARACTER what separates the columns, such as ',' or tab (default: found)
+--dtype NAME          how to store values: float16, bfloat16, float32, int8, int64, ...
+                      (default: as they are)
+--edges GRAPH.gl      the graph whose edges the rows belong to, compiled with --source-rows
+--header/--no-header  whether the first line has the names of the columns (default: found)
+--ids {dense,map}     dense takes ids as they are, 0, 1, 2, ...; map numbers any integers or strings
+--index-dtype {int32,int64} of neighbors (default: the smallest)
+--json                print the result as JSON
+--key COLUMN          the column that says which node a row belongs to (default: rows are in order)
+--key-type {int,str}  with --ids map, what ids of text files are (default: found)
+--member NAME         of an .npz file with several arrays
+--memory SIZE         how much memory to use, such as 8GiB (default: 2GiB)
+--missing NUMBER      the value for nodes without a row (default: error)
+--nan NUMBER          what to put in the place of NaN; or keep (the default), or error
 --neighbors {both,in,out} which lists to keep: in for sampling, out for walks (default: both)
+--no-progress         show no progress bar
+--num-nodes N         (default: the largest id plus one, or as many as a table has rows)
+--on-error {raise,skip} skip leaves out rows that cannot be used, and counts them
+--order {hot,given}   hot numbers the nodes by how often sampling meets them; given leaves them as
+                      they are (default: hot)
+--overwrite           replace what has this name, if there is anything
+--quantize {column}   store int8, with a scale for each column
+--repeated {error,first,last} which of several rows of one node to keep (default: error)
+--self-loops {keep,drop} (default: keep)
+--shape N,COLUMNS     of a binary file without a header; one size may be -1 (write --shape=-1,...)
+--source-dtype NAME   of a binary file without a header
+--source-rows         keep the row of each edge, which loaders can give as its id, and which tables
+                      of edges need
+--timestamps COLUMN   the column or member with the times of edges, or an .npy file of them
+--tmp FOLDER          where temporary files go (default: beside what is written)
+--undirected          every edge runs both ways
+--weights COLUMN      the column or member with the weights of edges, or an .npy file of them
 """
-#: How the work is done, and what is said about it.
-_WORK = """
---memory SIZE  how much memory to use, such as 8GiB (default: 2GiB)
---tmp FOLDER   where temporary files go (default: beside OUT)
---json         print the result as JSON
---no-progress  show no progress bar
-"""
-#: Of values that are more than text.
-READERS: dict[str, Callable[[str], Any]] = {
-    "--columns": columns,
-    "--delimiter": delimiter,
-    "--key": column,
-    "--label-nan": number_or("keep", "error"),
-    "--memory": size,
+#: What makes values of text, by what the value is called, or by the flag.
+_READERS: dict[str, Callable[[str], Any]] = {
     "--missing": number_or("error"),
-    "--nan": number_or("keep", "error"),
-    "--num-nodes": count,
-    "--shape": shape,
-    "--timestamps": column,
-    "--weights": column,
+    "A,B,...": columns,
+    "CHARACTER": delimiter,
+    "COLUMN": column,
+    "N": count,
+    "N,2": shape,
+    "N,COLUMNS": shape,
+    "NUMBER": number_or("keep", "error"),
+    "SIZE": size,
+    "SRC,DST": ends,
 }
-_OPTION = re.compile(r"(--[\w-]+)(/--no-\S+)?( [^ -]\S*)? +(.+)")
+_OPTION = re.compile(r"(--[\w-]+)(/--no-\S+)?( [^ -]\S*)? +([^ -].*)")
 
 
-def add_options(
-    parser: argparse.ArgumentParser,
-    title: str,
-    table: str,
-    readers: Mapping[str, Callable[[str], Any]] = READERS,
-) -> None:
+def add_options(parser: argparse.ArgumentParser, title: str, table: str) -> None:
     """Adds a group of options.
 
     Args:
@@ -166,11 +179,17 @@ def add_options(
         title: What help calls the group.
         table: A line for each option: the flag, what its value is called or the words that it may
             be, and what help says. A line that begins with blanks goes on with the one before. A
-            flag without a value says yes, and with `/--no-` behind it also no.
-        readers: What makes values of text, by flag.
+            flag without a value says yes, and with `/--no-` behind it also no. Or a line of flags
+            alone, which are as all commands have them.
     """
     group = parser.add_argument_group(title)
-    for line in re.sub(r"\n +", " ", table).split("\n"):
+    for flag, options in _options_of(table):
+        group.add_argument(flag, **options)
+
+
+def _options_of(table: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The flags of a table, with what argparse wants to know of each."""
+    for line in re.sub(r"\n +", " ", table).strip().split("\n"):
         if found := _OPTION.fullmatch(line):
             flag, also_no, value, text = found.groups()
             options: dict[str, Any] = {"help": text}
@@ -179,8 +198,14 @@ def add_options(
             elif value.startswith(" {"):
                 options["choices"] = value[2:-1].split(",")
             else:
-                options |= {"metavar": value[1:], "type": readers.get(flag, str)}
-            group.add_argument(flag, **options)
+                reader = _READERS.get(flag) or _READERS.get(value[1:], str)
+                options |= {"metavar": value[1:], "type": reader}
+            yield flag, options
+        else:
+            yield from ((flag, KNOWN[flag]) for flag in line.split())
+
+
+KNOWN = dict(_options_of(_KNOWN))
 
 
 def add_paths(parser: argparse.ArgumentParser, things: str, suffix: str) -> None:
@@ -191,11 +216,6 @@ def add_paths(parser: argparse.ArgumentParser, things: str, suffix: str) -> None
     )
 
 
-def add_work_options(parser: argparse.ArgumentParser) -> None:
-    """How the work is done, and what is said about it."""
-    add_options(parser, "the work", _WORK)
-
-
 def arguments_of(options: argparse.Namespace) -> dict[str, Any]:
     """The arguments of a function that compiles: all options given that have the names of some."""
     arguments = {
@@ -204,6 +224,11 @@ def arguments_of(options: argparse.Namespace) -> dict[str, Any]:
         if name not in _NO_ARGUMENTS and value is not None
     }
     return arguments | {"progress": False if options.no_progress else None}  # bars are theirs
+
+
+def taken(given: dict[str, Any], *names: str) -> dict[str, Any]:
+    """Those of the arguments that have these names, which are no longer there then."""
+    return {name: given.pop(name) for name in names if name in given}
 
 
 def source_of(options: argparse.Namespace) -> str | list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from graphmount._sources.contract.batches import EdgeSource, RowSource, Skipped
+from graphmount._sources.contract.batches import EdgeSource, RowSource
 from graphmount.errors import SourceError
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class ConcatenatedEdges(EdgeSource):
 
     def batches(self, *, memory: int) -> Iterator[EdgeBatch]:
         """See `EdgeSource`."""
-        return _batches_of_all(self._parts, self.skipped, memory)
+        return _batches_of_all(self._parts, memory)
 
 
 class ConcatenatedRows(RowSource):
@@ -78,30 +78,28 @@ class ConcatenatedRows(RowSource):
 
     def batches(self, *, memory: int) -> Iterator[RowBatch]:
         """See `RowSource`."""
-        return _batches_of_all(self._parts, self.skipped, memory)
+        return _batches_of_all(self._parts, memory)
 
 
 def _batches_of_all(
-    parts: Sequence[EdgeSource] | Sequence[RowSource], skipped: Skipped, memory: int
+    parts: Sequence[EdgeSource] | Sequence[RowSource], memory: int
 ) -> Iterator[Any]:
-    """The batches of one part after the other; what they leave out is added to `skipped`."""
+    """The batches of one part after the other."""
     before = 0
     for part in parts:
-        part.skipped.clear()  # it may have been read before
-        seen = Skipped()
         for batch in part.batches(memory=memory):
-            _count_skipped(skipped, part.skipped, seen)
             yield replace(batch, done=before + batch.done)
-        _count_skipped(skipped, part.skipped, seen)
         before += part.size or 0
 
 
 def _take_over(whole: Part, parts: Sequence[Part], **attributes: str) -> None:
     """Gives attributes of the parts to the whole; raises if a part is unlike the first.
 
-    Attributes have words for messages.
+    Attributes have words for messages. What parts leave out is counted by the whole.
     """
     first = parts[0]
+    for part in parts:
+        part.skipped = whole.skipped
     for attribute, what in attributes.items():
         wanted = getattr(first, attribute)
         setattr(whole, attribute, wanted)
@@ -127,10 +125,3 @@ def _name_of(parts: Sequence[Part]) -> str:
 def _sum(numbers: Sequence[int | None]) -> int | None:
     known = [number for number in numbers if number is not None]
     return sum(known) if len(known) == len(numbers) else None
-
-
-def _count_skipped(skipped: Skipped, part: Skipped, seen: Skipped) -> None:
-    """Adds what a part has left out since it was `seen` last."""
-    skipped.add(part.count - seen.count, part.examples[len(seen.examples) :])
-    seen.count = part.count
-    seen.examples[:] = part.examples

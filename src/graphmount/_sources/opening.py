@@ -22,6 +22,7 @@ from graphmount._sources.arrow.tables import is_arrow
 from graphmount._sources.concatenated import ConcatenatedEdges, ConcatenatedRows
 from graphmount._sources.contract.file_stamps import stamps_of
 from graphmount._sources.contract.tables import EdgeRequest, RowRequest
+from graphmount._sources.contract.text_values import EncodedRows
 from graphmount._sources.kinds import kind_of
 from graphmount._sources.objects.memory_edges import as_array
 from graphmount._sources.paths import expand, is_paths
@@ -81,27 +82,21 @@ def open_edges(request: EdgeRequest) -> EdgeSource:
     Args:
         request: What to read.
     """
-    weights = _side_column(request.weights, "weights")
-    times = _side_column(request.timestamps, "timestamps")
-    if weights is None and times is None:
+    given = {"weights": request.weights, "timestamps": request.timestamps}
+    columns = {name: _side_column(value, name) for name, value in given.items()}
+    values = {name: column for name, column in columns.items() if column is not None}
+    if not values:
         return _open_edges(request)
     if request.on_error == "skip":
         raise ValueError(
             "on_error='skip' cannot be used with weights or timestamps from elsewhere: where rows "
             "are left out, they would not match"
         )
-    paths: list[Any] = [
-        value for value in (request.weights, request.timestamps) if _is_side_path(value)
-    ]
+    paths: list[Any] = [value for value in given.values() if _is_side_path(value)]
     stamps = stamps_of(map(os.fsdecode, paths))
-    opened = _open_edges(
-        replace(
-            request,
-            weights=request.weights if weights is None else None,
-            timestamps=request.timestamps if times is None else None,
-        )
-    )
-    sided = SideColumns(opened, weights=weights, timestamps=times)
+    nothing: dict[str, Any] = dict.fromkeys(values)
+    opened = _open_edges(replace(request, **nothing))
+    sided = SideColumns(opened, values)
     sided.stamps = (*opened.stamps, *stamps)
     return sided
 
@@ -172,13 +167,20 @@ def open_rows(request: RowRequest) -> RowSource:
     """
     source = request.source
     if not is_paths(source):
-        return row_openers.open_object(source, request)
+        return _encoded(row_openers.open_object(source, request), request)
     paths, kind = _one_kind(source, is_headerless=request.shape is not None)
     stamps = stamps_of(paths)
-    parts = [row_openers.open_file(path, kind, request) for path in paths]
+    parts = [_encoded(row_openers.open_file(path, kind, request), request) for path in paths]
     opened = parts[0] if len(parts) == 1 else ConcatenatedRows(parts)
     opened.stamps = stamps
     return opened
+
+
+def _encoded(source: RowSource, request: RowRequest) -> RowSource:
+    """The source; one of text as numbers."""
+    if request.encoder is None or not source.has_text_values:
+        return source
+    return EncodedRows(source, request.encoder, request)
 
 
 def _one_kind(source: object, *, is_headerless: bool) -> tuple[list[str], Kind]:

@@ -66,8 +66,8 @@ def open_object(source: object, request: RowRequest) -> RowSource:
         if getattr(request, name) is not None:
             raise ValueError(f"{name}= is for files, and the source is in memory")
     text = None if request.encoder is None else find_text(source, request.columns)
-    if text is not None and request.encoder is not None:
-        return MemoryText(text, request, request.encoder)
+    if text is not None:
+        return MemoryText(text, request)
     return MemoryRows(source, key=request.key, columns=request.columns)
 
 

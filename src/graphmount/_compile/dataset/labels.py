@@ -15,7 +15,6 @@ import numpy as np
 from graphmount._compile.dataset.files import open_one
 from graphmount._compile.rows.stored_form import fill_value
 from graphmount._dataset.description import MOST_BYTES
-from graphmount._sources.contract.file_stamps import require_unchanged
 from graphmount._sources.contract.tables import Table
 from graphmount._sources.contract.text_values import TextEncoder
 
@@ -103,11 +102,7 @@ def open_labels(
     if not getattr(rows, "has_text_values", False):  # users may have sources of their own
         return opened, None
     missing = fill_value(table)
-    for _ in rows.batches(memory=memory // 16):
-        pass
-    require_unchanged(rows)
-    rows.skipped.clear()  # the next pass leaves the same ones out again
-    encoder.settle(rows.name, "error" if missing is None else missing)
+    encoder.settle(rows, memory=memory // 16, missing="error" if missing is None else missing)
     return opened, encoder.classes
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from graphmount import _core
 from graphmount._compile.dataset.labels import LABELS_FILE
 from graphmount._sources.arrow.tables import is_arrow
 from graphmount._sources.contract.file_stamps import require_unchanged
@@ -103,9 +104,7 @@ def _read(table: Table) -> dict[str, Any]:
             f"{rows.name}: splits are one column, not {rows.num_columns}; choose it with columns="
         )
     if rows.has_text_values:
-        for _ in rows.batches(memory=_MEMORY):
-            pass
-        encoder.settle(rows.name, -1)
+        encoder.settle(rows, memory=_MEMORY, missing=-1)
     values: list[NDArray[Any]] = []
     keys: list[Keys] = []
     for batch in rows.batches(memory=_MEMORY):
@@ -125,9 +124,7 @@ def _read(table: Table) -> dict[str, Any]:
     places = {name: np.flatnonzero(codes == number) for number, name in enumerate(names)}
     if not rows.has_keys:
         return {name: _mask(some, len(codes)) for name, some in places.items()}
-    taken = {name: _taken(keys, some) for name, some in places.items()}
-    # Strings as a list, which is how users give them.
-    return {name: ids.tolist() if ids.dtype == object else ids for name, ids in taken.items()}
+    return {name: _taken(keys, some) for name, some in places.items()}
 
 
 def _numbered(values: NDArray[Any], name: str) -> tuple[NDArray[np.int64], list[str]]:
@@ -151,20 +148,17 @@ def _mask(places: NDArray[np.int64], count: int) -> NDArray[np.bool_]:
     return mask
 
 
-def _taken(keys: list[Keys], places: NDArray[np.int64]) -> NDArray[Any]:
-    """The keys at these places of all batches together."""
-    taken: list[NDArray[Any]] = []
+def _taken(keys: list[Keys], places: NDArray[np.int64]) -> NDArray[np.int64] | list[str]:
+    """The keys at these places, which are in order: strings as a list, as users give them."""
+    strings: list[str] = []
+    numbers: list[NDArray[np.int64]] = []
     first = 0
     for some in keys:
         begin, end = np.searchsorted(places, [first, first + len(some)])
         chosen = take_keys(some, places[begin:end] - first)
-        taken.append(_strings(chosen) if isinstance(chosen, TextColumn) else chosen)
+        if isinstance(chosen, TextColumn):
+            strings += _core.split_names(chosen.offsets, chosen.data)
+        else:
+            numbers.append(chosen)
         first += len(some)
-    return np.concatenate(taken)
-
-
-def _strings(column: TextColumn) -> NDArray[Any]:
-    data, ends = column.data.tobytes(), column.offsets.tolist()
-    strings = np.empty(len(column), object)
-    strings[:] = [data[ends[i] : ends[i + 1]].decode() for i in range(len(column))]
-    return strings
+    return np.concatenate(numbers) if numbers else strings

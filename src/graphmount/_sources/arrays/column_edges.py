@@ -11,25 +11,24 @@ from __future__ import annotations
 from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING
 
-from graphmount._sources.arrays.value_streams import ValueStreams, require_length
-from graphmount._sources.contract.batches import EdgeBatch, EdgeSource
+from graphmount._sources.arrays.value_streams import StreamEdges, require_length
+from graphmount._sources.contract.batches import EdgeBatch
 from graphmount._sources.contract.exact import as_node_ids, require_ids
 from graphmount.errors import SourceError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from graphmount._sources.arrays.array_stream import ArrayStream, Stream
 
 
-class ColumnEdges(EdgeSource):
+class ColumnEdges(StreamEdges):
     """Edges from streams; an `EdgeSource`.
 
     Args:
         name: What messages call the source.
         ends: One stream of shape (edges, 2), or a pair of streams (sources, destinations).
-        weights: One number for each edge.
-        timestamps: One integer or datetime64 for each edge.
+        values: Weights and timestamps, one for each edge.
         num_nodes: How many nodes there are, if the source says so.
 
     Raises:
@@ -41,8 +40,7 @@ class ColumnEdges(EdgeSource):
         *,
         name: str,
         ends: Stream | tuple[Stream, Stream],
-        weights: Stream | None = None,
-        timestamps: Stream | None = None,
+        values: Mapping[str, Stream | None] | None = None,
         num_nodes: int | None = None,
     ) -> None:
         self._ends = ends if isinstance(ends, tuple) else (ends,)
@@ -54,16 +52,14 @@ class ColumnEdges(EdgeSource):
                     f"{stream.name} has shape {stream.shape}; edges are of shape (2, edges) or "
                     "(edges, 2), or two vectors"
                 )
-        self._values = ValueStreams(weights, timestamps)
-        self._streams: list[Stream] = [*self._ends, *self._values.streams.values()]
+        self._set_values(values or {})
+        self._streams: list[Stream] = [*self._ends, *self._values.values()]
         self._count = self._ends[0].shape[0]
         for stream in self._streams[1:]:
             require_length(stream, self._count)
         super().__init__(name, sum(stream.size for stream in self._streams) or self._count)
         self.num_edges = self._count
         self.num_nodes = num_nodes
-        self.has_weights = "weights" in self._values
-        self.has_timestamps = "timestamps" in self._values
 
     def batches(self, *, memory: int) -> Iterator[EdgeBatch]:
         """See `EdgeSource`."""
@@ -74,7 +70,7 @@ class ColumnEdges(EdgeSource):
         step = max(1, memory // edge_bytes)
         with ExitStack() as stack:
             ends = [stack.enter_context(closing(stream.open())) for stream in self._ends]
-            read_values = self._values.begin(stack)
+            read_values = self._open_values(stack)
             for first in range(0, self._count, step):
                 columns = [reader.read(step) for reader in ends]
                 src = columns[0] if len(columns) == 2 else columns[0][:, 0]

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from graphmount._sources.arrays.value_streams import ValueStreams, require_length
-from graphmount._sources.contract.batches import EdgeBatch, EdgeSource
+from graphmount._sources.arrays.value_streams import StreamEdges, require_length
+from graphmount._sources.contract.batches import EdgeBatch
 from graphmount._sources.contract.exact import as_int64, as_node_ids, require_ids
 from graphmount.errors import SourceError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -97,7 +97,7 @@ class ListOwners:
         )
 
 
-class ListEdges(EdgeSource):
+class ListEdges(StreamEdges):
     """Edges from lists; an `EdgeSource`.
 
     Args:
@@ -105,8 +105,7 @@ class ListEdges(EdgeSource):
         indptr: Offsets: the entries of list i are `indices[indptr[i]:indptr[i + 1]]`.
         indices: The entries of all lists.
         owners: Whether edges run from the owner of a list ("src") or to it ("dst").
-        weights: One number for each entry.
-        timestamps: One integer for each entry.
+        values: Weights and timestamps, one for each entry.
         is_undirected: Whether every edge is in the lists of both its ends. Each is then given once,
             and the source is symmetric.
 
@@ -121,8 +120,7 @@ class ListEdges(EdgeSource):
         indptr: Stream,
         indices: Stream,
         owners: Literal["src", "dst"],
-        weights: Stream | None = None,
-        timestamps: Stream | None = None,
+        values: Mapping[str, Stream | None] | None = None,
         is_undirected: bool = False,
     ) -> None:
         for stream in (indptr, indices):
@@ -130,21 +128,19 @@ class ListEdges(EdgeSource):
             if len(stream.shape) != 1:
                 raise SourceError(f"{stream.name} has shape {stream.shape}, but must be a vector")
         self._count = indices.shape[0]
-        self._values = ValueStreams(weights, timestamps)
-        for stream in self._values.streams.values():
+        self._set_values(values or {})
+        for stream in self._values.values():
             require_length(stream, self._count)
         if indptr.shape[0] == 0:
             raise SourceError(f"{indptr.name} is empty; offsets are one more than there are lists")
         self._indptr = indptr
         self._indices = indices
         self._owners = owners
-        streams = (indptr, indices, *self._values.streams.values())
+        streams = (indptr, indices, *self._values.values())
         super().__init__(name, sum(stream.size for stream in streams) or self._count)
         self.num_edges = None if is_undirected else self._count
         self.num_nodes = indptr.shape[0] - 1
         self.is_symmetric = is_undirected
-        self.has_weights = "weights" in self._values
-        self.has_timestamps = "timestamps" in self._values
 
     def batches(self, *, memory: int) -> Iterator[EdgeBatch]:
         """See `EdgeSource`."""
@@ -158,7 +154,7 @@ class ListEdges(EdgeSource):
                 offsets, num_entries=self._count, name=self._indptr.name, chunk=step
             )
             indices = stack.enter_context(closing(self._indices.open()))
-            read_values = self._values.begin(stack)
+            read_values = self._open_values(stack)
             for first in range(0, self._count, step):
                 count = min(step, self._count - first)
                 owned = owners.take(count)
@@ -181,7 +177,6 @@ class ListEdges(EdgeSource):
         return EdgeBatch(
             src=owners if is_src else neighbors,
             dst=neighbors if is_src else owners,
-            weights=values.get("weights"),
-            timestamps=values.get("timestamps"),
+            **values,
             done=(self.size or 0) * upto // self._count,
         )

@@ -16,7 +16,7 @@ from graphmount._support.shown import shown
 from graphmount.errors import SourceError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from graphmount._sources.arrays.array_stream import Stream
     from graphmount._sources.contract.batches import EdgeSource
@@ -30,9 +30,7 @@ def matrix_edges(
     kind: str,
     shape: tuple[int, ...],
     part: Callable[[str], Stream],
-    *,
-    weights: Stream | None,
-    timestamps: Stream | None = None,
+    values: Mapping[str, Stream | None],
 ) -> EdgeSource:
     """Edges of a matrix.
 
@@ -41,28 +39,21 @@ def matrix_edges(
         kind: One of `MATRIX_FORMATS`.
         shape: Its shape.
         part: Gives what SciPy calls "row" and "col", or "indptr" and "indices".
-        weights: The weights of the edges.
-        timestamps: Their times.
+        values: Weights and timestamps of the edges.
 
     Raises:
         SourceError: The matrix is not square, or its parts are of another one.
     """
     require_square(name, shape)
     if kind == "coo":
-        return ColumnEdges(
-            name=name,
-            ends=(part("row"), part("col")),
-            weights=weights,
-            timestamps=timestamps,
-            num_nodes=shape[0],
-        )
+        ends = part("row"), part("col")
+        return ColumnEdges(name=name, ends=ends, values=values, num_nodes=shape[0])
     source = ListEdges(
         name=name,
         indptr=part("indptr"),
         indices=part("indices"),
         owners="src" if kind == "csr" else "dst",
-        weights=weights,
-        timestamps=timestamps,
+        values=values,
     )
     if source.num_nodes != shape[0]:
         raise SourceError(
@@ -113,5 +104,5 @@ def open_sparse_edges(matrix: Any, *, weights: bool = False) -> EdgeSource:  # n
         in_use = array if attribute == "indptr" else array[used]
         return MemoryStream(array=in_use, name=f"{name}, {attribute}")
 
-    weight_stream = part("data") if weights else None
-    return matrix_edges(name, kind, matrix.shape, part, weights=weight_stream)
+    values = {"weights": part("data") if weights else None}
+    return matrix_edges(name, kind, matrix.shape, part, values)

@@ -134,15 +134,16 @@ def open_npz_edges(path: str, request: EdgeRequest) -> EdgeSource:
         SourceError: The members are not there, or not edges.
     """
     columns: Any = request.columns
-    weights: Any = request.weights
-    timestamps: Any = request.timestamps
     archive = NpzFile(path)
-    if columns is None and "format" in archive and "shape" in archive:
-        return _open_matrix(archive, weights, timestamps)
+    is_matrix = columns is None and "format" in archive and "shape" in archive
+    weights: Any = "data" if request.weights is True and is_matrix else request.weights
     if weights is True:
         raise SourceError(f"{path} is not a SciPy matrix; name the member: weights='edge_weight'")
-    weight_stream = archive.stream(weights) if isinstance(weights, str) else None
-    time_stream = None if timestamps is None else archive.stream(timestamps)
+    named = {"weights": weights, "timestamps": request.timestamps}
+    values = {name: archive.stream(member) for name, member in named.items() if member}
+    if is_matrix:
+        shape = archive.counts("shape")
+        return matrix_edges(path, _matrix_format(archive), shape, archive.stream, values)
     if columns is None and "edge_index" not in archive:
         raise SourceError(
             f"{path} has neither an edge_index nor a SciPy matrix; pass columns=(sources, "
@@ -156,13 +157,7 @@ def open_npz_edges(path: str, request: EdgeRequest) -> EdgeSource:
         ends = as_ends(archive.stream(names[0]))
     else:
         ends = (archive.stream(names[0]), archive.stream(names[1]))
-    return ColumnEdges(
-        name=path,
-        ends=ends,
-        weights=weight_stream,
-        timestamps=time_stream,
-        num_nodes=_num_nodes(archive),
-    )
+    return ColumnEdges(name=path, ends=ends, values=values, num_nodes=_num_nodes(archive))
 
 
 def _num_nodes(archive: NpzFile) -> int | None:
@@ -173,9 +168,7 @@ def _num_nodes(archive: NpzFile) -> int | None:
     return numbers[0] if len(numbers) == 1 else None
 
 
-def _open_matrix(
-    archive: NpzFile, weights: bool | str | None, timestamps: str | None
-) -> EdgeSource:
+def _matrix_format(archive: NpzFile) -> str:
     words = archive.small("format").ravel()[:2].tolist()
     word = words[0] if len(words) == 1 else None
     kind = word.decode("ascii", "replace") if isinstance(word, bytes) else str(word)
@@ -184,11 +177,4 @@ def _open_matrix(
             f"{archive.path} is a SciPy matrix of format {shown(kind)}; save it as CSR, CSC or "
             "COO, with matrix.tocsr()"
         )
-    return matrix_edges(
-        archive.path,
-        kind,
-        archive.counts("shape"),
-        archive.stream,
-        weights=archive.stream("data" if weights is True else weights) if weights else None,
-        timestamps=None if timestamps is None else archive.stream(timestamps),
-    )
+    return kind

@@ -21,7 +21,7 @@ from graphmount._sources.contract.exact import (
 from graphmount.errors import SourceError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from graphmount._sources.arrays.array_stream import Stream
     from graphmount._sources.contract.batches import EdgeBatch
@@ -30,30 +30,22 @@ _REQUIRE = {"weights": require_weights, "timestamps": require_timestamps}
 _CONVERT = {"weights": as_weights, "timestamps": as_timestamps}
 
 
-class ValueStreams:
-    """The values of edges, none, one or two for each.
+class StreamEdges(EdgeSource):
+    """Edges that have streams for weights and times."""
 
-    Args:
-        weights: One number for each edge.
-        timestamps: One integer or datetime64 for each edge.
+    def _set_values(self, values: Mapping[str, Stream | None]) -> None:
+        """Says which values edges have, by what they are in an `EdgeBatch`.
 
-    Attributes:
-        streams: Those that there are, by what they are in an `EdgeBatch`.
-
-    Raises:
-        SourceError: They are of the wrong dtype.
-    """
-
-    def __init__(self, weights: Stream | None, timestamps: Stream | None) -> None:
-        given = {"weights": weights, "timestamps": timestamps}
-        self.streams = {name: stream for name, stream in given.items() if stream is not None}
-        for name, stream in self.streams.items():
+        Raises:
+            SourceError: They are of the wrong dtype.
+        """
+        self._values = {name: stream for name, stream in values.items() if stream is not None}
+        for name, stream in self._values.items():
             _REQUIRE[name](stream.dtype, stream.name)
+        self.has_weights |= "weights" in self._values
+        self.has_timestamps |= "timestamps" in self._values
 
-    def __contains__(self, name: str) -> bool:
-        return name in self.streams
-
-    def begin(self, stack: ExitStack) -> Callable[[int, int], dict[str, Any]]:
+    def _open_values(self, stack: ExitStack) -> Callable[[int, int], dict[str, Any]]:
         """Opens the streams until the stack is left.
 
         Returns:
@@ -62,12 +54,12 @@ class ValueStreams:
         """
         readers = {
             name: stack.enter_context(closing(stream.open()))
-            for name, stream in self.streams.items()
+            for name, stream in self._values.items()
         }
 
         def read(count: int, first: int) -> dict[str, Any]:
             return {
-                name: _CONVERT[name](reader.read(count), self.streams[name].name, first)
+                name: _CONVERT[name](reader.read(count), self._values[name].name, first)
                 for name, reader in readers.items()
             }
 
@@ -84,30 +76,22 @@ def require_length(stream: Stream, num_edges: int) -> None:
         )
 
 
-class SideColumns(EdgeSource):
+class SideColumns(StreamEdges):
     """A source of edges with weights or timestamps from elsewhere; an `EdgeSource`.
 
     Args:
         source: The edges, of which none may be left out: values and edges would not match.
-        weights: One number for each edge.
-        timestamps: One integer or datetime64 for each edge.
+        values: One number, or one integer or datetime64, for each edge.
 
     Raises:
         SourceError: The values are of the wrong dtype, or not as many as the edges.
     """
 
-    def __init__(
-        self, source: EdgeSource, *, weights: Stream | None, timestamps: Stream | None
-    ) -> None:
-        # All that the source tells of itself, which is what has no underscore.
-        vars(self).update(
-            {name: value for name, value in vars(source).items() if not name.startswith("_")}
-        )
+    def __init__(self, source: EdgeSource, values: Mapping[str, Stream]) -> None:
+        self._be_like(source)
         self._source = source
-        self._values = ValueStreams(weights, timestamps)
-        self.has_weights = source.has_weights or "weights" in self._values
-        self.has_timestamps = source.has_timestamps or "timestamps" in self._values
-        for stream in self._values.streams.values():
+        self._set_values(values)
+        for stream in values.values():
             if len(stream.shape) != 1:
                 raise SourceError(
                     f"{stream.name} has shape {stream.shape}, but one value is needed for each edge"
@@ -122,15 +106,15 @@ class SideColumns(EdgeSource):
     def batches(self, *, memory: int) -> Iterator[EdgeBatch]:
         """See `EdgeSource`."""
         with ExitStack() as stack:
-            read_values = self._values.begin(stack)
+            read_values = self._open_values(stack)
             first = 0
             for batch in self._source.batches(memory=max(1, memory // 2)):
                 upto = first + len(batch.src)
-                for stream in self._values.streams.values():
+                for stream in self._values.values():
                     if stream.shape[0] < upto:
                         raise self._wrong_length(stream, f"at least {counted(upto, 'edge')}")
                 yield replace(batch, **read_values(upto - first, first))
                 first = upto
-        for stream in self._values.streams.values():
+        for stream in self._values.values():
             if stream.shape[0] != first:
                 raise self._wrong_length(stream, counted(first, "edge"))

@@ -31,7 +31,6 @@ class CheckedColumns:
         columns: For each column its number, and what finds its bad rows. One may serve twice, as a
             weight and a time, say; it is read once.
         on_error: "raise", or "skip" to leave bad rows out.
-        skipped: Where what is left out is counted.
     """
 
     def __init__(
@@ -40,16 +39,16 @@ class CheckedColumns:
         columns: Sequence[tuple[int, Callable[[Any], BadRows | None]]],
         *,
         on_error: OnError,
-        skipped: Skipped,
     ) -> None:
         self._table = table
         self._places = [place for place, _ in columns]
         self._checks = [check for _, check in columns]
         self._on_error = on_error
-        self._skipped = skipped
 
-    def batches(self, num_rows: int) -> Iterator[tuple[list[Any], int]]:
+    def batches(self, num_rows: int, skipped: Skipped) -> Iterator[tuple[list[Any], int]]:
         """Plain columns of at most `num_rows` rows, and how much of the table has been read.
+
+        What is left out is counted in `skipped`.
 
         Raises:
             SourceError: A row is bad, and bad rows are not to be left out; or Arrow cannot read it.
@@ -59,13 +58,13 @@ class CheckedColumns:
         first_row = 0
         for batch, done in self._table.batches(distinct, num_rows):
             try:
-                columns = self._clean(batch.select(where), first_row)
+                columns = self._clean(batch.select(where), first_row, skipped)
             except pyarrow().ArrowException as error:
                 raise unreadable(self._table.name, error) from error
             first_row += batch.num_rows
             yield columns, done
 
-    def _clean(self, batch: Any, first_row: int) -> list[Any]:  # noqa: ANN401
+    def _clean(self, batch: Any, first_row: int, skipped: Skipped) -> list[Any]:  # noqa: ANN401
         columns = [plain(column) for column in batch.columns]
         rows = np.arange(first_row, first_row + batch.num_rows)
         # Once more after rows are gone: values are checked only where none is missing.
@@ -73,7 +72,7 @@ class CheckedColumns:
             bad = np.zeros(len(rows), np.bool_)
             for _, some in found:
                 bad |= some.rows
-            self._report(columns, rows, found, bad)
+            skipped.add(int(bad.sum()), self._messages(columns, rows, found, bad))
             keep = pyarrow().array(~bad)
             columns = [column.filter(keep) for column in columns]
             rows = rows[~bad]
@@ -86,13 +85,13 @@ class CheckedColumns:
             if (some := check(columns[number])) is not None
         ]
 
-    def _report(
+    def _messages(
         self,
         columns: list[Any],
         rows: np.ndarray[Any, Any],
         found: list[tuple[int, BadRows]],
         bad: np.ndarray[Any, Any],
-    ) -> None:
+    ) -> list[str]:
         messages = []
         for place in np.flatnonzero(bad)[:MOST_EXAMPLES].tolist():
             number, some = next((n, some) for n, some in found if some.rows[place])
@@ -103,7 +102,7 @@ class CheckedColumns:
             )
         if self._on_error == "raise":
             raise SourceError(messages[0] + "; on_error='skip' leaves such rows out")
-        self._skipped.add(int(bad.sum()), messages)
+        return messages
 
 
 def _shown_value(scalar: Any) -> str:  # noqa: ANN401

@@ -80,7 +80,6 @@ class ArrowEdges(EdgeSource):
             table,
             list(zip(self._places, checks, strict=True)),
             on_error=request.on_error,
-            skipped=self.skipped,
         )
         self.num_edges = table.num_rows if request.on_error == "raise" else None
 
@@ -88,7 +87,7 @@ class ArrowEdges(EdgeSource):
         """See `EdgeSource`."""
         row_bytes = 2 * (_TEXT_BYTES if self.has_text_ids else _NUMBER_BYTES)
         row_bytes += _NUMBER_BYTES * (self.has_weights + self.has_timestamps)
-        for columns, done in self._columns.batches(max(1, memory // row_bytes)):
+        for columns, done in self._columns.batches(max(1, memory // row_bytes), self.skipped):
             src, dst = (
                 arrow_columns.as_ids(
                     columns[end],

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from graphmount._sources.arrow.tables import ArrowTable
     from graphmount._sources.contract.tables import RowRequest
+    from graphmount._support.text_columns import TextColumn
 
 _KEY_BYTES = 192
 
@@ -67,13 +68,13 @@ class ArrowRows(RowSource):
         self._has_lists = bool(lists)
         self.is_vector = not lists and len(self._values) == 1
         self.num_columns = self._list_length(types[0]) if lists else len(self._values)
-        self._request = request
         self.has_text_values = (
             request.encoder is not None
             and self.is_vector
             and (arrow_columns.is_string(types[0]) or request.encoder.takes_numbers)
         )
         if self.has_text_values:
+            self.values_name = table.label_of(self._values[0])
             self._dtype = np.dtype(np.int64)
             self.dtype = self._dtype.name
             return
@@ -119,35 +120,25 @@ class ArrowRows(RowSource):
             row_bytes += _KEY_BYTES
         if self.has_keys:
             checks.insert(0, functools.partial(arrow_columns.bad_ids, as_text=self.has_text_keys))
-        label = self._table.label_of(self._values[0])
         checked = CheckedColumns(
             self._table,
             list(zip(places, checks, strict=True)),
             on_error=self._on_error,
-            skipped=self.skipped,
         )
-        first_row = 0
-        for columns, done in checked.batches(max(1, memory // max(1, row_bytes))):
+        num_rows = max(1, memory // max(1, row_bytes))
+        for columns, done in checked.batches(num_rows, self.skipped):
             keys = None
             if self._key is not None:
                 keys = arrow_columns.as_ids(
                     columns.pop(0), as_text=self.has_text_keys, name=self._table.label_of(self._key)
                 )
-            if self.has_text_values and self._request.encoder is not None:
-                yield self._request.encoder.encode(
-                    arrow_columns.text_of(_as_strings(columns[0], label), label),
-                    keys,
-                    self._request,
-                    name=label,
-                    first_row=first_row,
-                    skipped=self.skipped,
-                    done=done,
-                )
-                first_row += len(columns[0])
-            else:
-                yield RowBatch(rows=self._rows(columns), keys=keys, done=done)
+            yield RowBatch(rows=self._rows(columns), keys=keys, done=done)
 
-    def _rows(self, columns: list[Any]) -> NDArray[Any]:
+    def _rows(self, columns: list[Any]) -> NDArray[Any] | TextColumn:
+        if self.values_name is not None:
+            return arrow_columns.text_of(
+                _as_strings(columns[0], self.values_name), self.values_name
+            )
         if self._has_lists:
             return _numbers(arrow_columns.plain(columns[0].flatten()), self._dtype).reshape(
                 len(columns[0]), self.num_columns

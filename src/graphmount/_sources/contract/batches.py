@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     import numpy as np
     from numpy.typing import NDArray
@@ -51,11 +51,12 @@ class RowBatch:
     Attributes:
         rows: The values, of shape (rows, columns), or (rows,) for a vector; of the source's dtype
             in native byte order (bfloat16 as uint16 arrays of its bits). Not always contiguous.
+            Of text, a `TextColumn`, which `EncodedRows` makes numbers of.
         keys: Which node each row belongs to; None for a source that has its rows in order.
         done: How much of the source has been read with this batch, in the unit of its `size`.
     """
 
-    rows: NDArray[Any]
+    rows: Any
     keys: Keys | None = None
     done: int = 0
 
@@ -103,6 +104,12 @@ class Source:
         self.size = size
         self.skipped = Skipped()
         self.stamps: tuple[FileStamp, ...] = ()
+
+    def _be_like(self, source: Source) -> None:
+        """Takes over all that a source tells of itself, which is what has no underscore."""
+        vars(self).update(
+            {name: value for name, value in vars(source).items() if not name.startswith("_")}
+        )
 
 
 class EdgeSource(Source, ABC):
@@ -153,6 +160,8 @@ class RowSource(Source, ABC):
         has_text_values: Whether the values are text, which an encoder makes numbers of.
         order: The fingerprint of the order of nodes that its rows are in, if they know one: tables
             and labels of a reordered dataset do. 0 if it is that of the source.
+        values_name: What messages call the values, if not as the source.
+        is_number: Whether a text is a number, where a source may hold either.
     """
 
     num_rows: int | None = None
@@ -163,6 +172,8 @@ class RowSource(Source, ABC):
     has_text_keys = False
     has_text_values = False
     order = 0
+    values_name: str | None = None
+    is_number: Callable[[bytes], bool] | None = None
 
     @abstractmethod
     def batches(self, *, memory: int) -> Iterator[RowBatch]:

@@ -47,6 +47,18 @@ def as_keys(ids: ArrayLike | Sequence[str], name: str) -> Keys:
         raise
 
 
+def keys_of_rows(key: ArrayLike | Sequence[str], num_rows: int) -> Keys:
+    """The keys of rows, one for each.
+
+    Raises:
+        ValueError: There are not as many.
+    """
+    keys = as_keys(key, "key")
+    if len(keys) != num_rows:
+        raise ValueError(f"there are {len(keys)} keys for {num_rows} rows")
+    return keys
+
+
 def _refuse_keys(values: list[Any], name: str) -> None:
     """Raises for the first value that is no text."""
     for place, value in enumerate(values):

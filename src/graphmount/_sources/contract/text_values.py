@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import itertools
 import json
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from graphmount import _core
-from graphmount._sources.contract.batches import MOST_EXAMPLES, RowBatch
+from graphmount._sources.contract.batches import MOST_EXAMPLES, RowBatch, RowSource
+from graphmount._sources.contract.file_stamps import require_unchanged
 from graphmount._sources.contract.node_keys import take_keys
 from graphmount._support.shown import shown
 from graphmount._support.sizes import format_bytes
@@ -22,13 +23,12 @@ from graphmount._support.text_columns import from_core, to_core
 from graphmount.errors import SourceError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-    from graphmount._sources.contract.batches import Skipped
     from graphmount._sources.contract.tables import RowRequest
-    from graphmount._support.text_columns import Keys, TextColumn
+    from graphmount._support.text_columns import TextColumn
 
 #: What a class takes in a list of JSON besides its characters.
 _LEAST_BYTES = 9
@@ -57,32 +57,21 @@ class TextEncoder:
         self._numbers = np.empty(0, np.int64)
 
     def encode(
-        self,
-        text: TextColumn,
-        keys: Keys | None,
-        request: RowRequest,
-        *,
-        name: str,
-        first_row: int,
-        skipped: Skipped,
-        done: int,
-        is_wrong: Callable[[bytes], bool] | None = None,
+        self, batch: RowBatch, source: RowSource, request: RowRequest, first_row: int
     ) -> RowBatch:
-        """A batch of numbers; before the classes are settled, they mean nothing yet.
+        """A batch of numbers for one of text; they mean nothing before the classes are settled.
 
         Args:
-            text: The values.
-            keys: Which node each belongs to.
+            batch: The values, and which node each belongs to.
+            source: Where they are from, and where rows that are left out are counted.
             request: What to do with values that are missing.
-            name: What messages call the source.
-            first_row: Where the values stand in it.
-            skipped: Where rows that are left out are counted.
-            done: How much of the source has been read.
-            is_wrong: Whether a text is a number, in a source that may hold either.
+            first_row: Where the values stand in the source.
 
         Raises:
             SourceError: A value is missing, or a number; or there are too many classes.
         """
+        name = source.values_name or source.name
+        text, keys, is_number = batch.rows, batch.keys, source.is_number
         absent = np.diff(text.offsets) == 0
         if absent.any() and isinstance(request.missing, str):
             messages = [
@@ -94,36 +83,42 @@ class TextEncoder:
                     f"{messages[0]}; fill it in, or pass Table(source=…, missing=-1) to store -1 "
                     "for nodes without one"
                 )
-            skipped.add(int(absent.sum()), messages)
+            source.skipped.add(int(absent.sum()), messages)
             keep = np.flatnonzero(~absent)
-            text = cast("TextColumn", take_keys(text, keep))
+            text = take_keys(text, keep)
             keys = None if keys is None else take_keys(keys, keep)
         if self.classes is not None:
             codes = self._numbers[self._found(text, name, first_row)]
-            return RowBatch(rows=codes, keys=keys, done=done)
+            return RowBatch(rows=codes, keys=keys, done=batch.done)
         before = len(self._map)
         column = to_core(text)
         codes = self._map.add(column, column)[0]
         if len(self._map) * _LEAST_BYTES > self._most_bytes:
             raise self._too_many(name)
-        if is_wrong is not None and not self.takes_numbers and len(self._map) > before:
+        if is_number is not None and not self.takes_numbers and len(self._map) > before:
             for number, value in enumerate(self._texts()[before:], before):
-                if is_wrong(value):
+                if is_number(value):
                     row = first_row + int(np.argmax(codes == number))
                     raise mixed_labels(name, row, value, is_number=True)
-        return RowBatch(rows=codes, keys=keys, done=done)
+        return RowBatch(rows=codes, keys=keys, done=batch.done)
 
-    def settle(self, name: str, missing: float | str) -> None:
-        """Numbers the classes that have been seen.
+    def settle(self, source: RowSource, *, memory: int, missing: float | str) -> None:
+        """Reads a source once, and numbers the classes in it: its next batches have these numbers.
 
         Args:
-            name: What messages call the source.
+            source: The text.
+            memory: How much its batches may take.
             missing: The number for values that are missing; "error" if there is none.
 
         Raises:
             SourceError: A class is no text in UTF-8, or they take too many bytes.
             ValueError: `missing` is no whole number.
         """
+        for _ in source.batches(memory=memory):
+            pass
+        require_unchanged(source)
+        source.skipped.clear()  # the next pass leaves the same ones out again
+        name = source.name
         texts = self._texts()
         order = sorted((number for number, text in enumerate(texts) if text), key=texts.__getitem__)
         try:
@@ -159,6 +154,29 @@ class TextEncoder:
             f"take {format_bytes(self._most_bytes)}; if these are names of nodes, take another "
             "column; else number them, and pass the numbers"
         )
+
+
+class EncodedRows(RowSource):
+    """A source of text as one of numbers.
+
+    Args:
+        source: The text.
+        encoder: Numbers its classes.
+        request: What to do with values that are missing.
+    """
+
+    def __init__(self, source: RowSource, encoder: TextEncoder, request: RowRequest) -> None:
+        self._be_like(source)
+        self._source, self._encoder, self._request = source, encoder, request
+        self.has_text_values = True
+
+    def batches(self, *, memory: int) -> Iterator[RowBatch]:
+        """See `RowSource`."""
+        self._source.skipped = self.skipped
+        first_row = 0
+        for batch in self._source.batches(memory=memory):
+            yield self._encoder.encode(batch, self, self._request, first_row)
+            first_row += len(batch.rows)
 
 
 def mixed_labels(name: str, row: int, value: bytes, *, is_number: bool) -> SourceError:

@@ -66,15 +66,15 @@ def open_graphzero_edges(path: str, *, weights: bool | None = None) -> EdgeSourc
         )
     if weights and not has_weights:
         raise SourceError(f"{path} is a GraphZero graph without weights")
-    keeps_weights = has_weights and weights is not False
+    values = {}
+    if has_weights and weights is not False:
+        values["weights"] = _stream(path, "weights", weights_begin, "<f4", (num_edges,))
     return ListEdges(
         name=path,
         indptr=_stream(path, "offsets", offsets, "<u8", (num_nodes + 1,)),
         indices=_stream(path, "neighbors", neighbors, "<u8", (num_edges,)),
         owners="src",
-        weights=_stream(path, "weights", weights_begin, "<f4", (num_edges,))
-        if keeps_weights
-        else None,
+        values=values,
     )
 
 

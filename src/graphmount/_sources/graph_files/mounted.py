@@ -48,24 +48,23 @@ def open_graph_edges(
     mounted = graph if isinstance(graph, Graph) else Graph(graph)
     sections = {section.name: section for section in mounted.sections}
     direction: Literal["in", "out"] = "in" if "indices (in)" in sections else "out"
-    for name, wanted in (("weights", weights), ("timestamps", timestamps)):
-        if wanted and f"{name} ({direction})" not in sections:
+
+    def stream(name: str) -> ArrayStream:
+        return _stream(mounted, sections[f"{name} ({direction})"])
+
+    values = {}
+    for name, wanted in {"weights": weights, "timestamps": timestamps}.items():
+        is_there = f"{name} ({direction})" in sections
+        if wanted and not is_there:
             raise SourceError(f"{mounted.path} has no {name}")
-
-    def stream(name: str, *, unless: bool = False) -> ArrayStream | None:
-        section = sections.get(f"{name} ({direction})")
-        return None if section is None or unless else _stream(mounted, section)
-
-    indptr, indices = stream("indptr"), stream("indices")
-    assert indptr is not None  # noqa: S101  (mounting has checked that lists are complete)
-    assert indices is not None  # noqa: S101
+        if is_there and wanted is not False:
+            values[name] = stream(name)
     edges = ListEdges(
         name=mounted.path,
-        indptr=indptr,
-        indices=indices,
+        indptr=stream("indptr"),
+        indices=stream("indices"),
         owners="dst" if direction == "in" else "src",
-        weights=stream("weights", unless=weights is False),
-        timestamps=stream("timestamps", unless=timestamps is False),
+        values=values,
         is_undirected=not mounted.directed,
     )
     edges.order = mounted.order

@@ -134,12 +134,14 @@ def open_pyg_edges(
             f"this Data has no edge_index{also}; keep the edge_index (ToSparseTensor has "
             "remove_edge_index=False), or pass the edges themselves"
         )
-    weights = "edge_weight" if weights is True else weights or None
+    named = {
+        "weights": "edge_weight" if weights is True else weights,
+        "timestamps": timestamps,
+    }
     return ColumnEdges(
         name="edges of a PyG Data",
         ends=ends_in_memory(source.edge_index),
-        weights=None if weights is None else _attribute(source, weights),
-        timestamps=None if timestamps is None else _attribute(source, timestamps),
+        values={name: _attribute(source, key) for name, key in named.items() if key},
         num_nodes=source.num_nodes,
     )
 

@@ -18,7 +18,7 @@ from graphmount._mount.mapped_reads import read_rows
 from graphmount._mount.node_ids import order_of
 from graphmount._sources.contract.batches import RowBatch, RowSource
 from graphmount._sources.contract.claims import require_rows, rows_at_once
-from graphmount._sources.contract.node_keys import as_keys, slice_keys
+from graphmount._sources.contract.node_keys import keys_of_rows, slice_keys
 from graphmount._sources.objects.memory_edges import require_array
 from graphmount._support.arguments import as_count, as_list, as_plain
 from graphmount._support.conversion import convert
@@ -120,10 +120,7 @@ class MemoryRows(RowSource):
             number = as_count(key, "key", most=array.shape[1] - 1)
             column = array[:, number] if self._store is None else self._column(number)
             return np.ascontiguousarray(convert(column, self.dtype, "int64", 0))
-        keys = as_keys(cast("ArrayLike", key), "key")
-        if len(keys) != len(array):
-            raise ValueError(f"there are {len(keys)} keys for {len(array)} rows")
-        return keys
+        return keys_of_rows(cast("ArrayLike", key), len(array))
 
     def _rows(self, begin: int, end: int) -> NDArray[Any]:
         """Rows in memory. Of a mounted file only the core may look at them."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from graphmount._sources.contract.batches import RowBatch, RowSource
-from graphmount._sources.contract.node_keys import as_keys, slice_keys
+from graphmount._sources.contract.node_keys import keys_of_rows, slice_keys
 from graphmount._support.arguments import as_count, is_text
 from graphmount._support.shown import shown
 from graphmount._support.text_columns import TextColumn, from_strings
@@ -17,42 +17,33 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from graphmount._sources.contract.tables import RowRequest
-    from graphmount._sources.contract.text_values import TextEncoder
 
 _ROWS_AT_ONCE = 1 << 18
 
 
 class MemoryText(RowSource):
-    """A `RowSource` over text, which gives the numbers of classes.
+    """A `RowSource` over text.
 
     Args:
         text: The values.
         request: Which node each belongs to, and what to do with missing ones.
-        encoder: Numbers the classes.
 
     Raises:
         ValueError: There are not as many keys as values.
     """
 
-    has_text_values = True
-
-    def __init__(self, text: TextColumn, request: RowRequest, encoder: TextEncoder) -> None:
+    def __init__(self, text: TextColumn, request: RowRequest) -> None:
         super().__init__("a list of text", len(text))
-        self._text, self._request, self._encoder = text, request, encoder
-        self._keys = None
-        if request.key is not None:
-            if np.ndim(request.key) == 0:
-                raise ValueError(
-                    f"key={shown(request.key)} is a column, but the source is a vector; pass an "
-                    "array"
-                )
-            self._keys = as_keys(request.key, "key")
-            if len(self._keys) != len(text):
-                raise ValueError(f"there are {len(self._keys)} keys for {len(text)} rows")
-        self.num_rows = len(text) if request.on_error == "raise" else None
+        self._text = text
+        self.has_text_values = self.is_vector = True
         self.num_columns = 1
-        self.is_vector = True
         self.dtype = "int64"
+        if request.key is not None and np.ndim(request.key) == 0:
+            raise ValueError(
+                f"key={shown(request.key)} is a column, but the source is a vector; pass an array"
+            )
+        self._keys = None if request.key is None else keys_of_rows(request.key, len(text))
+        self.num_rows = len(text) if request.on_error == "raise" else None
         self.has_keys = self._keys is not None
         self.has_text_keys = isinstance(self._keys, TextColumn)
 
@@ -61,15 +52,9 @@ class MemoryText(RowSource):
         del memory  # all of it is there already
         for first in range(0, len(self._text), _ROWS_AT_ONCE):
             last = min(first + _ROWS_AT_ONCE, len(self._text))
-            yield self._encoder.encode(
-                cast("TextColumn", slice_keys(self._text, first, last)),
-                None if self._keys is None else slice_keys(self._keys, first, last),
-                self._request,
-                name=self.name,
-                first_row=first,
-                skipped=self.skipped,
-                done=last,
-            )
+            text = slice_keys(self._text, first, last)
+            keys = None if self._keys is None else slice_keys(self._keys, first, last)
+            yield RowBatch(rows=text, keys=keys, done=last)
 
 
 def find_text(source: Any, columns: Sequence[int] | Sequence[str] | None) -> TextColumn | None:  # noqa: ANN401

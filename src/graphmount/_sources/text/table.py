@@ -11,7 +11,6 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from graphmount import _core
-from graphmount._sources.contract.batches import Skipped
 from graphmount._sources.text.compression import UnpackedStream
 from graphmount._sources.text.sniff import (
     find_delimiter,
@@ -26,6 +25,7 @@ from graphmount.errors import SourceError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from graphmount._sources.contract.batches import Skipped
     from graphmount._sources.contract.tables import EdgeRequest, KeyKind, RowRequest
     from graphmount._sources.text.sniff import Kind, Row
 
@@ -47,7 +47,6 @@ class TextTable:
         size: The size of the file, compressed as it may be.
         header: Whether the first row holds names; `settle_header` finds out if nobody said.
         rows: The first rows, with the header if there is one.
-        skipped: Rows that were left out in the last (or present) pass.
     """
 
     def __init__(self, path: str, request: EdgeRequest | RowRequest) -> None:
@@ -60,7 +59,6 @@ class TextTable:
         self.name = path
         self.size = os.stat(path).st_size
         self.header = request.header
-        self.skipped = Skipped()
         self._comments = comments
         self._skips = request.on_error == "skip"
         if self.size > _MANY_BYTES:
@@ -154,10 +152,14 @@ class TextTable:
     def _has_column(self, column: int) -> bool:
         return any(column < len(row) for row in self.data_rows)
 
-    def read(self, outputs: list[Output], *, memory: int) -> Iterator[tuple[list[Any], int]]:
-        """Arrays of all rows, batch by batch, one an output; and how much of the file is done."""
+    def read(
+        self, outputs: list[Output], skipped: Skipped, *, memory: int
+    ) -> Iterator[tuple[list[Any], int]]:
+        """Arrays of all rows, batch by batch, one an output; and how much of the file is done.
+
+        Rows that are left out are added to `skipped`.
+        """
         as_count(memory, "memory", least=1)
-        self.skipped.clear()
         compression = self._sample.compression
         stream = None
         if compression is not None:
@@ -183,7 +185,7 @@ class TextTable:
                 arrays = reader.read(num_bytes)
                 # Added up: whoever takes the batches may have counted rows of them as well.
                 examples = reader.examples
-                self.skipped.add(reader.num_skipped - num_skipped, examples[num_examples:])
+                skipped.add(reader.num_skipped - num_skipped, examples[num_examples:])
                 num_skipped, num_examples = reader.num_skipped, len(examples)
                 if arrays is not None:
                     yield arrays, reader.bytes_read if stream is None else stream.done

@@ -71,7 +71,6 @@ class TextEdges(EdgeSource):
         if time is not None:
             self._outputs.append(("time" if table.is_all(time, "time") else "int64", [time]))
         super().__init__(table.name, table.size)
-        self.skipped = table.skipped
         self.estimated_edges = table.estimated_rows
         self.has_text_ids = key_type == "text"
         is_doubtful = self.has_text_ids and request.header is None and not table.header
@@ -81,7 +80,7 @@ class TextEdges(EdgeSource):
 
     def batches(self, *, memory: int) -> Iterator[EdgeBatch]:
         """All edges, from the first on, in batches for which about `memory` bytes are used."""
-        for arrays, done in self._table.read(self._outputs, memory=memory):
+        for arrays, done in self._table.read(self._outputs, self.skipped, memory=memory):
             src, dst, *others = arrays
             weights = others.pop(0) if self.has_weights else None
             times = as_native(others.pop(0)) if self.has_timestamps else None
@@ -125,13 +124,13 @@ class TextRows(RowSource):
         self.dtype: str = str(dtype or ("int64" if self._dtype_is_guessed else "float32"))
         self._outputs: list[Output] = [(self.dtype, values)]
         if self.has_text_values:
+            self.is_number = _is_number
             self.dtype, self._outputs = "int64", [("label", values)]
         key_type = None
         if key_column is not None:
             key_type = table.key_type(None, [key_column])
             self._outputs.append((key_type, [key_column]))
         super().__init__(table.name, table.size)
-        self.skipped = table.skipped
         self.num_columns = len(values)
         self.is_vector = len(values) == 1
         self.has_keys = key_column is not None
@@ -178,25 +177,10 @@ class TextRows(RowSource):
     def batches(self, *, memory: int) -> Iterator[RowBatch]:
         """All rows, from the first on, in batches for which about `memory` bytes are used."""
         memory = min(memory, _LARGEST_BATCH_BYTES)
-        first_row = 0
         try:
-            for arrays, done in self._table.read(self._outputs, memory=memory):
-                if self.has_text_values and self._request.encoder is not None:
-                    text = from_core(arrays[0])
-                    yield self._request.encoder.encode(
-                        text,
-                        from_core(arrays[1]) if self.has_keys else None,
-                        self._request,
-                        name=self.name,
-                        first_row=first_row,
-                        skipped=self.skipped,
-                        done=done,
-                        is_wrong=_is_number,
-                    )
-                    first_row += len(text)
-                    continue
+            for arrays, done in self._table.read(self._outputs, self.skipped, memory=memory):
                 yield RowBatch(
-                    rows=self._shape(arrays[0]),
+                    rows=from_core(arrays[0]) if self.has_text_values else self._shape(arrays[0]),
                     keys=from_core(arrays[1]) if self.has_keys else None,
                     done=done,
                 )

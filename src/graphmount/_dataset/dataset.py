@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from graphmount._dataset.changing import Changing
-from graphmount._dataset.opening import changed, check_split_ids, open_files
-from graphmount._mount.mapped_reads import read_rows
+from graphmount._dataset.opening import changed, check_split_ids, open_files, read_split_ids
 from graphmount._mount.node_ids import (
     mark_ids,
     mark_rows,
@@ -19,7 +18,7 @@ from graphmount._mount.node_ids import (
 )
 from graphmount._support.arguments import as_ids
 from graphmount._support.threads.shared_property import shared_property
-from graphmount.errors import FormatError, IdError
+from graphmount.errors import IdError
 
 if TYPE_CHECKING:
     import os
@@ -165,16 +164,7 @@ class Dataset(Changing):
     def _read_split(self, name: str) -> NDArray[np.int64]:
         """A copy of the ids of a split, all of which are nodes."""
         store = self._table(self.description["splits"][name])
-        ids = read_rows(store).reshape(-1)
-        if ids.dtype.kind not in "iu":
-            raise FormatError(f"{store.path}: split {name!r} has {ids.dtype}, not ids of nodes")
-        wrong = np.flatnonzero((ids < 0) | (ids >= self.num_nodes))
-        if len(wrong):
-            raise FormatError(
-                f"{store.path}: row {wrong[0]} of split {name!r} is {ids[wrong[0]]}, and there are "
-                f"{self.num_nodes} nodes; the file is damaged, or of another dataset"
-            )
-        return ids.astype(np.int64, copy=False)
+        return read_split_ids(store, name, self.num_nodes)
 
     def to_external(self, ids: ArrayLike) -> NDArray[np.int64] | list[str]:
         """What the source calls these nodes.

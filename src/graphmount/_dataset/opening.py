@@ -15,6 +15,7 @@ import numpy as np
 from graphmount._dataset.description import DESCRIPTION, named_files, read_description
 from graphmount._mount.features import FeatureStore
 from graphmount._mount.graph import Graph
+from graphmount._mount.mapped_reads import read_rows
 from graphmount._mount.order import check_order
 from graphmount._support.files.opened_folder import OpenedFolder
 from graphmount.errors import DatasetChangedError, FormatError, GraphmountError, OrderError
@@ -22,6 +23,8 @@ from graphmount.errors import DatasetChangedError, FormatError, GraphmountError,
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Mapping
+
+    from numpy.typing import NDArray
 
     from graphmount._mount.handle import Advice, Content
 
@@ -232,24 +235,33 @@ def is_split(store: FeatureStore) -> bool:
 
 
 def check_split_ids(store: FeatureStore, name: str, num_nodes: int) -> None:
-    """Raises unless all ids of a split are nodes. Reads all of them, a piece at a time.
+    """Raises unless all ids of a split are nodes. Reads all of them, a piece at a time."""
+    for begin in range(0, len(store), _SPLIT_ROWS):
+        read_split_ids(store, name, num_nodes, begin, min(_SPLIT_ROWS, len(store) - begin))
+
+
+def read_split_ids(
+    store: FeatureStore, name: str, num_nodes: int, first: int = 0, count: int | None = None
+) -> NDArray[np.int64]:
+    """A copy of ids of a split, all of which are nodes.
 
     Args:
         store: The split.
         name: Its name.
         num_nodes: How many nodes there are.
+        first: The row to begin with.
+        count: How many to read; all by default.
 
     Raises:
         FormatError: An id is of no node.
     """
-    for begin in range(0, len(store), _SPLIT_ROWS):
-        ids = store.gather(np.arange(begin, min(begin + _SPLIT_ROWS, len(store))))
-        if ids.min() >= 0 and ids.max() < num_nodes:
-            continue
-        place = int(np.flatnonzero((ids < 0) | (ids >= num_nodes))[0])
+    ids = read_rows(store, first, count)
+    wrong = np.flatnonzero((ids < 0) | (ids >= num_nodes))
+    if len(wrong):
         error = FormatError(
-            f"{store.path}: row {begin + place} of split {name!r} is {ids[place]}, and there are "
-            f"{num_nodes} nodes; the file is damaged, or of another dataset"
+            f"{store.path}: row {first + wrong[0]} of split {name!r} is {ids[wrong[0]]}, and there "
+            f"are {num_nodes} nodes; the file is damaged, or of another dataset"
         )
         error.path = store.path
         raise error
+    return ids.astype(np.int64, copy=False)

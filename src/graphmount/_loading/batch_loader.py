@@ -26,7 +26,7 @@ from graphmount import _core
 from graphmount._loading.inputs import (
     as_rank,
     places_to_try,
-    require_source_rows,
+    require_edge_ids,
     share_of,
     share_size,
 )
@@ -103,7 +103,7 @@ class BatchLoader(ABC):
         for name, flag in {"shuffle": shuffle, "drop_last": drop_last}.items():
             require_choice(name, flag, (False, True))
         require_choice("reader", reader, ("auto", "mapped", "pread", "uring"))
-        require_source_rows(edge_ids, data.graph)
+        require_edge_ids(edge_ids, data.graph)
         self._data = data
         self._rule = rule
         self._num_inputs = num_inputs

@@ -13,11 +13,10 @@ from graphmount._dataset.dataset import Dataset
 from graphmount._loading.hot_rows import TRIAL_BATCHES
 from graphmount._mount.features import FeatureStore
 from graphmount._mount.graph import Graph
-from graphmount._mount.mapped_reads import has_list_section
+from graphmount._mount.mapped_reads import require_source_rows
 from graphmount._mount.order import check_order
 from graphmount._support.arguments import as_count, as_ids, as_list, require_choice
 from graphmount._support.shown import shown
-from graphmount.errors import MissingDataError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -164,7 +163,7 @@ def _chosen(
     return {name: tables[name] for name in chosen}
 
 
-def require_source_rows(edge_ids: EdgeIds, graph: Graph) -> None:
+def require_edge_ids(edge_ids: EdgeIds, graph: Graph) -> None:
     """Raises unless batches can have such ids of edges.
 
     Raises:
@@ -172,11 +171,8 @@ def require_source_rows(edge_ids: EdgeIds, graph: Graph) -> None:
         ValueError: There are no such ids.
     """
     require_choice("edge_ids", edge_ids, ("internal", "source"))
-    if edge_ids == "source" and not has_list_section(graph, "source rows", graph.directions[0]):
-        raise MissingDataError(
-            f"edge_ids='source': {graph.path} does not know the rows that edges had in its source; "
-            "compile it with source_rows=True"
-        )
+    if edge_ids == "source":
+        require_source_rows(graph, "edge_ids='source': ")
 
 
 def as_times(

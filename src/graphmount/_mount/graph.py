@@ -139,17 +139,18 @@ class Graph(NeighborSampling, RandomWalks, NegativeSampling):
         """Read-only view of the weights in the incoming lists, or None."""
         return self.neighbor_lists().weights
 
-    def _section(self, name: str, direction: Direction) -> NDArray[Any] | None:
-        core = self._open()
+    def _lists_of(self, direction: Direction) -> _core.Graph:
+        """The core's handle, for lists of a direction that is one."""
         require_direction(direction)
-        section = core.list_section(name, direction)
+        return self._open()
+
+    def _section(self, name: str, direction: Direction) -> NDArray[Any] | None:
+        section = self._lists_of(direction).list_section(name, direction)
         return None if section is None else as_native(section)
 
     def _private_section(self, name: str, direction: Direction) -> tuple[NDArray[Any], bool] | None:
         """For tensors: a copy-on-write view, and whether writing to it is safe."""
-        core = self._open()
-        require_direction(direction)
-        section = core.private_list_section(name, direction)
+        section = self._lists_of(direction).private_list_section(name, direction)
         return None if section is None else (as_native(section[0]), section[1])
 
     def neighbor_lists(self, direction: Direction = "in") -> NeighborLists:
@@ -203,8 +204,7 @@ class Graph(NeighborSampling, RandomWalks, NegativeSampling):
             >>> gm.Graph("g.gl").degree([0, 1], direction="out")
             array([2, 0])
         """
-        core = self._open()
-        require_direction(direction)
+        core = self._lists_of(direction)
         if ids is None:
             return as_native(core.all_degrees(direction))
         return as_native(core.degrees(self._as_nodes(ids, "ids"), direction))
@@ -232,9 +232,7 @@ class Graph(NeighborSampling, RandomWalks, NegativeSampling):
             >>> gm.Graph("g.gl").neighbors(0, direction="out")
             array([1, 2], dtype=int32)
         """
-        core = self._open()
-        require_direction(direction)
-        begin, end = core.neighbor_range(as_id(id, "id"), direction)
+        begin, end = self._lists_of(direction).neighbor_range(as_id(id, "id"), direction)
         indices = self._section("indices", direction)
         assert indices is not None  # noqa: S101  (checked by the core)
         return self._mark(indices[begin:end])
@@ -261,9 +259,7 @@ class Graph(NeighborSampling, RandomWalks, NegativeSampling):
             >>> gm.Graph("g.gl").prefetch([1, 2])
             8192
         """
-        core = self._open()
-        require_direction(direction)
-        return core.prefetch(self._as_nodes(ids, "ids"), direction)
+        return self._lists_of(direction).prefetch(self._as_nodes(ids, "ids"), direction)
 
     def degree_summary(self, *, direction: Direction = "in") -> DegreeSummary:
         """How the degrees are distributed, in one pass over the offsets.
@@ -281,9 +277,8 @@ class Graph(NeighborSampling, RandomWalks, NegativeSampling):
             >>> gm.Graph("g.gl").degree_summary(direction="out").largest
             2
         """
-        core = self._open()
-        require_direction(direction)
-        return DegreeSummary._of(core.degree_summary(direction))  # noqa: SLF001
+        summary = self._lists_of(direction).degree_summary(direction)
+        return DegreeSummary._of(summary)  # noqa: SLF001
 
     @property
     def node_id_type(self) -> type[int | str] | None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import numpy as np
 
 from graphmount._support.arguments import as_native
+from graphmount.errors import MissingDataError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,6 +30,23 @@ _NODES_AT_ONCE = 1 << 20
 def has_list_section(graph: Graph, name: str, direction: Direction) -> bool:
     """Whether the lists of a direction have such a section, as "weights"."""
     return graph._open().has_list_section(name, direction)  # noqa: SLF001  (as all of this module)
+
+
+def require_source_rows(graph: Graph, option: str = "") -> None:
+    """Raises unless a graph knows the rows that its edges had in the source.
+
+    Args:
+        graph: The graph.
+        option: What needs them, for the message.
+
+    Raises:
+        MissingDataError: It does not.
+    """
+    if not has_list_section(graph, "source rows", graph.directions[0]):
+        raise MissingDataError(
+            f"{option}{graph.path} does not know the rows that edges had in its source; compile it "
+            "with source_rows=True"
+        )
 
 
 def read_list_section(

@@ -52,7 +52,7 @@ ALLOWED = {
     "_support/files/regular_files.py": {"open"},  # the way in to what others have made
     # By the descriptor of a folder.
     "_support/files/opened_folder.py": {"open", "unlink", "rmdir", "mkdir", "replace"},
-    "_compile/output/replacement.py": {"open", "rmdir"},  # the same, of a dataset that is replaced
+    "_compile/output/replacement.py": {"rmdir"},  # the same, of a dataset that is replaced
     "_support/files/lock_file.py": {"open", "unlink"},
     "_support/files/temporary_folders.py": {"open", "mkdir", "rmtree", "unlink"},
     "_support/files/text_output.py": {"open", "unlink", "replace"},

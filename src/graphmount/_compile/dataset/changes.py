@@ -25,14 +25,15 @@ from graphmount._compile.output.path import temporary_place
 from graphmount._compile.output.replacement import remove_unnamed
 from graphmount._compile.rows.placement import require_order
 from graphmount._dataset.description import DESCRIPTION, named_files, read_description
-from graphmount._dataset.opening import changed
+from graphmount._dataset.opening import changed, shown_kind
 from graphmount._mount.graph import Graph
+from graphmount._mount.mapped_reads import require_source_rows
 from graphmount._mount.node_reading import to_internal
 from graphmount._support.arguments import require_choice, require_type
 from graphmount._support.files.opened_folder import OpenedFolder
 from graphmount._support.files.temporary_folders import require_own_process
 from graphmount._support.shown import shown
-from graphmount.errors import MissingDataError, OrderError
+from graphmount.errors import OrderError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,10 +44,6 @@ if TYPE_CHECKING:
     from graphmount._mount.node_ids import IdReading
     from graphmount._sources.contract.batches import RowSource
     from graphmount._support.progress import ProgressOption
-
-_LABELS = "labels"
-#: Kinds of what a dataset can have several of, by name.
-_NAMED = ("features", "edge_features", "splits")
 
 
 def add_table(
@@ -82,15 +79,11 @@ def add_table(
     else:
         file = file_of(kind, name)
         opened = open_one(file, table, on_error="raise")
-    if kind == "edge_features" and not graph._open().has_list_section(  # noqa: SLF001
-        "source rows", graph.directions[0]
-    ):
-        raise MissingDataError(
-            f"{graph.path} does not know the rows that edges had in their source, in whose order "
-            "the table comes; compile the dataset with source_rows=True"
-        )
-    belongs: dict[str, Any] = {"edges": graph}
-    if kind != "edge_features":
+    belongs: dict[str, Any]
+    if kind == "edge_features":
+        require_source_rows(graph)  # in whose order the table comes
+        belongs = {"edges": graph}
+    else:
         belongs = {"graph": graph, "new_ids": _places_of_rows(opened.rows, graph)}
     with _change(dataset) as change:
         change.require_free(kind, name, overwrite=overwrite)
@@ -103,8 +96,7 @@ def add_table(
             memory=budget,
             progress=progress,
         )
-        change.put(kind, name, file)
-        change.set_classes(kind, classes)
+        change.put(kind, name, file, classes)
 
 
 def set_split(
@@ -140,11 +132,9 @@ def remove(dataset: Dataset, name: str, *, kind: str | None) -> None:
         kind: "features", "edge_features", "splits" or "labels"; needed if two have the name.
     """
     require_type("name", name, str, "the name of a table or a split")
-    require_choice("kind", kind, (None, *_NAMED, _LABELS))
+    require_choice("kind", kind, (None, "features", "edge_features", "splits", "labels"))
     with _change(dataset) as change:
-        found = change.find(name, kind)
-        change.drop(*found)
-        change.set_classes(found[0], None)
+        change.drop(*change.find(name, kind))
 
 
 def _places_of_rows(rows: RowSource, graph: Graph) -> NDArray[np.int64] | None:
@@ -201,60 +191,58 @@ class _Change:
         """Where to write the new file."""
         return os.path.join(self.folder, "new.gd")
 
+    @property
+    def there(self) -> dict[tuple[str, str | None], str]:
+        """The files of tables, labels and splits, by their kind and name; labels have no name."""
+        return {
+            (kind, name): file
+            for kind, name, file in named_files(self.description)
+            if kind != "graph"
+        }
+
     def require_free(self, kind: str, name: str | None, *, overwrite: bool) -> None:
         """Raises if there is such a table, and it may not be replaced."""
-        there = self.description[kind] if name is None else self.description[kind].get(name)
-        if there is not None and not overwrite:
-            what = kind if name is None else f"{kind} {name!r}"
+        if (kind, name) in self.there and not overwrite:
             raise FileExistsError(
-                f"{self.path} has {what}; pass overwrite=True to replace it, or choose another name"
+                f"{self.path} has {shown_kind(kind, name)}; pass overwrite=True to replace it, or "
+                "choose another name"
             )
 
-    def put(self, kind: str, name: str | None, file: str) -> None:
+    def put(self, kind: str, name: str | None, file: str, classes: list[str] | None = None) -> None:
         """Puts the new file into the folder, where no version of the dataset looks for it yet."""
-        used = {used for _, _, used in named_files(self.description)}
+        used = self.there.values()
         stem, number = file.removesuffix(".gd"), 1
         while file in used:
             number += 1
             file = f"{stem}.{number}.gd"
         self._note(file)
         self.opened.put(self.new_file, file)
+        self.drop(kind, name)
         if name is None:
-            self._note(self.description[kind])
-            self.description[kind] = file
+            self.description |= {kind: file, **with_classes(classes)}
         else:
-            self._note(self.description[kind].get(name))
             self.description[kind][name] = file
-
-    def set_classes(self, kind: str, classes: list[str] | None) -> None:
-        """Says what the classes are from now on, if the labels are what changes."""
-        if kind == _LABELS:
-            self.description.pop("classes", None)
-            self.description.update(with_classes(classes))
 
     def find(self, name: str, kind: str | None) -> tuple[str, str | None]:
         """The kind of what has this name, and its name in the description."""
-        found: list[tuple[str, str | None]] = [
-            (each, name) for each in _NAMED if name in self.description[each]
-        ]
-        if name == _LABELS and self.description[_LABELS] is not None:
-            found.append((_LABELS, None))
-        chosen = [one for one in found if kind in (None, one[0])]
-        if len(chosen) == 1:
-            return chosen[0]
-        if chosen:
-            kinds = " or ".join(repr(one[0]) for one in chosen)
+        there = self.there
+        found = [one for one in there if name == (one[1] or one[0]) and kind in (None, one[0])]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            kinds = " or ".join(repr(one[0]) for one in found)
             raise ValueError(f"{self.path} has {name!r} more than once; say which by kind={kinds}")
-        there = [f"{each} {one!r}" for each in _NAMED for one in self.description[each]]
-        there += [_LABELS] if self.description[_LABELS] is not None else []
-        all_of_them = ", ".join(there) or "no tables"
+        all_of_them = ", ".join(shown_kind(*one) for one in there) or "no tables"
         raise ValueError(f"{self.path} has no {shown(name)}; it has {all_of_them}")
 
     def drop(self, kind: str, name: str | None) -> None:
-        """Forgets a table."""
-        self._note(self.description[kind] if name is None else self.description[kind].pop(name))
+        """Forgets a table, if there is one; with labels go their classes."""
+        self._note(self.there.get((kind, name)))
         if name is None:
             self.description[kind] = None
+            self.description.pop("classes", None)
+        else:
+            self.description[kind].pop(name, None)
 
     def _note(self, file: str | None) -> None:
         require_own_process(self.process, self.path)

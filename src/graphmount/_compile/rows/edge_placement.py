@@ -15,10 +15,10 @@ import numpy as np
 from graphmount import _core
 from graphmount._compile.rows.placement import Placement
 from graphmount._mount.graph import Graph
-from graphmount._mount.mapped_reads import has_list_section, read_list_section
+from graphmount._mount.mapped_reads import read_list_section, require_source_rows
 from graphmount._sources.contract.claims import is_plausible
 from graphmount._support.files.temporary_folders import temporary_folder
-from graphmount.errors import MissingDataError, OrderError
+from graphmount.errors import OrderError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -59,11 +59,7 @@ class EdgePlacement(Placement):
         if rows.num_rows is not None:
             self.finish(rows.num_rows)
         direction = graph.directions[0]
-        if not has_list_section(graph, "source rows", direction):
-            raise MissingDataError(
-                f"{graph.path} does not know the rows that its edges had in the source; compile it "
-                "with source_rows=True"
-            )
+        require_source_rows(graph)
         count = graph.num_edges
 
         def read(first: int) -> NDArray[np.int64]:

@@ -13,7 +13,7 @@ from graphmount._compile.output.own_sources import side_file
 from graphmount._compile.output.path import output_path, temporary_place
 from graphmount._sources.contract.tables import EdgeTable
 from graphmount._sources.opening import open_edge_table
-from graphmount._support.progress import ProgressOption, staged
+from graphmount._support.progress import ProgressOption, reporting, steps
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -189,10 +189,12 @@ def compile_graph(
         out=path,
         folder=folder,
     )
-    stages = (f"reading {edges.name}", f"writing {os.path.basename(path)}")
-    with staged(progress, stages) as (reading, writing):
-        intake.read(reading)
-        written = intake.finish(path, writing, node_ids=intake.keys())
+    with steps(progress, 2) as next_step:
+        with reporting(next_step(), f"reading {edges.name}", in_bytes=True) as report:
+            intake.read(report)
+        name = f"writing {os.path.basename(path)}"
+        with reporting(next_step(), name, in_bytes=False) as report:
+            written = intake.finish(path, report, node_ids=intake.keys())
     return CompiledGraph(
         path=path,
         **written._asdict(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 import numpy as np
@@ -144,7 +145,8 @@ class Graph(NeighborSampling, RandomWalks, NegativeSampling):
         require_direction(direction)
         return self._open()
 
-    def _section(self, name: str, direction: Direction) -> NDArray[Any] | None:
+    def _section(self, name: str, direction: Direction) -> Any:  # noqa: ANN401
+        """A view of a section, or None if the lists have none of this name."""
         section = self._lists_of(direction).list_section(name, direction)
         return None if section is None else as_native(section)
 
@@ -168,17 +170,9 @@ class Graph(NeighborSampling, RandomWalks, NegativeSampling):
             >>> gm.Graph("g.gl").neighbor_lists("out").indptr
             array([0, 2, 2, 2])
         """
-        indptr = self._section("indptr", direction)
-        indices = self._section("indices", direction)
-        assert indptr is not None  # noqa: S101  (the core has checked that lists are complete)
-        assert indices is not None  # noqa: S101
+        names = [field.name for field in fields(NeighborLists)]
         return NeighborLists(
-            indptr=indptr,
-            indices=indices,
-            weights=self._section("weights", direction),
-            timestamps=self._section("timestamps", direction),
-            edge_ids=self._section("edge ids", direction),
-            source_rows=self._section("source rows", direction),
+            **{name: self._section(name.replace("_", " "), direction) for name in names}
         )
 
     def degree(
@@ -234,7 +228,6 @@ class Graph(NeighborSampling, RandomWalks, NegativeSampling):
         """
         begin, end = self._lists_of(direction).neighbor_range(as_id(id, "id"), direction)
         indices = self._section("indices", direction)
-        assert indices is not None  # noqa: S101  (checked by the core)
         return self._mark(indices[begin:end])
 
     def prefetch(self, ids: ArrayLike, *, direction: Direction = "in") -> int:

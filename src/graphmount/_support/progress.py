@@ -94,37 +94,6 @@ def reporting(
 
 
 @contextmanager
-def staged(
-    option: ProgressOption, descriptions: tuple[str, str]
-) -> Iterator[tuple[Callable[[int, int], None] | None, Callable[[int, int], None] | None]]:
-    """Yields what to call in each of two stages of work: first in bytes, then in things.
-
-    Bars follow each other. A callback is told of both stages as one: in thousandths, of which each
-    has half, since only the stage knows how much there is to do.
-    """
-    with (
-        reporting(option, descriptions[0], in_bytes=True) as first,
-        reporting(option, descriptions[1], in_bytes=False) as second,
-    ):
-        if first is None or second is None:
-            yield None, None
-            return
-
-        def report_first(done: int, total: int) -> None:
-            first(done if is_bar else 500 * done // max(total, 1), total if is_bar else 1000)
-
-        def report_second(done: int, total: int) -> None:
-            if isinstance(first, _Bar):
-                first.close()
-                second(done, total)
-            else:
-                second(1000 if done == total else 500 + 500 * done // total, 1000)
-
-        is_bar = isinstance(first, _Bar)
-        yield report_first, report_second
-
-
-@contextmanager
 def steps(option: ProgressOption, count: int) -> Iterator[Callable[[], ProgressOption]]:
     """Yields a function that gives the progress option of the next of `count` pieces of work.
 

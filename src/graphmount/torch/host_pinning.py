@@ -56,19 +56,16 @@ _kept: list[object] = []  # what the core calls must not be collected
 def set_pinning(pin: Callable[[int, int], int], unpin: Callable[[int], int]) -> None:
     """Has the core pin memory by these functions, which return 0 for success."""
 
-    def guarded_pin(memory: int, size: int) -> int:
-        try:
-            return pin(memory, size)
-        except Exception:  # noqa: BLE001  # it cannot go through the core; memory stays as it is
-            return _FAILED
+    def guarded(function: Callable[..., int]) -> Callable[..., int]:
+        def call(*arguments: int) -> int:
+            try:
+                return function(*arguments)
+            except Exception:  # noqa: BLE001  # it cannot go through the core; memory stays as it is
+                return _FAILED
 
-    def guarded_unpin(memory: int) -> int:
-        try:
-            return unpin(memory)
-        except Exception:  # noqa: BLE001
-            return _FAILED
+        return call
 
-    functions = _PIN(guarded_pin), _UNPIN(guarded_unpin)
+    functions = _PIN(guarded(pin)), _UNPIN(guarded(unpin))
     _kept.append(functions)
     addresses = [ctypes.cast(function, ctypes.c_void_p).value or 0 for function in functions]
     _core.set_host_pinning(*addresses)

@@ -7,11 +7,10 @@ its key is used only if it opens as a dataset that was made of the same content.
 from __future__ import annotations
 
 import errno
-import math
 import os
 import sys
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from graphmount._compile.cache.content_key import key_of
 from graphmount._compile.cache.folder import CacheFolder
@@ -120,11 +119,7 @@ def _expected_bytes(parts: DataParts) -> int:
     tables = [*parts.nodes.values(), *parts.edges.values()]
     num_edges = 0 if parts.edge_index is None else int(parts.edge_index.shape[1])
     graph = (_EDGE_BYTES + _VALUE_BYTES) * num_edges + _NODE_BYTES * parts.num_nodes
-    return graph + sum(_bytes_of(rows) for rows in tables)
-
-
-def _bytes_of(rows: Any) -> int:  # noqa: ANN401
-    return int(math.prod(rows.shape) * rows.dtype.itemsize)
+    return graph + sum(int(rows.nbytes) for rows in tables)
 
 
 def _say(line: str, progress: ProgressOption) -> None:

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-import threading
-from contextlib import suppress
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -71,29 +70,11 @@ def _row_bytes(rows: Any) -> int:  # noqa: ANN401
 
 def _digests(pieces: list[Any]) -> list[bytes]:
     """The digests of all pieces, of which each thread takes the next."""
-    found = [b""] * len(pieces)
-    errors: list[Exception] = []
-    numbers = iter(range(len(pieces)))
-
-    def work() -> None:
-        try:
-            for number in numbers:
-                found[number] = _digest(pieces[number])
-        except Exception as error:  # noqa: BLE001  (it is raised below, by the one who asks)
-            errors.append(error)
-
-    helpers = []
-    with suppress(RuntimeError):  # the system gives no more threads: it takes longer
-        for _ in range(min(num_threads(), len(pieces)) - 1):
-            helper = threading.Thread(target=work, name="graphmount-hash", daemon=True)
-            helper.start()
-            helpers.append(helper)
-    work()
-    for helper in helpers:
-        helper.join()
-    for error in errors:
-        raise error
-    return found
+    try:
+        with ThreadPoolExecutor(num_threads(), thread_name_prefix="graphmount-hash") as pool:
+            return list(pool.map(_digest, pieces))
+    except RuntimeError:  # the system gives no more threads: it takes longer
+        return [_digest(piece) for piece in pieces]
 
 
 def _digest(piece: Any) -> bytes:  # noqa: ANN401

@@ -37,7 +37,7 @@ from graphmount._sources.contract.tables import EdgeTable
 from graphmount._sources.opening import open_edge_table
 from graphmount._support.arguments import require_choice
 from graphmount._support.files.temporary_folders import require_own_process
-from graphmount._support.progress import ProgressOption, staged, steps
+from graphmount._support.progress import ProgressOption, reporting, steps
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -234,18 +234,18 @@ def compile_dataset(
     process = os.getpid()
     with (
         atomic_folder(path, overwrite=overwrite) as partial,
-        steps(progress, 1 + len(tables) + len(edge_tables)) as next_step,
+        steps(progress, 2 + len(tables) + len(edge_tables)) as next_step,
     ):
         graph_path = os.path.join(partial, "graph.gl")
-        stages = (f"reading {source.name}", "writing graph.gl")
-        with staged(next_step(), stages) as (reading, writing):
+        with reporting(next_step(), f"reading {source.name}", in_bytes=True) as report:
             if ids == "map" and keys is None:
                 for keyed in rows:
                     intake.add_keys(read_keys(keyed, memory=budget // 16))
-            intake.read(reading)
-            edge_source = (intake.num_rows, source.name)
-            new_ids, external = choose_order(intake, order, budget)
-            written = intake.finish(graph_path, writing, new_ids=new_ids, node_ids=external)
+            intake.read(report)
+        edge_source = (intake.num_rows, source.name)
+        new_ids, external = choose_order(intake, order, budget)
+        with reporting(next_step(), "writing graph.gl", in_bytes=False) as report:
+            written = intake.finish(graph_path, report, new_ids=new_ids, node_ids=external)
         graph = Graph(graph_path)
 
         def store(file: str, opened: OpenedTable, **belongs: Any) -> CompiledFeatures:  # noqa: ANN401

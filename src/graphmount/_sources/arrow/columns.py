@@ -42,7 +42,7 @@ def plain(column: Any) -> Any:  # noqa: ANN401
             column = column.storage
         elif types.is_dictionary(column.type):
             column = _plain_dictionary(column).dictionary_decode()
-        elif hasattr(types, "is_string_view") and types.is_string_view(column.type):
+        elif _is_view(column.type):
             column = column.cast(pyarrow().large_string())
         else:
             return column
@@ -50,8 +50,7 @@ def plain(column: Any) -> Any:  # noqa: ANN401
 
 def _plain_dictionary(column: Any) -> Any:  # noqa: ANN401
     """The column with a dictionary that Arrow can look things up in: Polars has one of views."""
-    types = pyarrow("pyarrow.types")
-    if not (hasattr(types, "is_string_view") and types.is_string_view(column.type.value_type)):
+    if not _is_view(column.type.value_type):
         return column
     texts = column.dictionary.cast(pyarrow().large_string())
     return pyarrow().DictionaryArray.from_arrays(column.indices, texts)
@@ -72,11 +71,13 @@ def plain_type(kind: Any) -> Any:  # noqa: ANN401
 def is_string(kind: Any) -> bool:  # noqa: ANN401
     """Whether a plain type is text."""
     types = pyarrow("pyarrow.types")
-    return bool(
-        types.is_string(kind)
-        or types.is_large_string(kind)
-        or (hasattr(types, "is_string_view") and types.is_string_view(kind))
-    )
+    return bool(types.is_string(kind) or types.is_large_string(kind) or _is_view(kind))
+
+
+def _is_view(kind: Any) -> bool:  # noqa: ANN401
+    """Whether a type is text in views, which older versions of Arrow do not know."""
+    types = pyarrow("pyarrow.types")
+    return hasattr(types, "is_string_view") and bool(types.is_string_view(kind))
 
 
 def _is_uuid(kind: Any) -> bool:  # noqa: ANN401

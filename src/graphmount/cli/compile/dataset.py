@@ -89,15 +89,14 @@ def _compile(options: argparse.Namespace) -> int:
         directed=not options.undirected,
         **given,
     )
-    facts = [messages.count(done.num_nodes, "node"), messages.count(done.num_edges, "edge")]
-    facts += [f"features {name!r}" for name in features]
+    facts = [f"features {name!r}" for name in features]
     facts += [f"edge_features {name!r}" for name in edge_features]
     dataset = gm.Dataset(done.path)
     if labels:
         classes = dataset.classes
         facts.append("labels" + ("" if classes is None else f" of {len(classes):,} classes"))
     facts += [f"split {name!r}" for name in dataset.description["splits"]]
-    messages.show(done, facts, as_json=options.json, num_things=done.num_edges, thing="edges")
+    messages.show(done, facts, as_json=options.json)
     return 0
 
 

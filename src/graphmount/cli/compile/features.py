@@ -53,5 +53,5 @@ def _compile(options: argparse.Namespace) -> int:
         facts.append(f"{messages.count(done.missing, 'row')} missing")
     if done.repeated:
         facts.append(f"{messages.count(done.repeated, 'repeated row')} dropped")
-    messages.show(done, facts, as_json=options.json, num_things=done.shape[0], thing="rows")
+    messages.show(done, facts, as_json=options.json)
     return 0

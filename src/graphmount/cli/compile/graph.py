@@ -58,6 +58,5 @@ def _compile(options: argparse.Namespace) -> int:
         source = tuple(options.sources)
     arguments = shared.arguments_of(options)
     done = gm.compile_graph(source, options.out, directed=not options.undirected, **arguments)
-    facts = [messages.count(done.num_nodes, "node"), messages.count(done.num_edges, "edge")]
-    messages.show(done, facts, as_json=options.json, num_things=done.num_edges, thing="edges")
+    messages.show(done, as_json=options.json)
     return 0

@@ -7,13 +7,12 @@ import json
 import re
 from typing import TYPE_CHECKING
 
+import graphmount as gm
 from graphmount._support.sizes import format_bytes
 from graphmount.cli.compile.options import KNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import graphmount as gm
 
 #: Arguments of the functions whose names differ from those of the flags by more than a dash.
 _FLAGS = {"directed=False": "--undirected", "overwrite=True": "--overwrite"}
@@ -45,24 +44,25 @@ def with_flags(message: str) -> str:
 
 def show(
     done: gm.CompiledGraph | gm.CompiledFeatures | gm.CompiledDataset,
-    facts: Sequence[str],
+    facts: Sequence[str] = (),
     *,
     as_json: bool,
-    num_things: int,
-    thing: str,
 ) -> None:
     """Prints what was compiled.
 
     Args:
         done: What the function returned.
-        facts: What is in it, for people.
+        facts: What is in it, for people, besides nodes and edges.
         as_json: Whether it is to be JSON.
-        num_things: How many edges or rows were read, for the speed.
-        thing: Their name.
     """
     if as_json:
         print(json.dumps(dataclasses.asdict(done), indent=2))
         return
+    if isinstance(done, gm.CompiledFeatures):
+        num_things, thing = done.shape[0], "rows"
+    else:
+        num_things, thing = done.num_edges, "edges"
+        facts = [count(done.num_nodes, "node"), count(done.num_edges, "edge"), *facts]
     speed = _speed(num_things / max(done.seconds, 1e-9))
     parts = [*facts, format_bytes(done.file_bytes)]
     print(f"{done.path}: {', '.join(parts)} in {_duration(done.seconds)} ({speed} {thing}/s)")

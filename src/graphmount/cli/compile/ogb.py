@@ -67,15 +67,8 @@ def _compile(options: argparse.Namespace) -> int:
         notes=layout.notes,
         **arguments,
     )
-    tables = [
-        name for name, there in (("labels", layout.labels), ("splits", layout.splits)) if there
-    ]
-    facts = [messages.count(done.num_nodes, "node"), messages.count(done.num_edges, "edge")]
-    messages.show(
-        done,
-        [*facts, *(f"features {name!r}" for name in features), *tables],
-        as_json=options.json,
-        num_things=done.num_edges,
-        thing="edges",
-    )
+    facts = [f"features {name!r}" for name in features]
+    facts += ["labels"] if layout.labels else []
+    facts += ["splits"] if layout.splits else []
+    messages.show(done, facts, as_json=options.json)
     return 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from contextlib import closing
 
 import numpy as np
 import pytest
@@ -278,7 +277,7 @@ print(total, peak() - before)
 def test_open_npy_is_what_sources_use(tmp_path):
     np.save(tmp_path / "x.npy", np.arange(6).reshape(3, 2))
     stream = open_npy(str(tmp_path / "x.npy"))
-    with closing(stream.T.open()) as reader:
-        assert reader.read(1).tolist() == [[0, 2, 4]]
-        assert reader.read(9).tolist() == [[1, 3, 5]]
-        assert reader.read(1).shape == (0, 3)
+    with stream.T.opened() as read:
+        assert read(1).tolist() == [[0, 2, 4]]
+        assert read(9).tolist() == [[1, 3, 5]]
+        assert read(1).shape == (0, 3)

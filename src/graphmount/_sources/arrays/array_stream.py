@@ -8,6 +8,7 @@ memory.
 from __future__ import annotations
 
 import math
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -17,6 +18,8 @@ from graphmount._sources.arrays.stored_bytes import FileBytes, MemberBytes
 from graphmount.errors import SourceError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from numpy.typing import NDArray
 
     from graphmount import _core
@@ -24,6 +27,9 @@ if TYPE_CHECKING:
 
 #: Each column of a compressed array in Fortran order unpacks all that comes before it again.
 _MOST_UNPACKED_COLUMNS = 16
+
+#: Gives the next rows of an array, so many of them.
+ReadRows: TypeAlias = "Callable[[int], NDArray[Any]]"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -57,9 +63,36 @@ class ArrayStream:
         """The transposed array, over the same bytes."""
         return replace(self, shape=self.shape[::-1], is_fortran=not self.is_fortran)
 
-    def open(self) -> ArrayReader:
-        """A reader that begins at the first row."""
-        return ArrayReader(self)
+    @contextmanager
+    def opened(self) -> Iterator[ReadRows]:
+        """What gives the next rows, in native byte order; those that are left if these are fewer."""
+        starts, left = [0], self.shape[0]
+        in_lanes = self.is_fortran and len(self.shape) == 2
+        if in_lanes and left > 0:
+            num_columns = self.shape[1]
+            if isinstance(self.stored, MemberBytes) and num_columns > _MOST_UNPACKED_COLUMNS:
+                raise SourceError(
+                    f"{self.name} is compressed and lies in Fortran order, column by column, so "
+                    "its rows cannot be read one after the other; save it again with "
+                    "numpy.ascontiguousarray, or without compression"
+                )
+            starts = [column * left * self.dtype.itemsize for column in range(num_columns)]
+        with self.stored.opened(starts) as fill:
+
+            def read(num_rows: int) -> NDArray[Any]:
+                nonlocal left
+                count = min(num_rows, left)
+                left -= count
+                if in_lanes:
+                    rows = np.empty((len(starts), count), self.dtype).T
+                else:
+                    rows = np.empty((count, *self.shape[1:]), self.dtype)
+                for lane, values in enumerate(rows.T if in_lanes else [rows.reshape(-1)]):
+                    if values.size:  # as bytes: a memoryview does not know all of NumPy's dtypes
+                        fill(lane, values.view(np.uint8).data)
+                return rows.astype(self.dtype.newbyteorder("="), copy=False)  # cast: of bytes alone
+
+            yield read
 
 
 def file_stream(
@@ -86,50 +119,6 @@ def file_stream(
     size = math.prod(shape) * dtype.itemsize
     stored = FileBytes(path=path, name=name or path, offset=offset, size=size, mounted=mounted)
     return ArrayStream(stored=stored, shape=shape, dtype=dtype, is_fortran=is_fortran)
-
-
-class ArrayReader:
-    """Reads an array from a disk once."""
-
-    def __init__(self, stream: ArrayStream) -> None:
-        self._stream = stream
-        self._left = stream.shape[0]
-        starts = [0]
-        if stream.is_fortran and len(stream.shape) == 2 and stream.shape[0] > 0:
-            num_rows, num_columns = stream.shape
-            if isinstance(stream.stored, MemberBytes) and num_columns > _MOST_UNPACKED_COLUMNS:
-                raise SourceError(
-                    f"{stream.name} is compressed and lies in Fortran order, column by column, so "
-                    "its rows cannot be read one after the other; save it again with "
-                    "numpy.ascontiguousarray, or without compression"
-                )
-            starts = [column * num_rows * stream.dtype.itemsize for column in range(num_columns)]
-        self._num_lanes = len(starts)
-        self._bytes = stream.stored.open(starts)
-
-    def read(self, num_rows: int) -> NDArray[Any]:
-        """The next rows, in native byte order; as many as are left if these are fewer."""
-        count = min(num_rows, self._left)
-        self._left -= count
-        stream = self._stream
-        if stream.is_fortran and len(stream.shape) == 2:
-            lanes = np.empty((self._num_lanes, count), stream.dtype)
-            for lane, values in enumerate(lanes):
-                self._fill(lane, values)
-            rows = lanes.T
-        else:
-            rows = np.empty((count, *stream.shape[1:]), stream.dtype)
-            self._fill(0, rows.reshape(-1))
-        return rows.astype(stream.dtype.newbyteorder("="), copy=False)  # cast: of bytes alone
-
-    def _fill(self, lane: int, values: NDArray[Any]) -> None:
-        if values.size:
-            # As bytes: a memoryview does not know all of NumPy's dtypes.
-            self._bytes.readinto(lane, values.view(np.uint8).data)
-
-    def close(self) -> None:
-        """Lets go of what is open."""
-        self._bytes.close()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
@@ -159,28 +148,19 @@ class MemoryStream:
         """The dtype of the array."""
         return self.array.dtype
 
-    def open(self) -> MemoryReader:
-        """A reader that begins at the first row."""
-        return MemoryReader(self.array)
+    @contextmanager
+    def opened(self) -> Iterator[ReadRows]:
+        """As that of an array on a disk."""
+        place = 0
 
+        def read(num_rows: int) -> NDArray[Any]:
+            nonlocal place
+            rows = self.array[place : place + num_rows]
+            place += len(rows)
+            return rows.astype(rows.dtype.newbyteorder("="), copy=False)  # cast: of bytes alone
 
-class MemoryReader:
-    """Reads an array in memory once."""
-
-    def __init__(self, array: NDArray[Any]) -> None:
-        self._array = array
-        self._place = 0
-
-    def read(self, num_rows: int) -> NDArray[Any]:
-        """The next rows, in native byte order; as many as are left if these are fewer."""
-        rows = self._array[self._place : self._place + num_rows]
-        self._place += len(rows)
-        return rows.astype(rows.dtype.newbyteorder("="), copy=False)  # cast: of bytes alone
-
-    def close(self) -> None:
-        """Nothing is open."""
+        yield read
 
 
 #: An array to be read row by row.
 Stream: TypeAlias = ArrayStream | MemoryStream
-StreamReader: TypeAlias = ArrayReader | MemoryReader

@@ -8,7 +8,7 @@ has sources in its first row and destinations in its second, as PyG's `edge_inde
 
 from __future__ import annotations
 
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from graphmount._sources.arrays.value_streams import StreamEdges, require_length
@@ -69,10 +69,10 @@ class ColumnEdges(StreamEdges):
             edge_bytes += stream.dtype.itemsize * (2 if len(stream.shape) == 2 else 1)
         step = max(1, memory // edge_bytes)
         with ExitStack() as stack:
-            ends = [stack.enter_context(closing(stream.open())) for stream in self._ends]
+            ends = [stack.enter_context(stream.opened()) for stream in self._ends]
             read_values = self._open_values(stack)
             for first in range(0, self._count, step):
-                columns = [reader.read(step) for reader in ends]
+                columns = [read(step) for read in ends]
                 src = columns[0] if len(columns) == 2 else columns[0][:, 0]
                 dst = columns[1] if len(columns) == 2 else columns[0][:, 1]
                 done = min(first + step, self._count)

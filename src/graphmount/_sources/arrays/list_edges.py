@@ -8,7 +8,7 @@ entries.
 
 from __future__ import annotations
 
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -23,20 +23,20 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from graphmount._sources.arrays.array_stream import Stream, StreamReader
+    from graphmount._sources.arrays.array_stream import ReadRows, Stream
 
 
 class ListOwners:
     """Owners of entries, from the first entry on.
 
     Args:
-        offsets: A reader of the offsets, of which there is one more than there are lists.
+        offsets: What reads the offsets, of which there is one more than there are lists.
         num_entries: How many entries all lists have.
         name: What messages call the offsets.
         chunk: How many offsets to read at once.
     """
 
-    def __init__(self, offsets: StreamReader, *, num_entries: int, name: str, chunk: int) -> None:
+    def __init__(self, offsets: ReadRows, *, num_entries: int, name: str, chunk: int) -> None:
         self._offsets = offsets
         self._num_entries = num_entries
         self._name = name
@@ -45,7 +45,7 @@ class ListOwners:
         self._list = 0
         self._num_read = 0
         self._place = 0
-        first = offsets.read(1)
+        first = offsets(1)
         if len(first) == 0 or first[0] != 0:
             raise SourceError(f"{name}: the offsets of the lists do not begin with 0")
 
@@ -77,7 +77,7 @@ class ListOwners:
 
     def _refill(self) -> bool:
         last = int(self._ends[-1]) if len(self._ends) else self._place
-        offsets = as_int64(self._offsets.read(self._chunk), f"{self._name}: list", self._num_read)
+        offsets = as_int64(self._offsets(self._chunk), f"{self._name}: list", self._num_read)
         if len(offsets) == 0:
             return False
         bad = np.flatnonzero((np.diff(offsets, prepend=last) < 0) | (offsets > self._num_entries))
@@ -149,16 +149,16 @@ class ListEdges(StreamEdges):
         edge_bytes *= 2 if self.is_symmetric else 1
         step = max(1, memory // edge_bytes)
         with ExitStack() as stack:
-            offsets = stack.enter_context(closing(self._indptr.open()))
+            offsets = stack.enter_context(self._indptr.opened())
             owners = ListOwners(
                 offsets, num_entries=self._count, name=self._indptr.name, chunk=step
             )
-            indices = stack.enter_context(closing(self._indices.open()))
+            read_indices = stack.enter_context(self._indices.opened())
             read_values = self._open_values(stack)
             for first in range(0, self._count, step):
                 count = min(step, self._count - first)
                 owned = owners.take(count)
-                neighbors = as_node_ids(indices.read(count), self._indices.name, first)
+                neighbors = as_node_ids(read_indices(count), self._indices.name, first)
                 yield self._batch(owned, neighbors, read_values(count, first), first + count)
             owners.finish()
 

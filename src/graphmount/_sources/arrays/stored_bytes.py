@@ -11,7 +11,7 @@ import io
 import os
 import zipfile
 import zlib
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, TypeAlias
 
@@ -20,7 +20,7 @@ from graphmount._support.sizes import format_bytes
 from graphmount.errors import SourceError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from graphmount import _core
 
@@ -31,6 +31,10 @@ _MOST_DIRECTORY_BYTES = 16 << 20
 _END_BYTES = (1 << 16) + 22
 #: All that NumPy writes. Others unpack as much at once as they like, whatever is asked for.
 _KNOWN_COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+
+
+#: Reads on in a lane, until the buffer is full.
+Fill: TypeAlias = "Callable[[int, memoryview], None]"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -51,37 +55,30 @@ class FileBytes:
     size: int
     mounted: _core.Graph | _core.FeatureMatrix | None = None
 
-    def open(self, starts: Sequence[int]) -> _FileReader:
-        """A reader with one lane for each start, counted from the first of these bytes."""
-        return _FileReader(self, [self.offset + start for start in starts])
+    @contextmanager
+    def opened(self, starts: Sequence[int]) -> Iterator[Fill]:
+        """What fills buffers: a lane for each start, counted from the first of these bytes."""
+        places = [self.offset + start for start in starts]
+        with (
+            open_raw(self.path)
+            if self.mounted is None
+            else io.FileIO(self.mounted.open_descriptor(), "rb")
+        ) as file:
 
+            def fill(lane: int, buffer: memoryview) -> None:
+                file.seek(places[lane])
+                filled = 0
+                while filled < len(buffer):
+                    count = file.readinto(buffer[filled:])
+                    if not count:
+                        raise SourceError(
+                            f"{self.name}: the file ends at byte {places[lane] + filled}, while it "
+                            "is read; has it been replaced or cut off?"
+                        )
+                    filled += count
+                places[lane] += filled
 
-class _FileReader:
-    """Reads forward in each of its lanes, until a buffer is full."""
-
-    def __init__(self, stored: FileBytes, places: list[int]) -> None:
-        self._name = stored.name
-        self._places = places
-        if stored.mounted is None:
-            self._file = open_raw(stored.path)
-        else:
-            self._file = io.FileIO(stored.mounted.open_descriptor(), "rb")
-
-    def readinto(self, lane: int, buffer: memoryview) -> None:
-        self._file.seek(self._places[lane])
-        filled = 0
-        while filled < len(buffer):
-            count = self._file.readinto(buffer[filled:])
-            if not count:
-                raise SourceError(
-                    f"{self._name}: the file ends at byte {self._places[lane] + filled}, while it "
-                    "is read; has it been replaced or cut off?"
-                )
-            filled += count
-        self._places[lane] += filled
-
-    def close(self) -> None:
-        self._file.close()
+            yield fill
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -98,47 +95,32 @@ class MemberBytes:
         """The archive and its member."""
         return f"{self.path}, member {self.member!r}"
 
-    def open(self, starts: Sequence[int]) -> _MemberReader:
-        """A reader as that of a stretch; each lane unpacks the member from its beginning."""
-        return _MemberReader(self, [self.offset + start for start in starts])
+    @contextmanager
+    def opened(self, starts: Sequence[int]) -> Iterator[Fill]:
+        """As for a stretch; each lane unpacks the member from its beginning."""
+        skip = [self.offset + start for start in starts]
+        with ExitStack() as stack:
+            archive = stack.enter_context(open_archive(self.path))
+            with unpacking(self.name):
+                lanes = [stack.enter_context(archive.open(self.member)) for _ in skip]
 
+            def read(lane: int, count: int) -> bytes:
+                with unpacking(self.name):
+                    piece = lanes[lane].read(min(count, _SKIP_BYTES))
+                if not piece:
+                    raise SourceError(f"{self.name} is shorter than its header says")
+                return piece
 
-class _MemberReader:
-    """The same of a member."""
+            def fill(lane: int, buffer: memoryview) -> None:
+                while skip[lane]:
+                    skip[lane] -= len(read(lane, skip[lane]))
+                filled = 0
+                while filled < len(buffer):
+                    piece = read(lane, len(buffer) - filled)
+                    buffer[filled : filled + len(piece)] = piece
+                    filled += len(piece)
 
-    def __init__(self, stored: MemberBytes, places: list[int]) -> None:
-        self._name = stored.name
-        self._archive = open_archive(stored.path)
-        self._lanes: list[IO[bytes]] = []
-        self._skip = places
-        try:
-            for _ in places:
-                with unpacking(self._name):
-                    self._lanes.append(self._archive.open(stored.member))
-        except BaseException:
-            self.close()
-            raise
-
-    def readinto(self, lane: int, buffer: memoryview) -> None:
-        while self._skip[lane]:
-            self._skip[lane] -= len(self._read(lane, min(self._skip[lane], _SKIP_BYTES)))
-        filled = 0
-        while filled < len(buffer):
-            piece = self._read(lane, min(len(buffer) - filled, _SKIP_BYTES))
-            buffer[filled : filled + len(piece)] = piece
-            filled += len(piece)
-
-    def _read(self, lane: int, count: int) -> bytes:
-        with unpacking(self._name):
-            piece = self._lanes[lane].read(count)
-        if not piece:
-            raise SourceError(f"{self._name} is shorter than its header says")
-        return piece
-
-    def close(self) -> None:
-        for lane in self._lanes:
-            lane.close()
-        self._archive.close()
+            yield fill
 
 
 #: Bytes on a disk.

@@ -6,7 +6,6 @@ Rows come in order, without keys, as they are stored.
 from __future__ import annotations
 
 import math
-from contextlib import closing
 from typing import TYPE_CHECKING
 
 from graphmount._sources.contract.batches import RowBatch, RowSource
@@ -51,7 +50,7 @@ class StreamRows(RowSource):
         if not self._stream.dtype.isnative:
             row_bytes *= 2  # they are there twice, while their bytes are swapped
         step = rows_at_once(memory, row_bytes)
-        with closing(self._stream.open()) as reader:
+        with self._stream.opened() as read:
             for first in range(0, num_rows, step):
-                rows = reader.read(step)
+                rows = read(step)
                 yield RowBatch(rows=rows, done=(self.size or 0) * (first + len(rows)) // num_rows)

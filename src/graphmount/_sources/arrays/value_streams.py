@@ -6,7 +6,7 @@ NumPy.
 
 from __future__ import annotations
 
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -53,13 +53,12 @@ class StreamEdges(EdgeSource):
             an `EdgeBatch`.
         """
         readers = {
-            name: stack.enter_context(closing(stream.open()))
-            for name, stream in self._values.items()
+            name: stack.enter_context(stream.opened()) for name, stream in self._values.items()
         }
 
         def read(count: int, first: int) -> dict[str, Any]:
             return {
-                name: _CONVERT[name](reader.read(count), self._values[name].name, first)
+                name: _CONVERT[name](reader(count), self._values[name].name, first)
                 for name, reader in readers.items()
             }
 

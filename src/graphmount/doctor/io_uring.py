@@ -13,14 +13,16 @@ from graphmount.doctor.machine import read_fact
 _SETTING = "/proc/sys/kernel/io_uring_disabled"
 
 # What is wrong, and what to do about it.
-_SWITCHED_OFF = (
-    "the system has it switched off for all (kernel.io_uring_disabled = 2)",
-    "as root: sysctl kernel.io_uring_disabled=0",
-)
-_ONLY_FOR_A_GROUP = (
-    "the system allows it only to root and one group (kernel.io_uring_disabled = 1)",
-    "as root: sysctl kernel.io_uring_disabled=0, or join the group of kernel.io_uring_group",
-)
+_BY_SETTING: dict[str | None, tuple[str, str | None]] = {
+    "2": (
+        "the system has it switched off for all (kernel.io_uring_disabled = 2)",
+        "as root: sysctl kernel.io_uring_disabled=0",
+    ),
+    "1": (
+        "the system allows it only to root and one group (kernel.io_uring_disabled = 1)",
+        "as root: sysctl kernel.io_uring_disabled=0, or join the group of kernel.io_uring_group",
+    ),
+}
 _FILTERED = (
     "a filter of system calls (seccomp) forbids it, as containers do by default",
     "start the container with a profile that allows io_uring (--security-opt seccomp=FILE.json)",
@@ -89,22 +91,13 @@ def explain_refusal(
         setting: Of kernel.io_uring_disabled; None if there is none.
         is_filtered: Whether the process has a filter of system calls (seccomp).
     """
-    reason, remedy = _explained(code, is_linux=is_linux, setting=setting, is_filtered=is_filtered)
-    return IoUring(
-        is_allowed=False, error=errno.errorcode.get(code, str(code)), reason=reason, remedy=remedy
-    )
-
-
-def _explained(
-    code: int, *, is_linux: bool, setting: str | None, is_filtered: bool
-) -> tuple[str, str | None]:
-    if not is_linux:
-        return "only Linux has it", None
     is_forbidden = code in (errno.EPERM, errno.EACCES)
-    if setting == "2" and is_forbidden:
-        return _SWITCHED_OFF
-    if setting == "1" and is_forbidden:
-        return _ONLY_FOR_A_GROUP
-    if is_filtered and (is_forbidden or code == errno.ENOSYS):
-        return _FILTERED
-    return _BY_ERROR.get(code, (os.strerror(code), None))
+    found = _BY_ERROR.get(code, (os.strerror(code), None))
+    if not is_linux:
+        found = "only Linux has it", None
+    elif setting in _BY_SETTING and is_forbidden:
+        found = _BY_SETTING[setting]
+    elif is_filtered and (is_forbidden or code == errno.ENOSYS):
+        found = _FILTERED
+    error = errno.errorcode.get(code, str(code))
+    return IoUring(is_allowed=False, error=error, reason=found[0], remedy=found[1])

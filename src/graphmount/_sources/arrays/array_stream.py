@@ -65,7 +65,7 @@ class ArrayStream:
 
     @contextmanager
     def opened(self) -> Iterator[ReadRows]:
-        """What gives the next rows, in native byte order; those that are left if these are fewer."""
+        """What gives the next rows, in native byte order, or as many of them as are left."""
         starts, left = [0], self.shape[0]
         in_lanes = self.is_fortran and len(self.shape) == 2
         if in_lanes and left > 0:

@@ -232,7 +232,8 @@ class _Change:
         if found:
             kinds = " or ".join(repr(one[0]) for one in found)
             raise ValueError(f"{self.path} has {name!r} more than once; say which by kind={kinds}")
-        all_of_them = ", ".join(shown_kind(*one) for one in there) or "no tables"
+        in_order = sorted(there, key=lambda one: one[1] is None)  # labels last
+        all_of_them = ", ".join(shown_kind(*one) for one in in_order) or "no tables"
         raise ValueError(f"{self.path} has no {shown(name)}; it has {all_of_them}")
 
     def drop(self, kind: str, name: str | None) -> None:

@@ -86,9 +86,9 @@ class MemoryReport:
         if self.limit_bytes is not None:
             rows.append(("limit of the control group", self.limit_bytes))
         width = max(len(name) for name, _ in rows)
-        lines = [f"{name:<{width}}  {_shown(size):>10}" for name, size in rows]
+        lines = [f"{name:<{width}}  {format_bytes(size):>10}" for name, size in rows]
         for file in self.files:
-            resident, size = _shown(file.resident_bytes), format_bytes(file.file_bytes)
+            resident, size = format_bytes(file.resident_bytes), format_bytes(file.file_bytes)
             lines.append(f"{file.path}: {resident} of {size} in the page cache")
         return "\n".join(lines)
 
@@ -133,10 +133,6 @@ def memory(*handles: Handle[Any]) -> MemoryReport:
             for handle in handles
         ),
     )
-
-
-def _shown(size: int | None) -> str:
-    return "unknown" if size is None else format_bytes(size)
 
 
 def _read_table(path: str) -> dict[str, int]:

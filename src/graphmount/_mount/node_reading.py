@@ -132,10 +132,20 @@ def values_by_node(
     array = as_plain(values, name)
     if len(array) != graph.num_nodes:
         return values  # the core says so
-    places = graph.to_external(np.arange(graph.num_nodes))
-    if isinstance(places, list) or not np.array_equal(np.sort(places), np.arange(len(array))):
+    places = source_numbers(graph)
+    if places is None:
         raise IdError(
             f"{name} has a value for each of the nodes 0, 1, 2, …, but the source has other ids; "
             "give the values in the order of the internal ids, and ids='internal'"
         )
     return array[places]
+
+
+def source_numbers(graph: Graph) -> NDArray[np.int64] | None:
+    """What the source calls each node, if that is one of the numbers 0, 1, 2, …; else None."""
+    external = graph.to_external(np.arange(graph.num_nodes))
+    if isinstance(external, list) or not np.array_equal(
+        np.sort(external), np.arange(len(external))
+    ):
+        return None
+    return external

@@ -45,8 +45,10 @@ def parse_bytes(size: int | str, name: str) -> int:
     return number
 
 
-def format_bytes(size: int) -> str:
-    """For people: "512 B", "1.5 GiB"."""
+def format_bytes(size: int | None) -> str:
+    """For people: "512 B", "1.5 GiB"; "unknown" if nobody knows."""
+    if size is None:
+        return "unknown"
     if abs(size) < 1024:
         return f"{size} B"
     for power, unit in enumerate(("KiB", "MiB", "GiB"), 1):

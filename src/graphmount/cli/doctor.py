@@ -109,10 +109,11 @@ def _show(report: MachineReport, console: Console) -> None:
 
 def _machine_rows(report: MachineReport) -> list[tuple[str, str]]:
     machine = report.machine
-    limit = (
-        "no limit" if machine.limit_bytes is None else f"limit {format_bytes(machine.limit_bytes)}"
+    limit = machine.limit_bytes
+    memory = (
+        f"{format_bytes(machine.memory_bytes)}, {format_bytes(machine.available_bytes)} available, "
+        + ("no limit" if limit is None else f"limit {format_bytes(limit)}")
     )
-    memory = f"{_size(machine.memory_bytes)}, {_size(machine.available_bytes)} available, {limit}"
     return [
         ("system", machine.system),
         ("processor", f"{machine.processor or 'unknown'}, {machine.cores} cores for this process"),
@@ -145,8 +146,8 @@ def _disk_rows(report: MachineReport) -> list[tuple[str, str]]:
             "file system",
             f"{disk.file_system or 'unknown'} ({disk.mount_options or 'options unknown'})",
         ),
-        ("space", f"{_size(disk.free_bytes)} of {_size(disk.total_bytes)} free"),
-        ("read-ahead", _size(disk.read_ahead_bytes)),
+        ("space", f"{format_bytes(disk.free_bytes)} of {format_bytes(disk.total_bytes)} free"),
+        ("read-ahead", format_bytes(disk.read_ahead_bytes)),
         ("measured with", f"{figures.file}, {format_bytes(figures.file_bytes)}, {past}"),
         ("in order", rates),
     ]
@@ -183,10 +184,6 @@ def _show_dataset(facts: DatasetFacts, console: Console) -> None:
     ]
     header = ("table", "rows", "one row", "dtype", "size")
     console.print(table([*rows, lists], header=header, right=(1, 2, 4), wraps=True))
-
-
-def _size(size: int | None) -> str:
-    return "unknown" if size is None else format_bytes(size)
 
 
 def _rate(bytes_per_second: float) -> str:

@@ -28,7 +28,7 @@ from graphmount._dataset.description import DESCRIPTION, named_files, read_descr
 from graphmount._dataset.opening import changed, shown_kind
 from graphmount._mount.graph import Graph
 from graphmount._mount.mapped_reads import require_source_rows
-from graphmount._mount.node_reading import to_internal
+from graphmount._mount.node_reading import source_numbers, to_internal
 from graphmount._support.arguments import require_choice, require_type
 from graphmount._support.files.opened_folder import OpenedFolder
 from graphmount._support.files.temporary_folders import require_own_process
@@ -148,22 +148,15 @@ def _places_of_rows(rows: RowSource, graph: Graph) -> NDArray[np.int64] | None:
     require_order(rows, graph.order, graph.path)
     if rows.order == graph.order or graph.node_id_type is None:
         return None
-    external = graph.to_external(np.arange(graph.num_nodes))
-    if isinstance(external, list) or not _is_numbering(external):
+    numbers = source_numbers(graph)
+    if numbers is None:
         raise OrderError(
             f"{rows.name} has no keys, and the ids of the source are not the numbers 0, 1, 2, …, "
             "so nobody knows which node a row is of; pass Table(source=…, key=…) with the ids"
         )
     places = np.empty(graph.num_nodes, np.int64)
-    places[external] = np.arange(graph.num_nodes)
+    places[numbers] = np.arange(graph.num_nodes)
     return places
-
-
-def _is_numbering(ids: NDArray[np.int64]) -> bool:
-    seen = np.zeros(len(ids), np.bool_)
-    inside = (ids >= 0) & (ids < len(ids))
-    seen[ids[inside]] = True
-    return bool(seen.all())
 
 
 @dataclass(kw_only=True)

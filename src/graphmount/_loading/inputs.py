@@ -14,6 +14,7 @@ from graphmount._loading.hot_rows import TRIAL_BATCHES
 from graphmount._mount.features import FeatureStore
 from graphmount._mount.graph import Graph
 from graphmount._mount.mapped_reads import require_source_rows
+from graphmount._mount.node_reading import require_reading, to_internal
 from graphmount._mount.order import check_order
 from graphmount._support.arguments import as_count, as_ids, as_list, require_choice
 from graphmount._support.shown import shown
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from numpy.typing import ArrayLike, NDArray
+
+    from graphmount._mount.node_ids import IdReading
 
 
 #: What the rows of a table belong to: today the nodes of the graph, or its edges.
@@ -173,6 +176,21 @@ def require_edge_ids(edge_ids: EdgeIds, graph: Graph) -> None:
     require_choice("edge_ids", edge_ids, ("internal", "source"))
     if edge_ids == "source":
         require_source_rows(graph, "edge_ids='source': ")
+
+
+def as_input_nodes(
+    nodes: ArrayLike | str | None, data: LoaderData, ids: IdReading | None = None
+) -> NDArray[np.int64]:
+    """Seeds as users give them: all nodes, a split of the dataset, ids, or a mask."""
+    require_reading(ids)
+    if nodes is None:
+        return np.arange(data.graph.num_nodes)
+    if isinstance(nodes, str):
+        splits = {} if data.dataset is None else data.dataset.description["splits"]
+        if data.dataset is None or nodes not in splits:
+            raise ValueError(f"input_nodes={nodes!r}: there are the splits {sorted(splits)}")
+        return data.dataset._read_split(nodes)  # noqa: SLF001
+    return to_internal(nodes, "input_nodes", data.graph, ids)
 
 
 def as_times(

@@ -9,8 +9,7 @@ import numpy as np
 from graphmount import _core
 from graphmount._loading.batch import Batch
 from graphmount._loading.batch_loader import BatchLoader
-from graphmount._loading.input_nodes import as_input_nodes
-from graphmount._loading.inputs import as_times, open_data
+from graphmount._loading.inputs import as_input_nodes, as_times, open_data
 from graphmount._loading.state import checksum_of
 from graphmount._mount.sampling_rule import SamplingRule
 

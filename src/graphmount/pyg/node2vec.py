@@ -21,8 +21,7 @@ from torch.utils.data import DataLoader
 
 from graphmount._compile.graph_compiler import compile_graph
 from graphmount._dataset.dataset import Dataset
-from graphmount._loading.input_nodes import as_input_nodes
-from graphmount._loading.inputs import LoaderData
+from graphmount._loading.inputs import LoaderData, as_input_nodes
 from graphmount._mount.graph import Graph
 from graphmount._mount.node_reading import require_nodes
 from graphmount._support.arguments import as_count, as_ids, as_plain, require_choice

@@ -11,7 +11,7 @@ from graphmount._sources.arrays.matrix_edges import is_sparse, open_sparse_edges
 from graphmount._sources.arrays.npy_files import open_npy
 from graphmount._sources.arrays.npz_files import open_npz_edges
 from graphmount._sources.arrow.edges import ArrowEdges
-from graphmount._sources.arrow.tables import is_arrow, open_table
+from graphmount._sources.arrow.opening import is_arrow, open_table
 from graphmount._sources.graph_files.graphzero import open_graphzero_edges
 from graphmount._sources.graph_files.mounted import open_graph_edges
 from graphmount._sources.kinds import SUPPORTED, TABLE_KINDS

@@ -18,7 +18,7 @@ from graphmount._sources import edge_openers, row_openers
 from graphmount._sources.arrays.array_stream import MemoryStream
 from graphmount._sources.arrays.npy_files import open_npy
 from graphmount._sources.arrays.value_streams import SideColumns
-from graphmount._sources.arrow.tables import is_arrow
+from graphmount._sources.arrow.opening import is_arrow
 from graphmount._sources.concatenated import ConcatenatedEdges, ConcatenatedRows
 from graphmount._sources.contract.file_stamps import stamps_of
 from graphmount._sources.contract.tables import EdgeRequest, RowRequest
@@ -154,7 +154,7 @@ def open_table(
         request = replace(request, source_dtype=read_as)
     opened = open_rows(request)
     if name is not None and not is_paths(source):
-        opened.name = f"{name} ({opened.name})"
+        opened.rename(f"{name} ({opened.name})")
     return opened
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from graphmount._sources.arrays.npy_files import open_npy
 from graphmount._sources.arrays.npz_files import NpzFile
 from graphmount._sources.arrays.stream_rows import StreamRows
+from graphmount._sources.arrow.opening import is_arrow, open_table
 from graphmount._sources.arrow.rows import ArrowRows
-from graphmount._sources.arrow.tables import is_arrow, open_table
 from graphmount._sources.graph_files.graphzero import open_graphzero_rows
 from graphmount._sources.graph_files.mounted import open_feature_rows
 from graphmount._sources.kinds import TABLE_KINDS

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import gzip
+import itertools
 import pathlib
 import re
 
@@ -48,6 +49,12 @@ def dataset(**options):
 
 def frame(**columns):
     return pytest.importorskip("pandas").DataFrame(columns)
+
+
+def shuffled():
+    frame = pytest.importorskip("polars").LazyFrame({"a": [1.0, 2.0, 3.0, 4.0]})
+    turn = itertools.count()
+    return frame.map_batches(lambda some: some if next(turn) % 2 else some.reverse())
 
 
 def networkx():
@@ -140,9 +147,12 @@ ADVICE = {
         lambda: rows(frame(a=[1.0, 2.0])["a"]),
         lambda: rows(frame(a=[1.0, 2.0])["a"].to_numpy()),
     ),
-    r"a LazyFrame has no rows before it has run; pass frame.collect\(\)": (
-        lambda: rows(pytest.importorskip("polars").LazyFrame({"a": [1.0]})),
-        lambda: rows(pytest.importorskip("polars").LazyFrame({"a": [1.0]}).collect()),
+    r"give it an order \(sort, .* or pass frame.collect\(\)": (
+        lambda: rows(shuffled(), quantize="column"),
+        lambda: [
+            rows(shuffled().sort("a"), quantize="column"),
+            rows(shuffled().collect(), quantize="column"),
+        ],
     ),
     "choose others with columns=": (
         lambda: rows(frame(a=[1.0], b=["x"])),

@@ -13,7 +13,7 @@ import numpy as np
 
 from graphmount import _core
 from graphmount._compile.dataset.labels import LABELS_FILE
-from graphmount._sources.arrow.tables import is_arrow
+from graphmount._sources.arrow.opening import is_arrow
 from graphmount._sources.contract.file_stamps import require_unchanged
 from graphmount._sources.contract.node_keys import take_keys
 from graphmount._sources.contract.tables import Table

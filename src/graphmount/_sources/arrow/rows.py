@@ -13,7 +13,7 @@ import numpy as np
 
 from graphmount._sources.arrow import columns as arrow_columns
 from graphmount._sources.arrow.checks import CheckedColumns
-from graphmount._sources.arrow.tables import find_column, first_batch, pyarrow
+from graphmount._sources.arrow.tables import find_column, pyarrow
 from graphmount._sources.contract.batches import RowBatch, RowSource
 from graphmount.errors import SourceError
 
@@ -82,10 +82,15 @@ class ArrowRows(RowSource):
         self._dtype = self._common_dtype(inner)
         self.dtype = self._dtype.name
 
+    def rename(self, name: str) -> None:
+        """See `Source`."""
+        super().rename(name)
+        self._table.name = name
+
     def _list_length(self, kind: Any) -> int:  # noqa: ANN401
         if pyarrow("pyarrow.types").is_fixed_size_list(kind):
             return int(kind.list_size)
-        column = first_batch(self._table, self._values[0])
+        column = self._table.first_values(self._values[0])
         for row in () if column is None else column:
             if row.is_valid:
                 return len(row)

@@ -1,4 +1,4 @@
-"""Tables of Arrow: Parquet, Feather and Arrow IPC, ORC, and anything that speaks Arrow in memory.
+"""Tables of Arrow, and those that are files: Parquet, Feather and Arrow IPC, ORC.
 
 All of them have a schema, and give the columns asked for in record batches. Parquet files are read
 so many rows at a time; of the others, a record batch or a stripe, as it was written, is the least
@@ -8,7 +8,6 @@ that can be read. pyarrow is imported only here, when a table is opened.
 from __future__ import annotations
 
 import importlib
-import itertools
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +20,8 @@ if TYPE_CHECKING:
 
 #: Pages of Parquet are read through a buffer, not a column chunk at a time.
 _BUFFER_BYTES = 1 << 18
+#: How many rows to look at before a table is read.
+FIRST_ROWS = 1024
 
 
 def pyarrow(module: str = "pyarrow") -> Any:  # noqa: ANN401
@@ -78,6 +79,10 @@ class ArrowTable:
                 yield piece, before + (done - before) * upto // batch.num_rows
             before = done
 
+    def first_values(self, column: int) -> Any:  # noqa: ANN401
+        """The beginning of one column, without reading the table for good; None if it is empty."""
+        return next((batch.column(0) for batch, _ in self.batches([column], FIRST_ROWS)), None)
+
     def _names(self, columns: list[int]) -> list[str]:
         """The names by which files are asked for columns."""
         names = [self.schema.names[column] for column in columns]
@@ -90,7 +95,9 @@ class ArrowTable:
         raise NotImplementedError
 
 
-class _ParquetTable(ArrowTable):
+class ParquetTable(ArrowTable):
+    """A Parquet file."""
+
     def __init__(self, path: str) -> None:
         self._file = pyarrow("pyarrow.parquet").ParquetFile(
             path, pre_buffer=False, buffer_size=_BUFFER_BYTES
@@ -109,7 +116,9 @@ class _ParquetTable(ArrowTable):
             yield batch.select(names), (self.size or 0) * done // max(1, self.num_rows or 0)
 
 
-class _IpcTable(ArrowTable):
+class IpcTable(ArrowTable):
+    """A file of Arrow IPC, also known as Feather; `is_stream` if it has no footer."""
+
     def __init__(self, path: str, *, is_stream: bool) -> None:
         self._is_stream = is_stream
         self.name = path
@@ -144,7 +153,9 @@ class _IpcTable(ArrowTable):
                 yield batch.select(names), done
 
 
-class _OrcTable(ArrowTable):
+class OrcTable(ArrowTable):
+    """A file of ORC."""
+
     def __init__(self, path: str) -> None:
         self._file = pyarrow("pyarrow.orc").ORCFile(path)
         self.name = path
@@ -161,102 +172,6 @@ class _OrcTable(ArrowTable):
             yield batch.select(names), (self.size or 0) * (number + 1) // count
 
 
-class _ObjectTable(ArrowTable):
-    def __init__(self, source: Any) -> None:  # noqa: ANN401
-        kind = type(source)
-        self.name = f"a {kind.__module__.partition('.')[0].lstrip('_')} {kind.__name__}"
-        self._source: Any = source
-        try:
-            self._reader: Any = pyarrow().RecordBatchReader.from_stream(source)
-        except Exception as error:  # each library has its own
-            if type(source).__name__ == "Series" or "non-struct type" in str(error):
-                raise TypeError(
-                    f"{self.name} is not a table, but one column; pass series.to_frame(), or "
-                    "series.to_numpy()"
-                ) from error
-            raise TypeError(
-                f"{self.name} cannot be read as a table: {str(error)[:300]}; each column must be "
-                "of one type, and have a name of its own"
-            ) from error
-        self.schema = self._reader.schema
-        self.num_rows = _num_rows(source)
-        self.size = self.num_rows
-        self._ahead: list[Any] = []
-        self._num_read: int | None = None
-
-    def look_ahead(self) -> Any:  # noqa: ANN401
-        """The first batch, which will be read again; None if there is none."""
-        if not self._ahead:
-            self._ahead = list(itertools.islice(self._reader, 1))
-        return self._ahead[0] if self._ahead else None
-
-    def _batches(self, columns: list[int], num_rows: int) -> Iterator[tuple[Any, int]]:
-        del num_rows  # they are in memory already
-        if self._reader is None:
-            self._open_again()
-        reader, self._reader = self._reader, None
-        ahead, self._ahead = self._ahead, []
-        done = 0
-        for batch in itertools.chain(ahead, reader):
-            done += batch.num_rows
-            yield batch.select(columns), done
-        if self._num_read not in (None, done):
-            raise self._used_up()
-        self._num_read = done
-
-    def _open_again(self) -> None:
-        """For another pass, which frames and queries allow, and streams do not."""
-        if self._num_read is None:
-            raise self._used_up()
-        try:
-            self._reader = pyarrow().RecordBatchReader.from_stream(self._source)
-        except Exception as error:  # each library has its own
-            raise self._used_up() from error
-
-    def _used_up(self) -> SourceError:
-        return SourceError(f"{self.name} is a stream that has been read; make it anew")
-
-
-def _num_rows(source: Any) -> int | None:  # noqa: ANN401
-    """How many rows an object has, where asking costs nothing (a query would be run for it)."""
-    for attribute in ("num_rows", "height"):  # of pyarrow, of Polars
-        number = getattr(source, attribute, None)
-        if isinstance(number, int):
-            return number
-    index: Any = getattr(source, "index", None)  # of pandas
-    return len(index) if hasattr(index, "__len__") else None
-
-
-def is_arrow(source: object) -> bool:
-    """Whether an object speaks Arrow: Polars, DuckDB, pandas, pyarrow and others."""
-    return hasattr(source, "__arrow_c_stream__")
-
-
-def open_table(source: object, kind: str | None = None) -> ArrowTable:
-    """A table.
-
-    Args:
-        source: A path, or an object with `__arrow_c_stream__`.
-        kind: For a path, what file it is: "parquet", "arrow", "arrow stream" or "orc".
-
-    Raises:
-        ImportError: pyarrow is not installed.
-        SourceError: The file is damaged.
-    """
-    if not isinstance(source, str):
-        return _ObjectTable(source)
-    arrow = pyarrow()
-    require_regular(os.stat(source).st_mode, source)  # pyarrow would wait for a pipe
-    try:
-        if kind == "parquet":
-            return _ParquetTable(source)
-        if kind == "orc":
-            return _OrcTable(source)
-        return _IpcTable(source, is_stream=kind == "arrow stream")
-    except (arrow.ArrowException, OSError) as error:
-        raise unreadable(source, error) from error
-
-
 def unreadable(name: str, error: Exception) -> SourceError:
     """What to raise where Arrow has failed.
 
@@ -266,14 +181,6 @@ def unreadable(name: str, error: Exception) -> SourceError:
     """
     reason = str(error).partition("\n")[0][:300]
     return SourceError(f"{name} cannot be read: {reason}; write the file again, or get it anew")
-
-
-def first_batch(table: ArrowTable, column: int) -> Any:  # noqa: ANN401
-    """The beginning of one column, without reading the table for good; None if it is empty."""
-    if isinstance(table, _ObjectTable):
-        batch = table.look_ahead()
-        return None if batch is None else batch.column(column)
-    return next((batch.column(0) for batch, _ in table.batches([column], 1024)), None)
 
 
 def find_column(table: ArrowTable, column: object, option: str) -> int:

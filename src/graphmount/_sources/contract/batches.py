@@ -111,6 +111,10 @@ class Source:
             {name: value for name, value in vars(source).items() if not name.startswith("_")}
         )
 
+    def rename(self, name: str) -> None:
+        """Gives it the name by which users know it, which messages will call it from now on."""
+        self.name = name
+
 
 class EdgeSource(Source, ABC):
     """Edges of any origin.

@@ -62,8 +62,6 @@ def require_array(source: object, things: str, *, supported: str) -> None:
     """Raises unless a source can be taken for an array."""
     if isinstance(source, list | tuple) or hasattr(source, "__array__"):
         return
-    if type(source).__name__ == "LazyFrame":
-        raise TypeError("a LazyFrame has no rows before it has run; pass frame.collect()")
     raise TypeError(
         f"{things} cannot be taken from a {type(source).__name__}; supported are {supported}"
     )

@@ -7,6 +7,8 @@ table is as long as its id space: that of nodes, or that of edges.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -62,12 +64,18 @@ class DatasetFiles:
         return {self.description["graph"]: self.graph, **self.tables}
 
     def contents(self) -> dict[str, Content]:
-        """What tells each file from others, by what it is in the dataset."""
+        """What tells each file from others, by what it is in the dataset; and names of classes."""
         handles = self.handles()
-        return {
+        contents = {
             shown_kind(kind, name): handles[file]._content  # noqa: SLF001
             for kind, name, file in named_files(self.description)
         }
+        classes = self.description.get("classes")
+        if classes is not None:  # labels have their numbers, which may be the same for others
+            names = json.dumps(classes).encode()
+            digest = hashlib.blake2b(names, digest_size=8).digest()
+            contents["classes"] = (len(names), int.from_bytes(digest, "little"))
+        return contents
 
 
 def shown_kind(kind: str, name: str | None) -> str:

@@ -223,6 +223,32 @@ def test_pickled_datasets_and_handles(has_list, tmp_path):
             pickle.loads(pickled)  # noqa: S301
 
 
+def test_other_names_of_classes_are_another_dataset(tmp_path):
+    """Though the labels, numbers of classes, are in the same file byte by byte."""
+    folder = tmp_path / "ds"
+
+    def compile_labels(*labels):
+        edges = ([0, 1], [1, 0])
+        gm.compile_dataset(folder, edges=edges, labels=list(labels), overwrite=True)
+        return gm.Dataset(folder)
+
+    before = compile_labels("cat", "dog")
+    sent = pickle.dumps(before)
+    assert pickle.loads(sent).classes == ["cat", "dog"]  # noqa: S301
+    after = compile_labels("cat", "hen")
+    assert before.labels.tolist() == after.labels.tolist()
+    with pytest.raises(
+        gm.errors.DatasetChangedError, match=r"\(classes differs\): it has been repl"
+    ):
+        pickle.loads(sent)  # noqa: S301
+    compile_labels(0, 1)
+    with pytest.raises(gm.errors.DatasetChangedError, match="differs"):
+        pickle.loads(sent)  # noqa: S301
+    sent = pickle.dumps(compile_labels("cat", "dog"))
+    compile_labels("cat", "dog")
+    assert pickle.loads(sent).classes == ["cat", "dog"]  # noqa: S301
+
+
 def test_the_same_content_is_the_same_dataset(tmp_path):
     folder = compile_it(tmp_path / "ds", 1)
     sent = pickle.dumps(gm.Dataset(folder))

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import torch
+
 from graphmount import _core
 from graphmount._loading.batch_loader import BatchLoader
 from graphmount._mount.node_ids import mark_ids
@@ -13,8 +16,6 @@ from graphmount._support.arguments import as_ids, as_native, as_plain
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    import numpy as np
-    import torch
     from numpy.typing import ArrayLike, NDArray
     from torch_geometric.data import Data
 
@@ -44,7 +45,8 @@ class PygLoader(BatchLoader):
         A loop that runs goes on. The rows come from the files, and not through the caches of loops.
 
         Args:
-            index: Positions in `input_nodes`, or in the links.
+            index: Positions in `input_nodes`, or in the links, -1 for the last of them; or a mask
+                with a bool for each.
 
         Raises:
             IndexError: There is no such input, or none is asked for.
@@ -56,13 +58,24 @@ class PygLoader(BatchLoader):
             >>> gm.pyg.NeighborLoader("ring", [1], input_nodes=[2, 1])([1]).n_id
             tensor([1, 0])
         """
-        places = as_ids(index, "index")
-        wrong = (places < 0) | (places >= self._num_inputs)
+        return self._form.transform(self._batch_at(self._places(index)))
+
+    def _places(self, index: Any) -> NDArray[np.int64]:  # noqa: ANN401
+        """The positions from 0 on that are meant by those that are given, as in PyG."""
+        count = self._num_inputs
+        # A list of bools would be positions 0 and 1 in PyG, and is refused here.
+        is_mask = getattr(index, "dtype", None) in (torch.bool, np.dtype(np.bool_))
+        if is_mask and tuple(index.shape) != (count,):
+            raise IndexError(f"index is a mask of shape {tuple(index.shape)} for {count} inputs")
+        places = np.flatnonzero(as_plain(index, "index")) if is_mask else as_ids(index, "index")
+        wrong = (places < -count) | (places >= count)
         if len(places) == 0 or wrong.any():
             found = f"has {places[wrong][0]}" if len(places) else "is empty"
-            last = self._num_inputs - 1
-            raise IndexError(f"index {found}; pass positions of the inputs, from 0 to {last}")
-        return self._form.transform(self._batch_at(places))
+            raise IndexError(
+                f"index {found}; pass positions of the inputs, from 0 to {count - 1}, or from "
+                f"{-count} to -1 to count from the end"
+            )
+        return np.where(places < 0, places + count, places)
 
     def _batch_at(self, places: NDArray[np.int64]) -> Any:  # noqa: ANN401
         """A batch of the inputs at these places, made at once; no loop ends for it."""

@@ -84,6 +84,8 @@ def edge_reading(edge_ids: EdgeIds | None, *, of_data: bool) -> EdgeIds:
 
 def places_in_mask(nodes: Any) -> torch.Tensor | None:  # noqa: ANN401
     """The places of a mask, which PyG takes for the ids of inputs; None for other inputs."""
-    if getattr(nodes, "dtype", None) not in (torch.bool, np.dtype(np.bool_)):
-        return None
-    return torch.as_tensor(nodes).nonzero().view(-1).cpu()
+    if isinstance(nodes, list | tuple):
+        is_mask = len(nodes) > 0 and isinstance(nodes[0], bool | np.bool_)
+    else:
+        is_mask = getattr(nodes, "dtype", None) in (torch.bool, np.dtype(np.bool_))
+    return torch.as_tensor(nodes).nonzero().view(-1).cpu() if is_mask else None

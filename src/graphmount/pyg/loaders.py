@@ -58,8 +58,7 @@ class NeighborLoader(PygLoader, TensorNodeLoader):
         directed: PyG's older way: False for `subgraph_type="induced"`.
         custom_cls: The class of batches, a `Data`.
         input_id: What batches have for `input_id`, for each of the inputs; their places if None.
-            If `data` is a `Data` and the inputs are a mask, these are the places in the mask, as in
-            PyG.
+            If the inputs are a mask, these are the places in the mask, as in PyG.
         features: Names of the tables of nodes that batches have; all if None, and labels always.
         edge_features: Names of the tables of edges that batches have; all if None.
         dtype: What tables of nodes are converted to: one dtype, or a dict by their names.
@@ -136,7 +135,6 @@ class NeighborLoader(PygLoader, TensorNodeLoader):
                 input_nodes = torch.arange(opened.graph.num_nodes)
             elif isinstance(input_nodes, str):
                 input_nodes = self._source.split(input_nodes)
-            input_id = places_in_mask(input_nodes) if input_id is None else input_id
         super().__init__(
             opened,  # type: ignore[arg-type]  # which our own loaders take, too
             num_neighbors,
@@ -157,7 +155,7 @@ class NeighborLoader(PygLoader, TensorNodeLoader):
             time_attr=time_attr,
             transform=transform,
             custom_cls=custom_cls,
-            input_id=input_id,
+            input_id=places_in_mask(input_nodes) if input_id is None else input_id,
         )
 
 

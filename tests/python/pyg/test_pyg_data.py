@@ -19,6 +19,7 @@ pytest.importorskip("torch_geometric", reason="torch_geometric is not installed"
 from pyg_data import NUM_EDGES, NUM_NODES, check_batch, make_data  # noqa: E402
 from torch_geometric.data import Data, HeteroData  # noqa: E402
 from torch_geometric.nn import GraphConv  # noqa: E402
+from torch_geometric.sampler import EdgeSamplerInput, NodeSamplerInput  # noqa: E402
 from torch_geometric.sampler.base import SubgraphType  # noqa: E402
 from torch_geometric.utils import to_undirected  # noqa: E402
 
@@ -89,6 +90,22 @@ class TestInputs:
         for batch in batches:
             assert torch.equal(batch.n_id[: batch.batch_size], batch.input_id)
 
+    def test_masks_of_a_dataset_have_the_same_ids(self, tmp_path):
+        data = rich_data()
+        gm.from_pyg(data, tmp_path / "ds", exclude=["phase", "edge_phase"])
+        ds = gm.Dataset(tmp_path / "ds")
+        mask, nodes = data.train_mask, data.train_mask.nonzero().view(-1)
+        for inputs in (mask, mask.numpy(), mask.tolist()):
+            for ids in ("external", "internal"):
+                for batch in NeighborLoader(ds, [2], input_nodes=inputs, ids=ids, batch_size=10):
+                    seeds = batch.n_id[: batch.batch_size]
+                    known = ds.to_external(seeds) if ids == "external" else seeds.numpy()
+                    assert known.tolist() == batch.input_id.tolist()
+                    assert set(batch.input_id.tolist()) <= set(nodes.tolist())
+        loader = NeighborLoader(ds, [2], input_nodes=nodes, ids="external", batch_size=10)
+        places = torch.cat([batch.input_id for batch in loader])
+        assert places.tolist() == list(range(len(nodes)))
+
     def test_names_of_masks(self):
         data = rich_data()
         expected = data.train_mask.nonzero().view(-1)
@@ -154,9 +171,41 @@ def test_calls_leave_the_loop_alone():
     assert loader([2, 0]).n_id[:2].tolist() == [50, 7]
     assert loader(torch.tensor([1])).input_id.tolist() == [1]
     assert [batch.n_id[0].item() for batch in batches] == [9, 50]
-    for index in ([3], [-1], []):
+    for index in ([3], [-4], [], torch.zeros(3, dtype=torch.bool)):
         with pytest.raises(IndexError, match="positions of the inputs, from 0 to 2"):
             loader(index)
+
+
+@pytest.mark.parametrize("kind", ["nodes", "links"])
+def test_calls_read_positions_as_pygs_loaders_do(kind):
+    """PyG's own calls need no sampler to say which inputs they mean."""
+    data = rich_data()
+    if kind == "nodes":
+        inputs = torch.tensor([7, 9, 50])
+        ours = NeighborLoader(data, [1], input_nodes=inputs)
+        theirs = NodeSamplerInput(input_id=None, node=inputs)
+    else:
+        links = data.edge_index[:, :3]
+        ours = LinkNeighborLoader(data, [1], edge_label_index=links)
+        theirs = EdgeSamplerInput(None, links[0], links[1])
+    mask = torch.tensor([True, False, True])
+    for index in ([0, 2], [2], [-1, 0], [-3], torch.tensor([1, 1]), mask, np.array([0, 1])):
+        meant = theirs[torch.as_tensor(index)]
+        batch = ours(index)
+        if kind == "nodes":
+            found = batch.n_id[: batch.batch_size].unique()
+            assert found.tolist() == meant.node.unique().tolist()
+        else:
+            ends = batch.n_id[batch.edge_label_index]
+            assert ends.tolist() == [meant.row.tolist(), meant.col.tolist()]
+        assert batch.input_id.tolist() == torch.arange(3)[torch.as_tensor(index)].tolist()
+    for index in ([[0, 1], [1, 2]], 1):
+        with pytest.raises(ValueError, match="index must be one-dimensional"):
+            ours(index)
+    with pytest.raises(IndexError, match=r"index is a mask of shape \(2,\) for 3 inputs"):
+        ours(mask[:2])
+    with pytest.raises(TypeError, match="index must be integers, not bool"):
+        ours([True, False, True])
 
 
 def test_calls_of_links_and_transforms():

@@ -70,6 +70,31 @@ def test_ogb_oddities(tmp_path):
         find_layout(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("scheme", "more", "directed"),
+    [
+        ("throughput", (), False),
+        ("target", (), False),
+        ("time", (), True),
+        ("time", ("edge_weight",), False),
+    ],
+)
+def test_ogb_links(scheme, more, directed, tmp_path):
+    """ppa, ddi, citation2 and collab: the links to predict are files of torch."""
+    fake_ogb(tmp_path, scheme)
+    (tmp_path / "raw" / "node-label.csv.gz").unlink()
+    for name in ("train", "valid", "test"):
+        (tmp_path / "split" / scheme / f"{name}.csv.gz").unlink()
+        (tmp_path / "split" / scheme / f"{name}.pt").write_bytes(b"of torch")
+    for name in more:
+        write_gz(tmp_path / "raw" / f"{name}.csv.gz", "1\n1\n")
+    layout = find_layout(tmp_path)
+    assert (layout.directed, layout.splits, layout.labels) == (directed, {}, None)
+    assert any("left to OGB's get_edge_split" in note for note in layout.notes)
+    assert any("adds its inverse" in note for note in layout.notes) == (not directed)
+    assert any("Weights and years" in note for note in layout.notes) == bool(more)
+
+
 def test_papers100m(tmp_path):
     (tmp_path / "raw").mkdir()
     x = np.arange(12, dtype=np.float32).reshape(4, 3)

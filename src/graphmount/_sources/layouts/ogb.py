@@ -1,8 +1,10 @@
-"""Folders of OGB's node-property datasets.
+"""Folders of OGB's datasets of nodes and of links.
 
 ogbn-arxiv, ogbn-products and ogbn-proteins are compressed text without headers, ogbn-papers100M is
 two archives of NumPy. OGB's loader adds the inverse of each edge to products and proteins, so these
-are undirected; arxiv and papers100M are left as they are.
+are undirected; arxiv and papers100M are left as they are. Datasets of links are text as well, and
+their edges are those to train on; of them, collab, ppa and ddi are undirected. The links to predict
+are files of torch, which are left to OGB.
 """
 
 from __future__ import annotations
@@ -20,6 +22,8 @@ from graphmount.errors import SourceError
 
 #: The name of the split tells the dataset: by sales rank products, by species proteins.
 _INVERSE_ADDED = ("sales_ranking", "species")
+#: The same for datasets of links: ppa and ddi. Both collab and citation2 are split by time.
+_LINK_INVERSE_ADDED = ("throughput", "target")
 
 _MANY_KINDS = (
     "raw/triplet-type-list.csv.gz",
@@ -50,11 +54,22 @@ def ogb_layout(folder: str) -> DatasetLayout:
             "one"
         )
     splits, scheme = _splits(folder)
-    directed = scheme not in _INVERSE_ADDED
+    link_scheme = None if splits else _link_scheme(folder)
+    directed = scheme not in _INVERSE_ADDED and link_scheme not in _LINK_INVERSE_ADDED
+    has_weights = os.path.exists(os.path.join(raw, "edge_weight.csv.gz"))
+    if link_scheme == "time" and has_weights:
+        directed = False  # collab
     notes = []
     if not directed:
         notes.append("Each edge is stored once; OGB adds its inverse, so the graph is undirected.")
-    elif scheme not in (None, "time"):
+    if link_scheme is not None:
+        notes.append(
+            "Edges are those to train on. The links to predict are left to OGB's get_edge_split; "
+            "their ends are ids of the source (ids='external')."
+        )
+    if has_weights:
+        notes.append("Weights and years of edges (raw/edge_weight.csv.gz, …) are left out.")
+    if directed and scheme not in (None, "time"):
         notes.append(f"The split {scheme!r} is of no dataset that is known; edges are left as is.")
     if os.path.exists(os.path.join(raw, "edge-feat.csv.gz")):
         notes.append("Features of edges (raw/edge-feat.csv.gz) are not part of this description.")
@@ -118,6 +133,14 @@ def _splits(folder: str) -> tuple[dict[str, Table], str | None]:
         if splits:
             return splits, scheme
     return {}, None
+
+
+def _link_scheme(folder: str) -> str | None:
+    """The name of the scheme by which links were split; None if they were not."""
+    parent = os.path.join(folder, "split")
+    schemes = sorted(os.listdir(parent)) if os.path.isdir(parent) else []
+    is_there = (os.path.exists(os.path.join(parent, scheme, "train.pt")) for scheme in schemes)
+    return next((scheme for scheme, there in zip(schemes, is_there, strict=True) if there), None)
 
 
 def _read_numbers(path: str) -> list[int]:

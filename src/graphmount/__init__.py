@@ -19,7 +19,7 @@ from graphmount.cli import interruption as _interruption  # noqa: F401  (Ctrl-C)
 
 # isort: split
 # The module above comes before what takes long to import.
-from graphmount import errors
+from graphmount import datasets, errors
 from graphmount._compile.dataset.compiler import CompiledDataset, compile_dataset
 from graphmount._compile.dataset.from_pyg import from_pyg
 from graphmount._compile.expected_access import expected_access
@@ -47,7 +47,7 @@ from graphmount._mount.results import (
 )
 from graphmount._sources.contract.tables import EdgeTable, Table
 from graphmount._support.num_threads import num_threads, set_num_threads
-from graphmount._version import __version__ as __version__
+from graphmount._support.version import __version__ as __version__
 
 __all__ = [
     "Batch",
@@ -81,6 +81,7 @@ __all__ = [
     "compile_dataset",
     "compile_features",
     "compile_graph",
+    "datasets",
     "errors",
     "expected_access",
     "from_pyg",

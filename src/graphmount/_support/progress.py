@@ -1,4 +1,4 @@
-"""Progress of long work: to a callback, or as a bar on the terminal."""
+"""Progress of long work: to a callback, as a bar on the terminal, or as a line when it is done."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 import sys
 import time
 from collections.abc import Callable
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -19,6 +19,14 @@ if TYPE_CHECKING:
 ProgressOption = Callable[[int, int], None] | bool | None
 
 _SECONDS_BEFORE_BAR = 2.0
+
+
+def say(line: str, progress: ProgressOption) -> None:
+    """Writes a line about work that nobody asked for by itself, unless `progress` is False."""
+    if progress is not False and sys.stderr is not None:
+        with suppress(OSError, ValueError):  # it is closed, or full
+            sys.stderr.write(f"graphmount: {line}\n")
+            sys.stderr.flush()
 
 
 class _Bar:

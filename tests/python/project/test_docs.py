@@ -121,8 +121,11 @@ def test_api_page_has_every_public_name() -> None:
     shown = set(
         re.findall(r"^::: (\S+)$", (ROOT / "docs/api.md").read_text(encoding="utf-8"), re.MULTILINE)
     )
-    expected = {f"graphmount.{name}" for name in graphmount.__all__ if name != "errors"}
-    expected |= {f"graphmount.errors.{name}" for name in graphmount.errors.__all__}
+    modules = ("datasets", "errors")
+    expected = {f"graphmount.{name}" for name in graphmount.__all__ if name not in modules}
+    for module in modules:
+        names = getattr(graphmount, module).__all__
+        expected |= {f"graphmount.{module}.{name}" for name in names}
     assert expected <= shown
     module = importlib.import_module("graphmount.graphzero")
     assert {f"graphmount.graphzero.{name}" for name in module.__all__} <= shown
@@ -169,7 +172,7 @@ def test_doctests(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 def public_modules() -> list[ModuleType]:
     names = ["graphmount", "graphmount.errors", "graphmount.cli", "graphmount.graphzero"]
-    names.append("graphmount.doctor")
+    names += ["graphmount.datasets", "graphmount.doctor"]
     names += ["graphmount.torch"] * HAS_TORCH + ["graphmount.pyg"] * HAS_PYG
     return [importlib.import_module(name) for name in names]
 

@@ -71,9 +71,10 @@ def test_exports():
     assert gm.errors.__all__ == sorted(gm.errors.__all__)
     for name in gm.errors.__all__:
         assert issubclass(getattr(gm.errors, name), gm.errors.GraphmountError)
+    assert gm.datasets.__all__ == sorted(gm.datasets.__all__)
     public = {name for name in vars(gm) if not name.startswith("_")}
     modules = {name for name in public if inspect.ismodule(getattr(gm, name))}
-    assert public - modules - {"annotations", "version"} == set(gm.__all__) - {"errors"}
+    assert public - modules - {"annotations", "version"} == set(gm.__all__) - {"datasets", "errors"}
 
 
 def test_typed():

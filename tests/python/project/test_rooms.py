@@ -42,7 +42,7 @@ CORE = {
     "verify": "graph table",
 }
 
-#: The packages of Python; "" is what stands beside them: `errors`, `_core`, `_version`.
+#: The packages of Python; "" is what stands beside them: `errors`, `_core`.
 PYTHON = {
     "": "",
     "_support": "",
@@ -64,6 +64,7 @@ PYTHON = {
     "_compile": "_compile/output _compile/rows",
     "_compile/dataset": "_compile",
     "_compile/cache": "_compile/dataset",
+    "datasets": "_compile/dataset",
     "_loading": "_dataset",
     "torch": "_loading",
     "torch/inference": "torch _compile",

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
-import sys
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from graphmount._compile.cache.content_key import key_of
@@ -17,6 +16,7 @@ from graphmount._compile.cache.folder import CacheFolder
 from graphmount._compile.dataset.from_pyg import compile_parts
 from graphmount._dataset.dataset import Dataset
 from graphmount._support.files.lock_file import LockFile
+from graphmount._support.progress import say
 from graphmount._support.sizes import format_bytes
 from graphmount.errors import DatasetChangedError, FormatError, OrderError
 
@@ -69,7 +69,7 @@ def open_compiled(
                 raise
             return dataset, LockFile(path, None)  # where nobody writes, nobody removes
         if change is None:
-            _say(f"waiting for another process that compiles {path}", progress)
+            say(f"waiting for another process that compiles {path}", progress)
             change = cache.change(name)
         try:
             if (dataset := _opened(path, note)) is None:
@@ -86,7 +86,7 @@ def open_compiled(
                     progress=progress,
                 )
                 size, seconds = format_bytes(done.file_bytes), f"{done.seconds:.1f} s"
-                _say(
+                say(
                     f"compiled this Data into {path} ({size}, {seconds}); later loaders of the "
                     "same content open it there",
                     progress,
@@ -120,13 +120,6 @@ def _expected_bytes(parts: DataParts) -> int:
     num_edges = 0 if parts.edge_index is None else int(parts.edge_index.shape[1])
     graph = (_EDGE_BYTES + _VALUE_BYTES) * num_edges + _NODE_BYTES * parts.num_nodes
     return graph + sum(int(rows.nbytes) for rows in tables)
-
-
-def _say(line: str, progress: ProgressOption) -> None:
-    if progress is not False and sys.stderr is not None:
-        with suppress(OSError, ValueError):  # it is closed, or full
-            sys.stderr.write(f"graphmount: {line}\n")
-            sys.stderr.flush()
 
 
 @contextmanager

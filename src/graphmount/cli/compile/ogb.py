@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import graphmount as gm
+from graphmount._compile.dataset.from_layout import compile_layout
 from graphmount._sources.layouts.recognition import find_layout
 from graphmount.cli.compile import messages
 from graphmount.cli.compile import options as shared
@@ -48,26 +47,8 @@ def _compile(options: argparse.Namespace) -> int:
         note(f"{layout.kind}: {layout.folder}")
         for line in layout.notes:
             note(f"  {line}")
-    arguments = shared.arguments_of(options)
-    dtype, label_dtype = arguments.pop("dtype", None), arguments.pop("label_dtype", None)
-    label_nan = arguments.pop("label_nan", "keep")
-    features, labels = {}, None
-    if layout.features is not None:
-        features["x"] = replace(layout.features, dtype=dtype)
-    if layout.labels is not None:
-        labels = replace(layout.labels, dtype=label_dtype, nan=label_nan)
-    done = gm.compile_dataset(
-        options.out,
-        edges=layout.edges,
-        features=features,
-        labels=labels,
-        splits={name: split.source for name, split in layout.splits.items()},
-        directed=layout.directed,
-        num_nodes=layout.num_nodes,
-        notes=layout.notes,
-        **arguments,
-    )
-    facts = [f"features {name!r}" for name in features]
+    done = compile_layout(layout, options.out, **shared.arguments_of(options))
+    facts = [] if layout.features is None else ["features 'x'"]
     facts += ["labels"] if layout.labels else []
     facts += ["splits"] if layout.splits else []
     messages.show(done, facts, as_json=options.json)

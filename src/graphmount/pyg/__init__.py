@@ -1,10 +1,11 @@
 """graphmount for PyG: its loaders, its stores and its sampler over mounted files.
 
 `NeighborLoader` and `LinkNeighborLoader` have PyG's arguments and batches, and graphmount's
-pipeline. `Dataset.to_pyg` gives the stores. With `NeighborSampler` they work in PyG's own
-`NodeLoader` and `LinkLoader`, and in what is built of these, such as Lightning's data modules.
-These pickle by path, so workers open the files rather than being sent them. Only this package
-imports torch_geometric; neither pyg-lib nor torch-sparse is needed.
+pipeline; `LightningNodeData` and `LightningLinkData` are PyG's modules over them. `Dataset.to_pyg`
+gives the stores. With `NeighborSampler` they work in PyG's own `NodeLoader` and `LinkLoader`, and
+in what is built of these, such as Lightning's data modules. These pickle by path, so workers open
+the files rather than being sent them. Only this package imports torch_geometric; neither pyg-lib
+nor torch-sparse is needed.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ except ImportError as error:
 from graphmount.pyg.edge_features import EdgeFeatures
 from graphmount.pyg.feature_store import FeatureStore
 from graphmount.pyg.graph_store import GraphStore
+from graphmount.pyg.lightning import LightningLinkData, LightningNodeData
 from graphmount.pyg.loaders import LinkNeighborLoader, NeighborLoader
 from graphmount.pyg.neighbor_sampler import NeighborSampler
 from graphmount.pyg.node2vec import Node2Vec
@@ -25,6 +27,8 @@ __all__ = [
     "EdgeFeatures",
     "FeatureStore",
     "GraphStore",
+    "LightningLinkData",
+    "LightningNodeData",
     "LinkNeighborLoader",
     "NeighborLoader",
     "NeighborSampler",

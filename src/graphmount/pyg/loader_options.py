@@ -58,6 +58,28 @@ def take_options(options: dict[str, Any], *, directed: bool, stacklevel: int) ->
             raise ValueError(f"{name}: {advice}")
     for name in ("dataset", "collate_fn", "is_sorted"):
         left.pop(name, None)  # Lightning gives the first two; lists are sorted
+    left = without_workers(left, stacklevel=stacklevel + 1)
+    generator = left.pop("generator", None)
+    if generator is not None:
+        require_type("generator", generator, torch.Generator, "a torch.Generator")
+        if left.get("seed") is not None:
+            raise ValueError("generator and seed both say where randomness comes from; give one")
+        left["seed"] = int(torch.randint(2**63 - 1, (), generator=generator).item())
+    if not directed:
+        left["subgraph_type"] = "induced"
+    kind = left.get("subgraph_type", "directional")
+    left["subgraph_type"] = getattr(kind, "value", kind)  # PyG has an enum, too
+    return left
+
+
+def without_workers(options: dict[str, Any], *, stacklevel: int) -> dict[str, Any]:
+    """The options, without those of worker processes, which one warning names.
+
+    Args:
+        options: All that was given by name.
+        stacklevel: Of the warning.
+    """
+    left = dict(options)
     idle = [
         name
         for name, default in _OF_WORKERS.items()
@@ -76,14 +98,4 @@ def take_options(options: dict[str, Any], *, directed: bool, stacklevel: int) ->
             UserWarning,
             stacklevel=stacklevel,
         )
-    generator = left.pop("generator", None)
-    if generator is not None:
-        require_type("generator", generator, torch.Generator, "a torch.Generator")
-        if left.get("seed") is not None:
-            raise ValueError("generator and seed both say where randomness comes from; give one")
-        left["seed"] = int(torch.randint(2**63 - 1, (), generator=generator).item())
-    if not directed:
-        left["subgraph_type"] = "induced"
-    kind = left.get("subgraph_type", "directional")
-    left["subgraph_type"] = getattr(kind, "value", kind)  # PyG has an enum, too
     return left

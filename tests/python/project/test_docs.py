@@ -166,6 +166,8 @@ def test_doctests(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
             require_torch()
         if any("torch_geometric" in example.source for example in test.examples):
             require_pyg()
+        if any("Lightning" in example.source for example in test.examples):
+            pytest.importorskip("pytorch_lightning", reason="pytorch_lightning is not installed")
         failures += doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test).failed
     assert failures == 0
 

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import inspect
+
 import pytest
 from pyg_datasets import NUM_NODES, check_rows
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 pytest.importorskip("torch_geometric", reason="torch_geometric is not installed")
 lightning = pytest.importorskip("pytorch_lightning", reason="pytorch_lightning is not installed")
-from torch_geometric.data.lightning import LightningLinkData, LightningNodeData  # noqa: E402
+import torch_geometric.data.lightning as pygs  # noqa: E402
+from pyg_data import NUM_NODES as PLAIN_NODES  # noqa: E402
+from pyg_data import make_data  # noqa: E402
 from torch_geometric.nn import SAGEConv  # noqa: E402
 
+import graphmount as gm  # noqa: E402
 import graphmount.pyg  # noqa: E402
 import graphmount.torch  # noqa: E402
-from graphmount.pyg import NeighborSampler  # noqa: E402
+from graphmount.pyg import (  # noqa: E402
+    LightningLinkData,
+    LightningNodeData,
+    LinkNeighborLoader,
+    NeighborLoader,
+    NeighborSampler,
+)
 
 # Lightning warns of few batches and workers, and torch of what Lightning calls.
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -53,8 +64,23 @@ class Model(lightning.LightningModule):
         return torch.optim.Adam(self.parameters())
 
 
+class PlainModel(Model):
+    """The same for batches of a `Data` that the tests of this file make."""
+
+    def __init__(self, num_features):
+        super().__init__()
+        self.layer = SAGEConv(num_features, 3)
+
+    def training_step(self, batch, _):
+        self.seen += batch.input_id.tolist()
+        return self.loss_of(batch)
+
+
 def fit(folder, epochs=2, **options):
-    model = Model()
+    return fitted(Model(), folder, epochs, **options)
+
+
+def fitted(model, folder, epochs=2, **options):
     before = [parameter.clone() for parameter in model.parameters()]
     trainer = lightning.Trainer(
         max_epochs=epochs,
@@ -74,7 +100,7 @@ def fit(folder, epochs=2, **options):
 
 @pytest.mark.parametrize("num_workers", [0, 2])
 def test_nodes_of_pygs_module(dataset, tmp_path, num_workers):
-    module = LightningNodeData(
+    module = pygs.LightningNodeData(
         dataset.to_pyg(),
         input_train_nodes=torch.arange(NUM_NODES),
         input_val_nodes=torch.arange(10),
@@ -90,7 +116,7 @@ def test_nodes_of_pygs_module(dataset, tmp_path, num_workers):
 
 def test_links_of_pygs_module(dataset, tmp_path):
     links = torch.stack([torch.arange(30), torch.arange(30).flip(0)])
-    module = LightningLinkData(
+    module = pygs.LightningLinkData(
         dataset.to_pyg(),
         input_train_edges=(None, links),  # the type of edges, of which there is one
         link_sampler=NeighborSampler(dataset, [3]),
@@ -117,3 +143,105 @@ def test_our_loaders_of_links(dataset, tmp_path, package):
     train = package.LinkNeighborLoader(dataset, [3], neg_sampling="binary", batch_size=32)
     model = fit(tmp_path, epochs=1, train_dataloaders=train)
     assert sorted(model.seen) == list(range(dataset.num_edges))
+
+
+class TestOurModules:
+    """PyG's constructors, over graphmount's loaders."""
+
+    def test_constructors_are_those_of_pyg(self):
+        for ours, theirs in (
+            (LightningNodeData, pygs.LightningNodeData),
+            (LightningLinkData, pygs.LightningLinkData),
+        ):
+            expected = list(inspect.signature(theirs).parameters.values())
+            found = list(inspect.signature(ours).parameters.values())
+            assert [p.name for p in found][:-1] == [p.name for p in expected][:-1]
+            assert [p.default for p in found] == [p.default for p in expected]
+            assert issubclass(ours, lightning.LightningDataModule)
+
+    @pytest.mark.parametrize("kind", ["Data", "Dataset", "path"])
+    def test_nodes(self, kind, tmp_path):
+        data = make_data(
+            y=torch.arange(PLAIN_NODES) % 3,
+            train_mask=torch.arange(PLAIN_NODES) % 2 == 0,
+            valid_mask=torch.arange(PLAIN_NODES) % 10 == 1,
+            test_idx=torch.tensor([3, 5]),
+        )
+        data.x = torch.rand(PLAIN_NODES, 4)
+        given = data
+        if kind != "Data":
+            gm.from_pyg(data, tmp_path / "ds", exclude=["test_idx"])
+            given = str(tmp_path / "ds") if kind == "path" else gm.Dataset(tmp_path / "ds")
+        options = {"num_neighbors": [3], "batch_size": 8, "eval_loader_kwargs": {"batch_size": 4}}
+        module = LightningNodeData(given, **options)
+        loader = module.train_dataloader()
+        assert type(loader) is NeighborLoader
+        assert loader.batch_size == 8
+        assert module.val_dataloader().batch_size == 4
+        if kind == "Data":
+            assert next(iter(module.test_dataloader())).n_id[:2].tolist() == [3, 5]
+        else:
+            assert module.test_dataloader is None
+        everything = sum(batch.batch_size for batch in module.predict_dataloader())
+        assert everything == PLAIN_NODES, "PyG predicts all nodes as well"
+        model = PlainModel(data.num_features)
+        fitted(model, tmp_path, datamodule=module)
+        count = int(data.train_mask.sum())
+        assert len(model.seen) == 2 * count
+        assert model.seen[:count] != model.seen[count:], "epochs have orders of their own"
+        assert model.validated == 2 * int(data.valid_mask.sum())
+        if kind == "Data":  # the places of the mask, which are ids
+            assert sorted(model.seen[:count]) == data.train_mask.nonzero().view(-1).tolist()
+
+    def test_links(self, dataset, tmp_path):
+        links = torch.stack([torch.arange(30), torch.arange(30).flip(0)])
+        module = LightningLinkData(
+            dataset,
+            input_train_edges=(None, links),
+            input_val_edges=links[:, :4],
+            input_val_labels=torch.ones(4),
+            ids="external",
+            num_neighbors=[3],
+            neg_sampling_ratio=1.0,
+            eval_loader_kwargs={"neg_sampling_ratio": 0.0},
+            batch_size=8,
+        )
+        assert type(module.train_dataloader()) is LinkNeighborLoader
+        assert module.test_dataloader is None
+        assert len(module.predict_dataloader()) == -(-dataset.num_edges // 8)
+        assert next(iter(module.val_dataloader())).edge_label.tolist() == [1] * 4
+        no_validation = LightningLinkData(
+            dataset, links, ids="external", num_neighbors=[3], neg_sampling="binary", batch_size=8
+        )
+        assert sorted(fit(tmp_path, epochs=1, datamodule=no_validation).seen) == list(range(30))
+
+    def test_what_is_taken_and_refused(self, dataset):
+        module = LightningNodeData(dataset, num_neighbors=[2], seed=4)
+        assert module.train_dataloader().batch_size == 1
+        assert "num_neighbors=[2]" in repr(module)
+        with pytest.warns(UserWarning, match="num_workers, persistent_workers: without effect"):
+            LightningNodeData(dataset, num_neighbors=[2], num_workers=4, persistent_workers=True)
+        with pytest.warns(UserWarning, match="shuffle=True: without effect, as in PyG"):
+            LightningNodeData(dataset, num_neighbors=[2], shuffle=True)
+        with pytest.raises(ValueError, match="loader='full': this module has 'neighbor' only"):
+            LightningNodeData(dataset, loader="full", num_neighbors=[2])
+        sampler = NeighborSampler(dataset, [2])
+        with pytest.raises(ValueError, match="node_sampler: the loaders of this module sample by"):
+            LightningNodeData(dataset, node_sampler=sampler)
+        with pytest.raises(ValueError, match="link_sampler: the loaders"):
+            LightningLinkData(dataset, link_sampler=sampler)
+        with pytest.raises(TypeError, match="num_neighbors= is missing"):
+            LightningNodeData(dataset)
+
+    def test_workers_are_named_once(self, dataset, recwarn):
+        module = LightningNodeData(dataset, num_neighbors=[2], num_workers=4)
+        module.train_dataloader()
+        module.predict_dataloader()
+        assert sum("without effect" in str(warning.message) for warning in recwarn) == 1
+
+    def test_without_lightning(self, dataset, monkeypatch):
+        monkeypatch.setattr("graphmount.pyg.lightning.LightningDataModule", None)
+        with pytest.raises(
+            ImportError, match="needs Lightning; install it with: pip install pytor"
+        ):
+            LightningNodeData(dataset, num_neighbors=[2])

@@ -203,6 +203,23 @@ def lightning_node_data(loaders):
     return share_right_of(pygs_module(loaders.sampler_of))
 
 
+def lightning_module(loaders):
+    """The same example, whose module comes from another package."""
+    pytest.importorskip("pytorch_lightning", reason="pytorch_lightning is not installed")
+    from lightning_modules import community_data, share_right_of
+
+    data = community_data()
+    module = loaders.LightningNodeData(
+        data,
+        input_train_nodes=data.train_mask,
+        input_val_nodes=data.val_mask,
+        input_test_nodes=data.test_mask,
+        num_neighbors=[10, 5],
+        batch_size=128,
+    )
+    return share_right_of(module)
+
+
 def sampler_of(data, num_neighbors):
     """Over a graph that is compiled alone, and so has the ids of the `Data`."""
     path = Path(os.environ["GRAPHMOUNT_CACHE"]).with_name("data.gl")
@@ -214,6 +231,7 @@ def sampler_of(data, num_neighbors):
 mounted = SimpleNamespace(
     NeighborLoader=gm.pyg.NeighborLoader,
     LinkNeighborLoader=gm.pyg.LinkNeighborLoader,
+    LightningNodeData=gm.pyg.LightningNodeData,
     sampler_of=sampler_of,
 )
 
@@ -252,6 +270,7 @@ SCRIPTS = [
     graph_sage_unsup,
     graph_sage_lightning,
     lightning_node_data,
+    lightning_module,
 ]
 #: Links are all edges by default, so a graph with its nodes in another order is as good for them;
 #: and rows of PyG's module are those of the `Data`, whatever the sampler knows of it.

@@ -44,3 +44,11 @@ class LinkNeighborLoader(LinkLoader):
 
 
 sampler_of = PlainSampler
+
+
+def LightningNodeData(data, *, num_neighbors, **options):  # noqa: N802  (it stands for the class)
+    """PyG's own module, which samples in memory."""
+    from torch_geometric.data import lightning
+
+    sampler = PlainSampler(data, num_neighbors)
+    return lightning.LightningNodeData(data, node_sampler=sampler, pin_memory=False, **options)

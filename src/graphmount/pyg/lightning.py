@@ -1,0 +1,335 @@
+"""PyG's modules of data for Lightning, over graphmount's loaders.
+
+They have the constructors of PyG's `LightningNodeData` and `LightningLinkData`, so that one import
+changes in a script: its loaders of batches are those of this package. Lightning is not needed to
+import this module, only to make one of its objects.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from graphmount._dataset.dataset import Dataset
+from graphmount._support.shown import shown
+from graphmount.pyg.data_source import is_data
+from graphmount.pyg.loader_options import without_workers
+from graphmount.pyg.loaders import LinkNeighborLoader, NeighborLoader
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import torch
+    from torch_geometric.data import Data
+
+    from graphmount._mount.graph import Graph
+
+try:
+    from lightning.pytorch import LightningDataModule
+except ImportError:
+    try:
+        from pytorch_lightning import LightningDataModule
+    except ImportError:
+        LightningDataModule = None
+
+#: Where each step of the Trainer finds its inputs, if nobody gives them.
+_SPLITS = {"train": ("train",), "val": ("val", "valid"), "test": ("test",), "pred": ("pred",)}
+
+
+class _Module(LightningDataModule or object):  # type: ignore[misc]
+    """What both modules have: inputs for each step, and options for its loaders."""
+
+    _sampler: str
+
+    def __init__(
+        self,
+        data: Any,  # noqa: ANN401
+        *,
+        inputs: dict[str, dict[str, Any]],
+        loader: str,
+        sampler: object,
+        eval_loader_kwargs: Mapping[str, Any] | None,
+        options: dict[str, Any],
+    ) -> None:
+        if LightningDataModule is None:
+            raise ImportError(
+                "this needs Lightning; install it with: pip install pytorch-lightning"
+            )
+        super().__init__()
+        if sampler is not None:
+            raise ValueError(
+                f"{self._sampler}: the loaders of this module sample by themselves; leave it out "
+                "and give num_neighbors=, or take PyG's own module, which has this option"
+            )
+        if loader not in ("neighbor", "link_neighbor"):
+            raise ValueError(
+                f"loader={shown(loader)}: this module has 'neighbor' only; PyG's own has others"
+            )
+        if "shuffle" in options:
+            warnings.warn(
+                f"shuffle={shown(options.pop('shuffle'))}: without effect, as in PyG. Batches are "
+                "shuffled for training, and only there",
+                UserWarning,
+                stacklevel=3,
+            )
+        if "num_neighbors" not in options:
+            raise TypeError("num_neighbors= is missing: how many neighbors to draw in each hop")
+        self.data = data
+        self._inputs = inputs
+        self._options = {"batch_size": 1, **without_workers(options, stacklevel=4)}
+        more = without_workers(dict(eval_loader_kwargs or {}), stacklevel=4)
+        more.pop("shuffle", None)
+        self._eval_options = self._options | more
+        for step in ("val", "test"):
+            if inputs[step]["inputs"] is None:
+                setattr(self, f"{step}_dataloader", None)  # which tells Lightning to leave it out
+
+    def train_dataloader(self) -> Any:  # noqa: ANN401
+        """Batches to train on, in another order in each epoch.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> import graphmount.pyg
+            >>> splits = {"train": [0, 1], "val": [2], "test": [2]}
+            >>> _ = gm.compile_dataset("train-ring", edges=([0, 1, 2], [1, 2, 0]), splits=splits)
+            >>> len(gm.pyg.LightningNodeData("train-ring", num_neighbors=[1]).train_dataloader())
+            2
+        """
+        return self._loader("train", shuffle=True, **self._options)
+
+    def val_dataloader(self) -> Any:  # noqa: ANN401
+        """Batches to validate on.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> import graphmount.pyg
+            >>> splits = {"train": [0, 1], "val": [2], "test": [2]}
+            >>> _ = gm.compile_dataset("val-ring", edges=([0, 1, 2], [1, 2, 0]), splits=splits)
+            >>> len(gm.pyg.LightningNodeData("val-ring", num_neighbors=[1]).val_dataloader())
+            1
+        """
+        return self._loader("val", shuffle=False, **self._eval_options)
+
+    def test_dataloader(self) -> Any:  # noqa: ANN401
+        """Batches to test on.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> import graphmount.pyg
+            >>> splits = {"train": [0, 1], "val": [2], "test": [2]}
+            >>> _ = gm.compile_dataset("test-ring", edges=([0, 1, 2], [1, 2, 0]), splits=splits)
+            >>> len(gm.pyg.LightningNodeData("test-ring", num_neighbors=[1]).test_dataloader())
+            1
+        """
+        return self._loader("test", shuffle=False, **self._eval_options)
+
+    def predict_dataloader(self) -> Any:  # noqa: ANN401
+        """Batches to predict.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> import graphmount.pyg
+            >>> splits = {"train": [0, 1], "val": [2], "test": [2]}
+            >>> _ = gm.compile_dataset("a-ring", edges=([0, 1, 2], [1, 2, 0]), splits=splits)
+            >>> len(gm.pyg.LightningNodeData("a-ring", num_neighbors=[1]).predict_dataloader())
+            3
+        """
+        return self._loader("pred", shuffle=False, **self._eval_options)
+
+    def _loader(self, step: str, **options: Any) -> Any:  # noqa: ANN401
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        shown_options = ", ".join(f"{name}={value!r}" for name, value in self._options.items())
+        return f"{type(self).__name__}(data={self.data!r}, {shown_options})"
+
+
+class LightningNodeData(_Module):
+    """PyG's `LightningNodeData` over `graphmount.pyg.NeighborLoader`: one import changes.
+
+    Its loaders make batches ahead of the training step by threads, so options of worker processes
+    are taken with a warning. Of several processes (`strategy="ddp"`), each gets its share.
+
+    Args:
+        data: What `graphmount.pyg.NeighborLoader` takes: a `Data`, a dataset, the path of one, ….
+        input_train_nodes: What to train on: a mask, nodes, or the name of a split. By default the
+            attribute `train_mask`, `train_idx` or `train_index` of a `Data`, or the split "train";
+            all nodes if there is none.
+        input_train_time: Times of these.
+        input_val_nodes: What to validate on; "val" or "valid" by default.
+        input_val_time: Times of these.
+        input_test_nodes: What to test on; "test" by default.
+        input_test_time: Times of these.
+        input_pred_nodes: What to predict; "pred" by default, or all nodes.
+        input_pred_time: Times of these.
+        loader: "neighbor".
+        node_sampler: None: loaders sample by themselves.
+        eval_loader_kwargs: Options of loaders that are others for all but training.
+        options: `num_neighbors`, `batch_size` and all else that loaders take. Each loader has a
+            `memory` of its own.
+
+    Examples:
+        >>> import torch
+        >>> from torch_geometric.data import Data
+        >>> import graphmount.pyg
+        >>> data = Data(
+        ...     x=torch.rand(4, 2), edge_index=torch.tensor([[3, 3, 1], [0, 1, 2]]),
+        ...     train_mask=torch.tensor([True, True, True, False]),
+        ... )
+        >>> module = graphmount.pyg.LightningNodeData(
+        ...     data, num_neighbors=[2], batch_size=2, cache="cache", progress=False
+        ... )
+        >>> len(module.train_dataloader()), module.val_dataloader
+        (2, None)
+    """
+
+    _sampler = "node_sampler"
+
+    def __init__(  # noqa: PLR0917  (the places that PyG has)
+        self,
+        data: Data | str | os.PathLike[str] | Dataset | Graph | tuple[Any, Any],
+        input_train_nodes: Any = None,  # noqa: ANN401
+        input_train_time: Any = None,  # noqa: ANN401
+        input_val_nodes: Any = None,  # noqa: ANN401
+        input_val_time: Any = None,  # noqa: ANN401
+        input_test_nodes: Any = None,  # noqa: ANN401
+        input_test_time: Any = None,  # noqa: ANN401
+        input_pred_nodes: Any = None,  # noqa: ANN401
+        input_pred_time: Any = None,  # noqa: ANN401
+        loader: str = "neighbor",
+        node_sampler: None = None,
+        eval_loader_kwargs: Mapping[str, Any] | None = None,
+        **options: Any,  # noqa: ANN401
+    ) -> None:
+        given = {
+            "train": (input_train_nodes, input_train_time),
+            "val": (input_val_nodes, input_val_time),
+            "test": (input_test_nodes, input_test_time),
+            "pred": (input_pred_nodes, input_pred_time),
+        }
+        data = _opened(data)
+        inputs = {
+            step: {"inputs": _usual_nodes(data, step) if nodes is None else nodes, "time": time}
+            for step, (nodes, time) in given.items()
+        }
+        super().__init__(
+            data,
+            inputs=inputs,
+            loader=loader,
+            sampler=node_sampler,
+            eval_loader_kwargs=eval_loader_kwargs,
+            options=options,
+        )
+
+    def _loader(self, step: str, **options: Any) -> NeighborLoader:  # noqa: ANN401
+        given = self._inputs[step]
+        return NeighborLoader(
+            self.data, input_nodes=given["inputs"], input_time=given["time"], **options
+        )
+
+
+class LightningLinkData(_Module):
+    """PyG's `LightningLinkData` over `graphmount.pyg.LinkNeighborLoader`: one import changes.
+
+    Args:
+        data: What `graphmount.pyg.LinkNeighborLoader` takes: a `Data`, a dataset, its path, ….
+        input_train_edges: The links to train on: (2, links), or (None, links). All edges if None.
+        input_train_labels: Labels of these.
+        input_train_time: Times of these.
+        input_val_edges: The links to validate on.
+        input_val_labels: Labels of these.
+        input_val_time: Times of these.
+        input_test_edges: The links to test on.
+        input_test_labels: Labels of these.
+        input_test_time: Times of these.
+        input_pred_edges: The links to predict. All edges if None.
+        input_pred_labels: Labels of these.
+        input_pred_time: Times of these.
+        loader: "neighbor", or PyG's other word for it, "link_neighbor".
+        link_sampler: None: loaders sample by themselves.
+        eval_loader_kwargs: Options of loaders that are others for all but training.
+        options: `num_neighbors`, `batch_size` and all else that loaders take. Each loader has a
+            `memory` of its own.
+
+    Examples:
+        >>> import torch
+        >>> from torch_geometric.data import Data
+        >>> import graphmount.pyg
+        >>> data = Data(edge_index=torch.tensor([[3, 3, 1], [0, 1, 2]]), num_nodes=4)
+        >>> module = graphmount.pyg.LightningLinkData(
+        ...     data, data.edge_index, num_neighbors=[2], neg_sampling="binary", batch_size=2,
+        ...     cache="cache", progress=False,
+        ... )
+        >>> len(module.train_dataloader())
+        2
+    """
+
+    _sampler = "link_sampler"
+
+    def __init__(  # noqa: PLR0917  (the places that PyG has)
+        self,
+        data: Data | str | os.PathLike[str] | Dataset | Graph | tuple[Any, Any],
+        input_train_edges: Any = None,  # noqa: ANN401
+        input_train_labels: Any = None,  # noqa: ANN401
+        input_train_time: Any = None,  # noqa: ANN401
+        input_val_edges: Any = None,  # noqa: ANN401
+        input_val_labels: Any = None,  # noqa: ANN401
+        input_val_time: Any = None,  # noqa: ANN401
+        input_test_edges: Any = None,  # noqa: ANN401
+        input_test_labels: Any = None,  # noqa: ANN401
+        input_test_time: Any = None,  # noqa: ANN401
+        input_pred_edges: Any = None,  # noqa: ANN401
+        input_pred_labels: Any = None,  # noqa: ANN401
+        input_pred_time: Any = None,  # noqa: ANN401
+        loader: str = "neighbor",
+        link_sampler: None = None,
+        eval_loader_kwargs: Mapping[str, Any] | None = None,
+        **options: Any,  # noqa: ANN401
+    ) -> None:
+        given = {
+            "train": (input_train_edges, input_train_labels, input_train_time),
+            "val": (input_val_edges, input_val_labels, input_val_time),
+            "test": (input_test_edges, input_test_labels, input_test_time),
+            "pred": (input_pred_edges, input_pred_labels, input_pred_time),
+        }
+        inputs = {
+            step: {"inputs": edges, "labels": labels, "time": time}
+            for step, (edges, labels, time) in given.items()
+        }
+        super().__init__(
+            _opened(data),
+            inputs=inputs,
+            loader=loader,
+            sampler=link_sampler,
+            eval_loader_kwargs=eval_loader_kwargs,
+            options=options,
+        )
+
+    def _loader(self, step: str, **options: Any) -> LinkNeighborLoader:  # noqa: ANN401
+        given = self._inputs[step]
+        return LinkNeighborLoader(
+            self.data,
+            edge_label_index=given["inputs"],
+            edge_label=given["labels"],
+            edge_label_time=given["time"],
+            **options,
+        )
+
+
+def _opened(data: Any) -> Any:  # noqa: ANN401
+    """The data; a dataset if it is the path of one, so that all loaders share it."""
+    return Dataset(data) if isinstance(data, str | os.PathLike) else data
+
+
+def _usual_nodes(data: Any, step: str) -> torch.Tensor | str | None:  # noqa: ANN401
+    """What a `Data` or a dataset has for a step; None if it has nothing."""
+    for name in _SPLITS[step]:
+        if isinstance(data, Dataset) and name in data.description["splits"]:
+            return name
+        if is_data(data):
+            for end in ("mask", "idx", "index"):
+                found: torch.Tensor | None = data.get(f"{name}_{end}")
+                if found is not None:
+                    return found
+    return None

@@ -12,13 +12,14 @@ from graphmount._compile.rows.edge_placement import EdgePlacement
 from graphmount._compile.rows.placement import ArrayPlacement, KeyPlacement, require_order
 from graphmount._compile.rows.stored_form import check_table
 from graphmount._compile.rows.writer import RowWriter
+from graphmount._mount.free_memory import physical_bytes
 from graphmount._mount.graph import Graph
-from graphmount._mount.memory_report import physical_bytes
 from graphmount._sources.contract.batches import Skipped
 from graphmount._sources.contract.claims import MOST_NODES
 from graphmount._sources.contract.tables import Table
 from graphmount._sources.opening import open_table
 from graphmount._support.arguments import as_count, require_choice
+from graphmount._support.display import Displayed
 from graphmount._support.progress import ProgressOption, reporting
 from graphmount._support.sizes import parse_bytes
 from graphmount.errors import OrderError
@@ -35,8 +36,8 @@ if TYPE_CHECKING:
     from graphmount._sources.contract.tables import OnError
 
 
-@dataclass(frozen=True, kw_only=True)
-class CompiledFeatures:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class CompiledFeatures(Displayed):
     """What `compile_features` wrote.
 
     Attributes:

@@ -13,6 +13,7 @@ from graphmount._compile.output.own_sources import side_file
 from graphmount._compile.output.path import output_path, temporary_place
 from graphmount._sources.contract.tables import EdgeTable
 from graphmount._sources.opening import open_edge_table
+from graphmount._support.display import Displayed
 from graphmount._support.progress import ProgressOption, reporting, steps
 
 if TYPE_CHECKING:
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
     from graphmount._sources.contract.tables import OnError
 
 
-@dataclass(frozen=True, kw_only=True)
-class CompiledGraph:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class CompiledGraph(Displayed):
     """What `compile_graph` wrote.
 
     Attributes:

@@ -11,6 +11,7 @@ from graphmount._dataset.description import named_files, read_description
 from graphmount._dataset.opening import changed, check_split_ids, is_split, mismatches
 from graphmount._mount.features import FeatureStore
 from graphmount._mount.graph import Graph
+from graphmount._support.display import Displayed
 from graphmount._support.files.opened_folder import OpenedFolder
 from graphmount._support.progress import ProgressOption, reporting
 from graphmount.errors import FormatError, GraphmountError
@@ -23,8 +24,8 @@ _MOST_PROBLEMS = 100
 _HEADER = "header"
 
 
-@dataclass(frozen=True)
-class Problem:
+@dataclass(frozen=True, repr=False)
+class Problem(Displayed):
     """Something wrong with a file.
 
     Attributes:
@@ -49,8 +50,8 @@ class Problem:
         return text if self.file is None else f"{self.file}, {text}"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Verification:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Verification(Displayed):
     """What `verify` found.
 
     Attributes:

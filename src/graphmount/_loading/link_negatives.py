@@ -12,6 +12,7 @@ import numpy as np
 from graphmount import _core
 from graphmount._loading.state import checksum_of
 from graphmount._support.arguments import as_number, as_plain, require_choice
+from graphmount._support.display import Displayed
 from graphmount._support.shown import shown
 
 if TYPE_CHECKING:
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
 NegativeMode = Literal["binary", "triplet"]
 
 
-@dataclass(frozen=True)
-class LinkNegatives:
+@dataclass(frozen=True, repr=False)
+class LinkNegatives(Displayed):
     """Negatives for each batch of a `LinkNeighborLoader`: PyG's `NegativeSampling`, and more.
 
     Attributes:

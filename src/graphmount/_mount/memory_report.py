@@ -7,21 +7,21 @@ that leaves them out hides what the machine is doing.
 from __future__ import annotations
 
 import functools
-import os
 import resource
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from graphmount._mount.free_memory import group_limit, physical_bytes, read_table
+from graphmount._support.display import Displayed
 from graphmount._support.sizes import format_bytes
 
 if TYPE_CHECKING:
     from graphmount._mount.handle import Handle
 
 
-@dataclass(frozen=True, kw_only=True)
-class FileMemory:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class FileMemory(Displayed):
     """How much of one mounted file is in memory.
 
     Attributes:
@@ -43,8 +43,8 @@ class FileMemory:
     resident_bytes: int | None
 
 
-@dataclass(frozen=True, kw_only=True)
-class MemoryReport:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class MemoryReport(Displayed):
     """Memory of this process, of the files it has mounted, and of the machine.
 
     Fields are None where the system does not tell. Printing a report shows it as a table.
@@ -115,15 +115,15 @@ def memory(*handles: Handle[Any]) -> MemoryReport:
     for handle in handles:
         if not hasattr(handle, "resident_bytes"):
             raise TypeError(f"memory takes mounted graphs and features, not {handle!r}")
-    status = _read_table("/proc/self/status")
+    status = read_table("/proc/self/status")
     peak = status.get("VmHWM", _peak_by_getrusage())
     return MemoryReport(
         anonymous_bytes=status.get("RssAnon"),
         mapped_bytes=status.get("RssFile"),
         peak_bytes=peak,
-        disk_read_bytes=_read_table("/proc/self/io").get("read_bytes"),
-        available_bytes=_read_table("/proc/meminfo").get("MemAvailable"),
-        limit_bytes=_group_limit(),
+        disk_read_bytes=read_table("/proc/self/io").get("read_bytes"),
+        available_bytes=read_table("/proc/meminfo").get("MemAvailable"),
+        limit_bytes=group_limit(),
         files=tuple(
             FileMemory(
                 path=handle.path,
@@ -135,63 +135,12 @@ def memory(*handles: Handle[Any]) -> MemoryReport:
     )
 
 
-def _read_table(path: str) -> dict[str, int]:
-    """Entries like "RssAnon:  1234 kB" of a file in /proc; empty where there is none."""
-    try:
-        text = Path(path).read_text()
-    except OSError:
-        return {}
-    table = {}
-    for line in text.splitlines():
-        name, _, value = line.partition(":")
-        words = value.split()
-        if words and words[0].isdigit():
-            table[name] = int(words[0]) * (1024 if words[-1] == "kB" else 1)
-    return table
-
-
 def _peak_by_getrusage() -> int:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024
 
 
-def _group_limit() -> int | None:
-    """The tightest memory limit of this process's control group or one above it (v1 and v2)."""
-    try:
-        entries = Path("/proc/self/cgroup").read_text().splitlines()
-    except OSError:
-        return None
-    limits = []
-    for entry in entries:
-        _, controllers, group = entry.split(":", 2)
-        if controllers == "":
-            root, name = Path("/sys/fs/cgroup"), "memory.max"
-        elif "memory" in controllers.split(","):
-            root, name = Path("/sys/fs/cgroup/memory"), "memory.limit_in_bytes"
-        else:
-            continue
-        folder = root / group.lstrip("/")
-        for place in (folder, *folder.parents):
-            if place.is_relative_to(root):
-                limits += _read_limit(place / name)
-    return min(limits, default=None)
-
-
-def _read_limit(path: Path) -> list[int]:
-    try:
-        text = path.read_text().strip()
-    except OSError:
-        return []
-    # "No limit" is the word max in v2 and a number close to 2**63 in v1.
-    return [int(text)] if text.isdigit() and int(text) < physical_bytes() else []
-
-
-def physical_bytes() -> int:
-    """All of the machine's memory."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-
-
 @functools.cache
 def usable_bytes() -> int:
     """How much memory this process could use at most, as it was when first asked."""
-    return min(physical_bytes(), _group_limit() or sys.maxsize)
+    return min(physical_bytes(), group_limit() or sys.maxsize)

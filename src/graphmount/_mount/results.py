@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
+from graphmount._support.display import Displayed
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from graphmount import _core
 
 
-@dataclass(frozen=True)
-class Section:
+@dataclass(frozen=True, repr=False)
+class Section(Displayed):
     """One section of a `.gl` or `.gd` file, as its header lists it.
 
     Attributes:
@@ -38,8 +40,8 @@ class Section:
     shape: tuple[int, int]
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class NeighborLists:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class NeighborLists(Displayed):
     """The neighbor lists of one direction, as read-only views of the file.
 
     The neighbors of node v are `indices[indptr[v]:indptr[v + 1]]`; the other arrays run parallel to
@@ -73,8 +75,8 @@ class NeighborLists:
     source_rows: NDArray[np.int32] | NDArray[np.int64] | None
 
 
-@dataclass(frozen=True, kw_only=True)
-class DegreeSummary:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class DegreeSummary(Displayed):
     """How the degrees of a graph are distributed.
 
     Attributes:
@@ -125,8 +127,8 @@ class DegreeSummary:
         )
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class NeighborSample:
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class NeighborSample(Displayed):
     """Seeds, sampled neighbors, and the edges between them, numbered anew from 0.
 
     `row`, `col` and `batch` mean what they mean in PyG: message passing goes from `row` to `col`.
@@ -176,6 +178,11 @@ class NeighborSample:
         """How many of the nodes, at the front, are seeds."""
         return self.num_sampled_nodes[0]
 
+    @property
+    def edge_index(self) -> NDArray[np.int64]:
+        """`row` and `col` in one array of shape (2, edges), which is a copy of them."""
+        return np.stack([self.row, self.col])
+
     def __repr__(self) -> str:
         return (
             f"<NeighborSample: {self.num_seeds:,} seeds, {self.num_nodes:,} nodes, "
@@ -199,8 +206,8 @@ def both_ways(
     return sources[kept], destinations[kept], kept % max(len(row), 1)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class SkipGramPairs:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class SkipGramPairs(Displayed):
     """What skip-gram learns from: see `Graph.skip_gram_pairs`.
 
     Pairs come walk by walk, by the place of the center, then by that of the context.
@@ -224,8 +231,8 @@ class SkipGramPairs:
     negatives: NDArray[np.int64]
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class VisitCounts:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class VisitCounts(Displayed):
     """The nodes that walks from each start have visited: see `Graph.visit_counts`.
 
     Those of start i are `nodes[indptr[i]:indptr[i + 1]]`, the ones visited most first, and nodes

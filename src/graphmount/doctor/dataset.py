@@ -7,9 +7,11 @@ from typing import Literal
 
 import numpy as np
 
+from graphmount._support.display import Displayed
 
-@dataclass(frozen=True, kw_only=True)
-class TableFacts:
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class TableFacts(Displayed):
     """A table of a dataset.
 
     Attributes:
@@ -37,8 +39,8 @@ class TableFacts:
         return self.rows * self.row_bytes
 
 
-@dataclass(frozen=True, kw_only=True)
-class BatchFacts:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class BatchFacts(Displayed):
     """What batches are made of: means over a few that were sampled.
 
     Attributes:
@@ -67,8 +69,8 @@ class BatchFacts:
     smaller_because: Literal["time", "memory", "seeds"] | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class DatasetFacts:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class DatasetFacts(Displayed):
     """A dataset: sizes, and what a cache of its hottest rows would serve.
 
     Attributes:

@@ -8,11 +8,12 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+from graphmount._support.display import Displayed
 from graphmount.doctor.machine import read_fact
 
 
-@dataclass(frozen=True, kw_only=True)
-class Disk:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Disk(Displayed):
     """Facts about the disk of a folder; None for what the system does not tell.
 
     Attributes:

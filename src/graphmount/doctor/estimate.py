@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from graphmount._loading.row_feeds import SLOT_SHARE
+from graphmount._support.display import Displayed
 
 if TYPE_CHECKING:
     from graphmount.doctor.dataset import BatchFacts, DatasetFacts
@@ -20,8 +21,8 @@ _BATCHES = 5
 _SAMPLES = 16 + _BATCHES
 
 
-@dataclass(frozen=True, kw_only=True)
-class Estimate:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Estimate(Displayed):
     """How many batches a second a dataset should give, before the model. An estimate.
 
     Reads are counted as if none were merged and no row were kept for the next batch, both of which

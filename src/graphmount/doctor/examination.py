@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from graphmount._dataset.dataset import Dataset
+from graphmount._support.display import Displayed
 from graphmount._support.progress import reporting
 from graphmount.doctor.advice import advise
 from graphmount.doctor.dataset_examination import examine_dataset, largest_table
@@ -32,8 +33,8 @@ _READING_SHARE = 0.6  # of the time; a quarter is for writing
 _SAMPLING_SHARE = 0.15  # at least
 
 
-@dataclass(frozen=True, kw_only=True)
-class MachineReport:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class MachineReport(Displayed):
     """What a machine can do, and what to do about it.
 
     Attributes:

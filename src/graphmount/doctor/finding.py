@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from graphmount._support.display import Displayed
 
-@dataclass(frozen=True, kw_only=True)
-class Finding:
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Finding(Displayed):
     """One piece of advice.
 
     Attributes:

@@ -8,6 +8,7 @@ import re
 import sys
 from dataclasses import dataclass
 
+from graphmount._support.display import Displayed
 from graphmount.doctor.machine import read_fact
 
 _SETTING = "/proc/sys/kernel/io_uring_disabled"
@@ -43,8 +44,8 @@ _BY_ERROR: dict[int, tuple[str, str | None]] = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class IoUring:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class IoUring(Displayed):
     """Whether this process may use io_uring.
 
     Attributes:

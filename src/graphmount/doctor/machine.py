@@ -8,11 +8,13 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from graphmount._mount.memory_report import memory, physical_bytes
+from graphmount._mount.free_memory import physical_bytes
+from graphmount._mount.memory_report import memory
+from graphmount._support.display import Displayed
 
 
-@dataclass(frozen=True, kw_only=True)
-class Machine:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Machine(Displayed):
     """Facts about a machine; None for what the system does not tell.
 
     Attributes:

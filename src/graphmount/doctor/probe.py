@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from graphmount import _core
+from graphmount._support.display import Displayed
 from graphmount.doctor.io_uring import IoUring, refusal_here
 
 if TYPE_CHECKING:
@@ -26,8 +27,8 @@ _SEQUENTIAL_DEPTH = 8
 _ROUNDS = 3  # in turn, so that a moment when others are busy spoils one figure of each, at most
 
 
-@dataclass(frozen=True, kw_only=True)
-class ReadFigure:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class ReadFigure(Displayed):
     """How many reads of 4 KiB, at places all over a file, came in a second.
 
     Attributes:
@@ -47,8 +48,8 @@ class ReadFigure:
     reads_per_second: float
 
 
-@dataclass(frozen=True, kw_only=True)
-class DiskFigures:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class DiskFigures(Displayed):
     """What was measured of a disk.
 
     Attributes:

@@ -16,6 +16,7 @@ from torch.utils.data import IterableDataset, get_worker_info
 from graphmount._loading.inputs import LoaderData, as_input_nodes
 from graphmount._mount.graph import Graph
 from graphmount._support.arguments import as_count, require_choice
+from graphmount._support.display import Displayed, one_line
 from graphmount._support.seeds import Seed, as_key
 from graphmount._support.threads.one_taker import OneTaker
 from graphmount.torch.epoch import SharedEpoch
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
     from graphmount._mount.node_ids import IdReading
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class SkipGramBatch:
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class SkipGramBatch(Displayed):
     """One batch of a `SkipGramDataset`: the pairs of its walks, as tensors.
 
     Attributes:
@@ -119,6 +120,12 @@ class SkipGramDataset(IterableDataset[SkipGramBatch]):
         self._options = {"length": length, "window": window, **options}
         graph.skip_gram_pairs([], seed=0, **self._options)  # options that are wrong fail here
         self._epoch = SharedEpoch()
+
+    def __repr__(self) -> str:
+        return one_line(
+            f"<SkipGramDataset of {self._graph!r}: {len(self):,} batches of {self._batch_size:,} "
+            "walks>"
+        )
 
     def __len__(self) -> int:
         """Batches of an epoch."""

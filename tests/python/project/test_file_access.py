@@ -62,7 +62,7 @@ ALLOWED = {
     "_compile/output/own_sources.py": {"open"},  # /proc/self/maps
     "cli/interruption.py": {"open"},  # the script that Python is running
     "cli/output.py": {"open"},  # os.devnull
-    "_mount/memory_report.py": {"read_text"},  # /proc and /sys
+    "_mount/free_memory.py": {"read_text"},  # /proc and /sys
     "doctor/machine.py": {"read_text"},  # the same
     "doctor/probe_file.py": {"TemporaryFile"},  # which has no name
     "torch/inference/layerwise.py": {"unlink"},  # in a temporary folder of its own

@@ -92,7 +92,7 @@ print(after.anonymous_bytes - before.anonymous_bytes, after.mapped_bytes - befor
 
 def test_control_group_limit(monkeypatch):
     """Both versions of control groups, the tightest limit on the way up, and none."""
-    from graphmount._mount import memory_report
+    from graphmount._mount import free_memory
 
     limits = {
         "/proc/self/cgroup": "0::/a/b\n4:cpu,memory:/job\n",
@@ -109,11 +109,11 @@ def test_control_group_limit(monkeypatch):
             raise FileNotFoundError(str(path)) from None
 
     monkeypatch.setattr(Path, "read_text", read_text)
-    assert memory_report._group_limit() == 5_000_000
+    assert free_memory.group_limit() == 5_000_000
     del limits["/sys/fs/cgroup/a/memory.max"]
-    assert memory_report._group_limit() == 6_000_000
+    assert free_memory.group_limit() == 6_000_000
     limits.clear()
-    assert memory_report._group_limit() is None
+    assert free_memory.group_limit() is None
     report = gm.memory()  # a system without /proc
     assert report.anonymous_bytes is None
     assert report.peak_bytes > 0

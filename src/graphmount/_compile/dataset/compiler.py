@@ -36,6 +36,7 @@ from graphmount._sources.contract.batches import Skipped
 from graphmount._sources.contract.tables import EdgeTable
 from graphmount._sources.opening import open_edge_table
 from graphmount._support.arguments import require_choice
+from graphmount._support.display import Displayed
 from graphmount._support.files.temporary_folders import require_own_process
 from graphmount._support.progress import ProgressOption, reporting, steps
 
@@ -48,8 +49,8 @@ if TYPE_CHECKING:
     from graphmount._sources.contract.tables import OnError, Table
 
 
-@dataclass(frozen=True, kw_only=True)
-class CompiledDataset:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class CompiledDataset(Displayed):
     """What `compile_dataset` wrote.
 
     Attributes:

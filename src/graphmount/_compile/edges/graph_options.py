@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from graphmount._mount.memory_report import physical_bytes
+from graphmount._mount.free_memory import physical_bytes
 from graphmount._sources.contract.claims import MOST_NODES
 from graphmount._support.arguments import as_count, require_choice
 from graphmount._support.files.disk_space import require_free

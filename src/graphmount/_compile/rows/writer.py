@@ -24,7 +24,7 @@ from graphmount._compile.rows.stored_form import (
     quantized,
     require_seen,
 )
-from graphmount._mount.memory_report import physical_bytes
+from graphmount._mount.free_memory import physical_bytes
 from graphmount._sources.contract.claims import is_plausible
 from graphmount._sources.contract.file_stamps import require_unchanged
 from graphmount._sources.contract.nan import apply_nan_policy

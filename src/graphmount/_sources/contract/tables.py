@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 from graphmount._support.arguments import require_choice
+from graphmount._support.display import Displayed
 from graphmount._support.shown import shown
 
 if TYPE_CHECKING:
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     from graphmount._sources.contract.text_values import TextEncoder
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Table:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Table(Displayed):
     """Rows of features or labels, one for each node (or edge), and how to store them.
 
     The attributes are the arguments of `compile_features` of the same names.
@@ -66,8 +67,8 @@ class Table:
     member: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class EdgeTable:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class EdgeTable(Displayed):
     """Edges, and how to read them.
 
     The attributes are the arguments of `compile_graph` of the same names.

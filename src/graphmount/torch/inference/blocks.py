@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from graphmount._mount.mapped_reads import ListOffsets, has_list_section, read_list_section
+from graphmount._support.display import Displayed
 from graphmount.errors import FileChangedError
 from graphmount.torch.inference.node_blocks import node_blocks
 from graphmount.torch.tensor_batch import marked_tensor
@@ -26,8 +27,8 @@ _BLOCKS_IN_MEMORY = 6
 _ENTRY_BYTES = 64
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class LayerBlock:
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class LayerBlock(Displayed):
     """Some nodes with all their neighbors, as a layer of `layerwise_inference` gets them.
 
     Attributes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -16,7 +15,9 @@ from graphmount._mount.node_ids import (
     refuse_marked,
     require_marked,
 )
-from graphmount._support.arguments import as_ids
+from graphmount._support.arguments import as_ids, require_list_of_text
+from graphmount._support.display import Displayed, NamedParts, one_line
+from graphmount._support.sizes import format_bytes
 from graphmount._support.threads.shared_property import shared_property
 from graphmount.errors import IdError
 
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from graphmount._mount.handle import Advice, Content
 
 
-class Dataset(Changing):
+class Dataset(Displayed, Changing):
     """A mounted folder of `compile_dataset`.
 
     Graph, tables, labels and splits all number the nodes in the same way: a dataset has one id
@@ -87,10 +88,30 @@ class Dataset(Changing):
         self.num_edges: int = self.description["num_edges"]
 
     def __repr__(self) -> str:
-        return (
+        return one_line(
             f"<Dataset {self.path!r}: {self.num_nodes:,} nodes, {self.num_edges:,} edges, "
             f"features {sorted(self.description['features'])}>"
         )
+
+    def _shown_fields(self) -> dict[str, object]:
+        files = self.description
+        facts: dict[str, object] = {
+            "path": self.path,
+            "nodes": f"{self.num_nodes:,}",
+            "edges": f"{self.num_edges:,}",
+            "order": str(files.get("order")),
+        }
+        for kind, what in (("features", "features"), ("edge_features", "features of edges")):
+            for name, file in files[kind].items():
+                facts[f"{what} {name!r}"] = _size_of(self._table(file))
+        store = self._label_store()
+        if store is not None:
+            classes = files.get("classes")
+            named = "" if classes is None else f", {len(classes):,} classes by name"
+            facts["labels"] = f"{_size_of(store)}{named}"
+        for name, file in files["splits"].items():
+            facts[f"split {name!r}"] = f"{len(self._table(file)):,} nodes"
+        return facts
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _reopen, (self.path, self._advice, self._contents)
@@ -106,12 +127,12 @@ class Dataset(Changing):
     @shared_property
     def features(self) -> Mapping[str, FeatureStore]:
         """The tables of the nodes, by name: row i belongs to node i."""
-        return self._tables("features")
+        return self._tables("features", "table of features")
 
     @shared_property
     def edge_features(self) -> Mapping[str, FeatureStore]:
         """The tables of the edges, by name: row i belongs to edge id i."""
-        return self._tables("edge_features")
+        return self._tables("edge_features", "table of edges")
 
     @shared_property
     def labels(self) -> NDArray[Any] | None:
@@ -154,11 +175,12 @@ class Dataset(Changing):
 
         They are read when this is first asked for: all of them are nodes.
         """
-        stores = self._tables("splits")
+        stores = self._tables("splits", "split")
         for name, store in stores.items():
             check_split_ids(store, name, self.num_nodes)
-        return MappingProxyType(
-            {name: mark_ids(store.numpy(), self.graph.order) for name, store in stores.items()}
+        return NamedParts(
+            "split",
+            {name: mark_ids(store.numpy(), self.graph.order) for name, store in stores.items()},
         )
 
     def _read_split(self, name: str) -> NDArray[np.int64]:
@@ -210,6 +232,7 @@ class Dataset(Changing):
             >>> ds.to_external(ds.to_internal([2, 0]))
             array([2, 0])
         """
+        require_list_of_text(keys, "keys")
         refuse_marked(keys, "keys", "to_internal")
         if self.graph.node_id_type is not None:
             return self.graph.to_internal(keys)
@@ -286,10 +309,15 @@ class Dataset(Changing):
     def _table(self, file: str) -> FeatureStore:
         return self._files.tables[file]
 
-    def _tables(self, kind: str) -> Mapping[str, FeatureStore]:
-        return MappingProxyType(
-            {name: self._table(file) for name, file in self.description[kind].items()}
+    def _tables(self, kind: str, what: str) -> Mapping[str, FeatureStore]:
+        return NamedParts(
+            what, {name: self._table(file) for name, file in self.description[kind].items()}
         )
+
+
+def _size_of(store: FeatureStore) -> str:
+    shape = " x ".join(f"{size:,}" for size in store.shape)
+    return f"{shape} {store.dtype}, {format_bytes(store.file_bytes)}"
 
 
 def _reopen(path: str, advice: Advice, contents: Mapping[str, Content] | None = None) -> Dataset:

@@ -97,7 +97,7 @@ def open_files(path: str | os.PathLike[str], *, advice: Advice) -> DatasetFiles:
         DatasetChangedError: The folder was replaced meanwhile, or a file is not the one listed.
         OSError: A file cannot be read.
     """
-    with OpenedFolder(path) as folder:
+    with _opened(path) as folder:
         for _ in range(_MOST_TRIES):
             description = None
             try:
@@ -110,11 +110,32 @@ def open_files(path: str | os.PathLike[str], *, advice: Advice) -> DatasetFiles:
                         folder.path,
                         f"was replaced while it was being opened ({error}); open it again",
                     ) from None
+                if description is None and isinstance(error, FileNotFoundError):
+                    raise _no_dataset(
+                        error, f"there is no {DESCRIPTION}, so this folder is no dataset"
+                    ) from None
                 if description is None or read_description(folder) == description:
                     raise
                 continue  # somebody has added or removed a table meanwhile
             return files
     raise changed(folder.path, "is being changed all the time; open it again later")
+
+
+def _opened(path: str | os.PathLike[str]) -> OpenedFolder:
+    """The folder, or what to do about a path that is none."""
+    try:
+        return OpenedFolder(path)
+    except FileNotFoundError as error:
+        raise _no_dataset(error, "there is no such folder") from None
+    except NotADirectoryError as error:
+        what = "this is a file, and a dataset is a folder: open a .gl file with Graph, a .gd file"
+        raise _no_dataset(error, f"{what} with FeatureStore") from None
+
+
+def _no_dataset(error: OSError, what: str) -> OSError:
+    """The same error, and what to do about it."""
+    advice = "compile_dataset and from_pyg make datasets, and so does `graphmount compile dataset`"
+    return type(error)(error.errno, f"{what}; {advice}", error.filename)
 
 
 def _open_all(folder: OpenedFolder, description: dict[str, Any], advice: Advice) -> DatasetFiles:

@@ -9,6 +9,7 @@ import numpy as np
 from graphmount import _core
 from graphmount._mount.handle import Advice, Handle
 from graphmount._mount.node_ids import mark_rows
+from graphmount._mount.row_index import rows_at
 from graphmount._support.arguments import as_native, require_choice
 from graphmount._support.conversion import dtype_name
 
@@ -49,6 +50,8 @@ class FeatureStore(Handle[_core.FeatureMatrix]):
     """
 
     _core_type = _core.FeatureMatrix
+    _suffix = ".gd"
+    _part = "tables by name: Dataset(path).features[name]"
 
     def __init__(self, path: str | os.PathLike[str], *, advice: Advice = "auto") -> None:
         self._mount(path, advice=advice)
@@ -58,6 +61,14 @@ class FeatureStore(Handle[_core.FeatureMatrix]):
             return f"<FeatureStore {self.path!r}, closed>"
         shape = " x ".join(f"{size:,}" for size in self.shape)
         return f"<FeatureStore {self.path!r}: {shape} {self.dtype}>"
+
+    def _content_facts(self) -> dict[str, object]:
+        return {
+            "rows": f"{len(self):,}",
+            "columns": f"{self.shape[1]:,}" if len(self.shape) == 2 else "none, it is a vector",
+            "dtype": str(self.dtype),
+            "quantized": self.scales is not None,
+        }
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -80,6 +91,34 @@ class FeatureStore(Handle[_core.FeatureMatrix]):
 
     def __len__(self) -> int:
         return self.shape[0]
+
+    def __getitem__(self, index: Any) -> Any:  # noqa: ANN401
+        """Rows by their numbers, as NumPy has it, read as fast as by `gather`.
+
+        `x[7]` is one row, `x[ids]` are rows by their numbers, `x[mask]` those where a mask with a
+        bool for each row is true: copies in memory, in the dtype of the file. `x[100:200]` is a
+        read-only view of the file, as in `numpy`. A second index picks columns of these rows: one
+        integer, or a slice.
+
+        Numbers of rows are those of the file. In a dataset they are internal ids: a reordered
+        dataset takes ids and masks only if it is known whose they are (see `NodeIds`). A negative
+        number is no row, and does not count from the end: -1 often stands for a missing node.
+
+        Args:
+            index: Which rows, and which columns of them.
+
+        Raises:
+            IdError: A row does not exist; or it is not known whose ids these are.
+            TypeError, ValueError: It is no index of rows, or a mask of another length.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> _ = gm.compile_features([[1, 2], [3, 4], [5, 6]], "x.gd", dtype="int8")
+            >>> x = gm.FeatureStore("x.gd")
+            >>> x[2], x[[2, 0], 1], x[x[:, 0] > 1].tolist()
+            (array([5, 6], dtype=int8), array([6, 2], dtype=int8), [[3, 4], [5, 6]])
+        """
+        return rows_at(self, index)
 
     def numpy(self) -> NDArray[Any]:
         """The whole matrix as a read-only array that *is* the file: no copy, pages on demand.

@@ -20,6 +20,7 @@ from graphmount._support.arguments import (
     as_plain,
     is_text,
     require_choice,
+    require_list_of_text,
 )
 from graphmount._support.direction import Direction, require_direction
 from graphmount._support.text_columns import to_core
@@ -66,6 +67,8 @@ class Graph(NeighborSampling, RandomWalks, NegativeSampling):
     """
 
     _core_type = _core.Graph
+    _suffix = ".gl"
+    _part = "graph: Dataset(path).graph"
 
     def __init__(
         self,
@@ -92,6 +95,17 @@ class Graph(NeighborSampling, RandomWalks, NegativeSampling):
             f"<Graph {self.path!r}: {self.num_nodes:,} nodes, {self.num_edges:,} edges, "
             f"{'directed' if self.directed else 'undirected'}>"
         )
+
+    def _content_facts(self) -> dict[str, object]:
+        extra = {"weights": self.has_weights, "timestamps": self.has_timestamps}
+        kind = self.node_id_type
+        return {
+            "nodes": f"{self.num_nodes:,}",
+            "edges": f"{self.num_edges:,}, {'directed' if self.directed else 'undirected'}",
+            "neighbor lists": ", ".join(self.directions),
+            "edges have": ", ".join(name for name, has in extra.items() if has) or "no values",
+            "external ids": "none" if kind is None else kind.__name__,
+        }
 
     @property
     def num_nodes(self) -> int:
@@ -331,6 +345,7 @@ class Graph(NeighborSampling, RandomWalks, NegativeSampling):
             array([1])
         """
         core = self._open()
+        require_list_of_text(keys, "keys")
         refuse_marked(keys, "keys", "to_internal")
         external = _core.NodeIds(core)
         if self.node_id_type is not str:

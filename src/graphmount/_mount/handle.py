@@ -10,8 +10,10 @@ from graphmount._mount.memory_report import MemoryReport, memory, usable_bytes
 from graphmount._mount.node_ids import is_several, mark_ids, order_of, require_marked
 from graphmount._mount.results import Section
 from graphmount._support.arguments import as_ids, as_native, require_choice
+from graphmount._support.display import Displayed
 from graphmount._support.files.opened_folder import OpenedFolder
 from graphmount._support.progress import ProgressOption, reporting
+from graphmount._support.sizes import format_bytes
 from graphmount._support.threads.process_lock import ProcessLock
 from graphmount.errors import ClosedError, DatasetChangedError
 
@@ -52,7 +54,7 @@ def _reopen_inside(
     return handle
 
 
-class Handle(Generic[CoreT]):
+class Handle(Displayed, Generic[CoreT]):
     """A mounted file. Use `Graph` or `FeatureStore`; this is what they have in common.
 
     Handles may be used by many threads at once, survive `fork`, and pickle as their path. Views
@@ -61,6 +63,9 @@ class Handle(Generic[CoreT]):
 
     #: What opens files of this kind.
     _core_type: type[CoreT]
+    #: How the names of such files end, and where a dataset has them.
+    _suffix: str
+    _part: str
 
     def _mount(
         self,
@@ -71,7 +76,10 @@ class Handle(Generic[CoreT]):
         **settings: str,
     ) -> None:
         """What constructors do; the file may be open already, and settings are the core's own."""
-        core = self._core_type(os.fsencode(path), descriptor)
+        try:
+            core = self._core_type(os.fsencode(path), descriptor)
+        except IsADirectoryError as error:
+            raise IsADirectoryError(error.errno, self._advice_for_folder(path), path) from None
         for name, value in settings.items():
             setattr(core, name, value)
         self._core: CoreT | None = core
@@ -81,6 +89,12 @@ class Handle(Generic[CoreT]):
         self._inside: tuple[str, str] | None = None
         self._lock = ProcessLock()
         self.advise(advice)
+
+    def _advice_for_folder(self, path: str | os.PathLike[str]) -> str:
+        """What to do about a path that is a folder."""
+        if os.path.isfile(os.path.join(os.fsdecode(path), "dataset.json")):
+            return f"this folder is a dataset; open it with Dataset, which has its {self._part}"
+        return f"this is a folder; give the path of a {self._suffix} file in it"
 
     @classmethod
     def _open_inside(cls, folder: OpenedFolder, name: str, **options: Any) -> Self:  # noqa: ANN401
@@ -96,6 +110,15 @@ class Handle(Generic[CoreT]):
         """What tells this file from others: its size, and a checksum that covers all of it."""
         core = self._open()
         return core.file_bytes, core.checksum
+
+    def _shown_fields(self) -> dict[str, object]:
+        if self.closed:
+            return {"path": self.path, "closed": True}
+        return {"path": self.path, "size": format_bytes(self.file_bytes), **self._content_facts()}
+
+    def _content_facts(self) -> dict[str, object]:
+        """What notebooks show of the content of the file, which is open."""
+        return {}
 
     def _open(self) -> CoreT:
         """The core's handle. A caller that has it can go on even if another thread closes this."""

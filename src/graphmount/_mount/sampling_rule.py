@@ -9,15 +9,17 @@ from __future__ import annotations
 from dataclasses import InitVar, dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
+
 from graphmount import _core
 from graphmount._mount.results import NeighborSample, both_ways
 from graphmount._support.arguments import as_counts, as_native, require_choice
 from graphmount._support.direction import Direction, require_direction
+from graphmount._support.shown import shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
 #: Which edges between the sampled nodes a sample has: see `Graph.sample_neighbors`.
@@ -53,6 +55,12 @@ class SamplingRule:
         require_choice("temporal_strategy", self.temporal_strategy, ("uniform", "last"))
         types = ("directional", "bidirectional", "induced")
         require_choice("subgraph_type", self.subgraph_type, types)
+        if isinstance(self.fanouts, int | np.integer):
+            number = shown(self.fanouts)
+            raise TypeError(
+                f"{argument} has a number for each hop, so {number} alone does not say how many "
+                f"hops there are; write [{number}] for one hop, or [{number}, {number}] for two"
+            )
         fanouts = as_counts(self.fanouts, argument, least=-1)
         object.__setattr__(self, "fanouts", fanouts)  # it is frozen for others
 

@@ -67,7 +67,8 @@ def as_ids(
         advice = "; use numpy.flatnonzero(mask)" if array.dtype.kind == "b" else ""
         raise TypeError(f"{name} must be integers, not {array.dtype}{advice}")
     if array.ndim != 1:
-        raise ValueError(f"{name} must be one-dimensional, not of shape {array.shape}")
+        advice = f"; write [{shown(ids)}] for one" if array.ndim == 0 else ""
+        raise ValueError(f"{name} must be one-dimensional, not of shape {array.shape}{advice}")
     if array.dtype == np.uint64:
         _refuse_huge_integers(array, array, name, error)
     return np.ascontiguousarray(array, dtype=np.int64)
@@ -119,6 +120,12 @@ def as_counts(values: object, name: str, *, least: int = 0) -> list[int]:
     """Several numbers of things, such as one for each hop."""
     parts = as_list(values, name, "integers")
     return [as_count(part, f"{name}[{i}]", least=least) for i, part in enumerate(parts)]
+
+
+def require_list_of_text(values: object, name: str) -> None:
+    """Raises if one text alone was given where several are expected."""
+    if isinstance(values, str | bytes):
+        raise TypeError(f"{name} must be a list, not one text; write [{shown(values)}] for one")
 
 
 def as_list(values: Any, name: str, what: str) -> list[Any]:  # noqa: ANN401

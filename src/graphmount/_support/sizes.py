@@ -15,6 +15,8 @@ _UNITS |= {f"{letter}ib": 1024 ** (power + 1) for power, letter in enumerate("km
 _UNITS |= {letter: 1024 ** (power + 1) for power, letter in enumerate("kmgt")}
 _UNITS |= {f"{letter}b": 1000 ** (power + 1) for power, letter in enumerate("kmgt")}
 
+#: Below this, a number without a unit is no amount of bytes that anybody means; 0 is none at all.
+_FEWEST = 1024
 #: The core counts bytes in 64 bits, and adds up and doubles what it is given.
 _LARGEST = 2**60
 #: Before the point, and behind it: more is a mistake, and would take long to read.
@@ -25,18 +27,26 @@ def parse_bytes(size: int | str, name: str) -> int:
     """The number of bytes in 1073741824, "1GiB", "1G" or "1.5 GB" (a GB has 10**9).
 
     Raises:
-        ValueError: It is not a size, or more than any machine has.
+        ValueError: It is not a size, more than any machine has, or a number such as 8 that was
+            meant to have a unit.
     """
+    has_unit = False
     if isinstance(size, str):
         match = _SIZE.fullmatch(size) if len(size) < 100 else None
         unit = _UNITS.get(match[2].lower()) if match else None
         if match is None or unit is None:
             raise ValueError(f"{name}={shown(size)} is not a size; write '4GiB' or '500MB'")
         number = int(Decimal(match[1]) * unit)
+        has_unit = match[2] != ""
     elif isinstance(size, bool) or not isinstance(size, int) or size < 0:
         raise ValueError(f"{name}={shown(size)} is not a size; write '4GiB' or a number of bytes")
     else:
         number = size
+    if 0 < number < _FEWEST and not has_unit:
+        raise ValueError(
+            f"{name}={shown(size)}: {number} bytes? Write {name}='{number}GiB' or '{number}MiB'; "
+            f"if bytes are meant, '{number}B'"
+        )
     if number > _LARGEST:
         raise ValueError(
             f"{name}={shown(size)} is more than any machine has; the most that can be written is "

@@ -295,7 +295,7 @@ ADVICE = {
         lambda: graph(memory="4GiB"),
     ),
     "it takes 64.0 MiB at least": (
-        lambda: graph(memory=1),
+        lambda: graph(memory="1B"),
         lambda: graph(memory="64.0 MiB"),
     ),
 }

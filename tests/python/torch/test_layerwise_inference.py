@@ -247,7 +247,7 @@ def test_refusals(tmp_path):
     graph, store = data = random_data(tmp_path)
     out = tmp_path / "out.gd"
     with pytest.raises(BudgetError, match=r"node \d+ has \d+ neighbors, .*pass memory="):
-        layerwise_inference(data, [lambda x, _: x], out=out, memory=1000)
+        layerwise_inference(data, [lambda x, _: x], out=out, memory="1000B")
     with pytest.raises(ValueError, match=r"layers\[1\] gave 1 rows for 60 nodes"):
         layerwise_inference(data, [lambda x, _: x, lambda x, _: x[:1]], out=out)
     with pytest.raises(

@@ -215,7 +215,8 @@ void bind_loading(nb::module_& module) {
       .def_ro("waited_for_batches", &PipelineStats::taker_wait_seconds)
       .def_ro("held_batches", &PipelineStats::held_batches)
       .def_ro("held_bytes", &PipelineStats::held_bytes)
-      .def_ro("feeds", &PipelineStats::feeds);
+      .def_ro("feeds", &PipelineStats::feeds)
+      .def_ro("feeds_before", &PipelineStats::feeds_before);
 
   nb::class_<PythonFeed>(module, "TableFeed")
       .def("__init__", &make_feed, "matrix"_a, nb::kw_only(), "space"_a, "memory"_a, "slot_share"_a,

@@ -31,6 +31,7 @@ from graphmount._loading.batch import Batch, LinkBatch
 from graphmount._loading.link_loader import LinkNeighborLoader
 from graphmount._loading.link_negatives import LinkNegatives
 from graphmount._loading.node_loader import NeighborLoader
+from graphmount._loading.replay import Replay
 from graphmount._loading.stats import LoaderStats, TableStats
 from graphmount._mount.features import FeatureStore
 from graphmount._mount.graph import Graph
@@ -71,6 +72,7 @@ __all__ = [
     "NodeIds",
     "NodeRows",
     "Problem",
+    "Replay",
     "Section",
     "SkipGramPairs",
     "Table",

@@ -367,6 +367,9 @@ class PipelineStats:
     @property
     def feeds(self) -> list[FeedStats]: ...
 
+    @property
+    def feeds_before(self) -> list[FeedStats]: ...
+
 class TableFeed:
     def __init__(self, matrix: FeatureMatrix, *, space: str, memory: int, slot_share: float, window: int, trial: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], hottest: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], dtype: str, reader: str) -> None: ...
 

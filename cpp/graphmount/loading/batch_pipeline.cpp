@@ -81,6 +81,7 @@ BatchPipeline::BatchPipeline(std::shared_ptr<const Graph> graph,
       feed->abandon();
       stats_.feeds.push_back(feed->stats());
     }
+    stats_.feeds_before = stats_.feeds;
     sampler_ = Thread([this] { guarded([this] { run_sampler(); }); });
     feeder_ = Thread([this] { guarded([this] { run_feeder(); }); });
   } catch (...) {

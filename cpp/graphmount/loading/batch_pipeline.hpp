@@ -56,7 +56,8 @@ struct PipelineStats {
   double taker_wait_seconds = 0;  // that one waited for a batch
   // Whose rows are in memory now: finished and waiting, or handed out and kept.
   std::uint64_t held_batches = 0, held_bytes = 0;
-  std::vector<FeedStats> feeds;
+  // What the feeds have counted in all, and what they had when this pipeline began.
+  std::vector<FeedStats> feeds, feeds_before;
 };
 
 class BatchPipeline {

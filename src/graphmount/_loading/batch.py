@@ -5,17 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from graphmount._loading.batch_parts import BatchParts
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from graphmount._dataset.dataset import Dataset
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Batch:
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Batch(BatchParts):
     """One batch of a `NeighborLoader`. It is yours: no later batch changes it.
 
     Attributes:
@@ -41,8 +44,8 @@ class Batch:
         >>> _ = gm.compile_dataset("four", edges=([3, 3, 3, 1], [0, 1, 2, 2]), features={"x": x})
         >>> loader = gm.NeighborLoader(gm.Dataset("four"), [2], batch_size=2, memory="1MiB")
         >>> batch = next(iter(loader))
-        >>> batch.batch_size, batch.features["x"].shape == (len(batch.nodes), 2)
-        (2, True)
+        >>> batch.num_seeds, batch.x.shape == (batch.num_nodes, 2), batch.edge_index.shape[0]
+        (2, True, 2)
     """
 
     nodes: NDArray[np.int64]
@@ -61,9 +64,9 @@ class Batch:
     dataset: Dataset | None = None
 
     @property
-    def batch_size(self) -> int:
-        """How many of the nodes, at the front, are seeds."""
-        return self.num_sampled_nodes[0]
+    def edge_index(self) -> NDArray[np.int64]:
+        """`row` and `col` in one array of shape (2, edges), which is a copy of them."""
+        return np.stack([self.row, self.col])
 
     @property
     def external_ids(self) -> NDArray[np.int64] | list[str]:
@@ -71,14 +74,6 @@ class Batch:
         if self.dataset is None:
             raise ValueError("the loader was not made of a Dataset, which would know external ids")
         return self.dataset.to_external(self.nodes)
-
-    def __repr__(self) -> str:
-        tables = ", ".join(f"{name} {rows.shape}" for name, rows in self.features.items())
-        kind = type(self).__name__
-        return (
-            f"<{kind} {self.number} of epoch {self.epoch}: {self.batch_size:,} seeds, "
-            f"{len(self.nodes):,} nodes, {len(self.row):,} edges{', ' if tables else ''}{tables}>"
-        )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)

@@ -12,44 +12,43 @@ batches.
 from __future__ import annotations
 
 import functools
+import itertools
 import os
-import time as clock
 import warnings
 import weakref
 from abc import ABC, abstractmethod
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import numpy as np
 
 from graphmount import _core
-from graphmount._loading.inputs import (
-    as_rank,
-    places_to_try,
-    require_edge_ids,
-    share_of,
-    share_size,
-)
+from graphmount._loading.inputs import places_to_try, require_edge_ids, share_of, share_size
+from graphmount._loading.loop_record import LoopRecord
+from graphmount._loading.replay import BatchT, Replay
 from graphmount._loading.row_feeds import RowFeed, as_dtypes, make_feeds
 from graphmount._loading.state import Place, order_facts, place_in, state_at
-from graphmount._loading.stats import LoaderStats, loader_stats
+from graphmount._loading.stats import LoaderStats
 from graphmount._mount.mapped_reads import gather_list_values
 from graphmount._mount.memory_report import memory as memory_report
 from graphmount._mount.node_ids import mark_ids
 from graphmount._support.arguments import as_count, as_native, require_choice
+from graphmount._support.display import Displayed, one_line
 from graphmount._support.seeds import Seed, as_key
-from graphmount._support.sizes import format_bytes, parse_bytes
+from graphmount._support.shown import shown
+from graphmount._support.sizes import format_bytes
 from graphmount._support.threads.interpreter_exit import running
 from graphmount._support.threads.one_taker import OneTaker
 from graphmount._support.threads.process_lock import ProcessLock
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator, Mapping
+    from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
     from contextlib import AbstractContextManager
 
     from numpy.typing import DTypeLike, NDArray
 
     from graphmount._loading.inputs import EdgeIds, IdSpace, LoaderData
+    from graphmount._loading.memory_budget import MemoryBudget
     from graphmount._mount.features import Reader
     from graphmount._mount.results import NeighborSample
     from graphmount._mount.sampling_rule import SamplingRule
@@ -62,6 +61,8 @@ _MANY_BYTES = 256 << 20
 
 # A child of fork has none of the threads: it forgets loops and caches, and makes its own.
 _NO_LOOP: dict[str, Any] = {"_feeds": None, "_pipeline": None, "_last": None}
+#: What says where the next loop begins, and what the last one was.
+_PLACE = ("_epoch", "_handed_out", "_resumes", "_was_left", "_last")
 _loaders: weakref.WeakSet[BatchLoader] = weakref.WeakSet()
 
 
@@ -74,7 +75,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_those_of_the_parent)
 
 
-class BatchLoader(ABC):
+class BatchLoader(Displayed, ABC):
     """A loader of any kind of seeds; see `NeighborLoader` for the options."""
 
     _pins_memory = False
@@ -92,13 +93,13 @@ class BatchLoader(ABC):
         drop_last: bool,
         edge_ids: EdgeIds,
         dtype: DTypeLike | Mapping[str, DTypeLike] | None,
-        memory: int | str,
+        budget: MemoryBudget,
         prefetch: int,
         window: int,
         reader: Reader,
         seed: Seed,
-        rank: int | None,
-        world_size: int | None,
+        rank: int,
+        world_size: int,
     ) -> None:
         for name, flag in {"shuffle": shuffle, "drop_last": drop_last}.items():
             require_choice(name, flag, (False, True))
@@ -115,13 +116,14 @@ class BatchLoader(ABC):
         self._prefetch = as_count(prefetch, "prefetch", least=1, most=_MOST_WAITING)
         self._window = as_count(window, "window", least=1, most=_MOST_AHEAD)
         self._shuffle, self._drop_last = shuffle, drop_last
-        self._rank, self._world_size = as_rank(rank, world_size)
-        self._memory = parse_bytes(memory, "memory")
+        self._rank, self._world_size = rank, world_size
+        self._budget = budget
+        self._memory = budget.num_bytes
         self._key = as_key(seed)  # the last: options that are refused draw no seed
         self._reader: Reader = reader
         self._feeds: list[RowFeed] | None = None
         self._pipeline: _core.BatchPipeline | None = None
-        self._last: tuple[_core.BatchPipeline, list[RowFeed]] | None = None
+        self._last: LoopRecord | None = None
         self._has_warned = False
         # The epoch, how many of its batches are handed out, and if a loop left it in the middle.
         self._epoch = self._handed_out = 0
@@ -129,7 +131,6 @@ class BatchLoader(ABC):
         # Where epochs end, if before their last batch: for a worker that takes a part of them.
         self._end: int | None = None
         self._facts: dict[str, Any] | None = None
-        self._begun = clock.monotonic()
         self._lock = ProcessLock()
         _loaders.add(self)
 
@@ -141,6 +142,10 @@ class BatchLoader(ABC):
         vars(self).update(state)
         self._lock = ProcessLock()
         _loaders.add(self)
+
+    @abstractmethod
+    def __iter__(self) -> Iterator[Any]:
+        """A loop over the next epoch, in place of the one that runs."""
 
     @abstractmethod
     def _make_seeds(
@@ -176,9 +181,32 @@ class BatchLoader(ABC):
         return batches + (1 if rest and not self._drop_last else 0)
 
     def __repr__(self) -> str:
-        return (
+        return one_line(
             f"<{type(self).__name__} of {self._data.graph!r}: {len(self):,} batches of "
             f"{self._batch_size:,}, num_neighbors={self._rule.fanouts}>"
+        )
+
+    def _shown_fields(self) -> dict[str, object]:
+        return {
+            "graph": self._data.graph.path,
+            "tables": ", ".join(self._data.by_name) or "none",
+            "batches": f"{len(self):,} of {self._batch_size:,} inputs, from {self._num_inputs:,}",
+            "num_neighbors": self._rule.fanouts,
+            "memory": f"{format_bytes(self._memory)}, {self._budget.source}",
+            "place": f"epoch {self._epoch}, {self._handed_out:,} batches handed out",
+        }
+
+    def __getitem__(self, index: object) -> NoReturn:
+        """Refuses, and says what to do: torch's `DataLoader` asks for items of what it is given.
+
+        Raises:
+            TypeError: Always.
+        """
+        raise TypeError(
+            f"{type(self).__name__} has no item {shown(index)}: it makes batches by itself, in a "
+            "loop over it. Leave torch's DataLoader out, or, for work on batches in its workers, "
+            "give it a dataset of batches: DataLoader(graphmount.torch.BatchDataset(loader), "
+            "batch_size=None, num_workers=2)"
         )
 
     def _make_feeds(self) -> list[RowFeed]:
@@ -247,24 +275,24 @@ class BatchLoader(ABC):
             source_rows=self._edge_ids == "source" and not self._wants_edge_ids,
         )
         running.add(pipeline)
+        record = LoopRecord(
+            pipeline=pipeline,
+            feeds=self._feeds,
+            epoch=epoch,
+            epoch_batches=len(self),
+        )
         self._set(
             _epoch=epoch,
             _handed_out=first,
             _resumes=False,
             _was_left=True,
             _pipeline=pipeline,
-            _last=(pipeline, self._feeds),
-            _begun=clock.monotonic(),
+            _last=record,
         )
-        return OneTaker(self._batches(pipeline, self._feeds, order, epoch))
+        return OneTaker(self._batches(record, order))
 
-    def _batches(
-        self,
-        pipeline: _core.BatchPipeline,
-        feeds: list[RowFeed],
-        order: NDArray[np.int64],
-        epoch: int,
-    ) -> Generator[Any]:
+    def _batches(self, record: LoopRecord, order: NDArray[np.int64]) -> Generator[Any]:
+        pipeline, feeds, epoch = record.pipeline, record.feeds, record.epoch
         try:
             while (loaded := self._next(pipeline)) is not None:
                 with self._lock:
@@ -275,6 +303,7 @@ class BatchLoader(ABC):
                 self._require_current(pipeline)
                 self._set(_epoch=epoch + 1, _handed_out=0, _was_left=False)
         finally:
+            record.end()
             pipeline.stop()
 
     def _set(self, **values: Any) -> None:  # noqa: ANN401
@@ -378,6 +407,45 @@ class BatchLoader(ABC):
         if pipeline is not None:
             pipeline.stop()
 
+    def replay(self: Iterable[BatchT], num_batches: int = 8) -> Replay[BatchT]:
+        """A few batches that go round: what training takes without loading.
+
+        The first batches of an epoch are made and kept. What is returned gives as many as an epoch
+        has, again and again these, at no cost. Compare the time of a loop over it with that of a
+        loop over the loader: the difference is what loading costs.
+
+        A loop over the loader that runs is ended, as by `iter`. The place stays as it is: the next
+        loop, and `state_dict`, are as if nobody had called this.
+
+        Args:
+            num_batches: How many batches to keep in memory.
+
+        Raises:
+            ValueError: It is less than 1; or an epoch has no batches.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> _ = gm.compile_graph(([0, 1, 2, 3], [1, 2, 3, 0]), "g.gl")
+            >>> loader = gm.NeighborLoader(gm.Graph("g.gl"), [1], batch_size=1)
+            >>> len(loader.replay(2)), len(loader.replay(2).batches)
+            (4, 2)
+        """
+        count = as_count(num_batches, "num_batches", least=1)
+        return cast("BatchLoader", self)._replayed(count)  # noqa: SLF001  (it is this one)
+
+    def _replayed(self, count: int) -> Replay[Any]:
+        if len(self) == 0:
+            raise ValueError("replay: an epoch of this loader has no batches")
+        with self._lock:
+            place = {name: getattr(self, name) for name in _PLACE}
+            try:
+                self._set(_resumes=False, _was_left=False)
+                batches = tuple(itertools.islice(iter(self), count))
+            finally:
+                self._stop()
+                self._set(**place)
+        return Replay(batches=batches, num_steps=len(self))
+
     def close(self) -> None:
         """Ends a loop that runs, and frees the caches. A new loop fills them again.
 
@@ -463,10 +531,12 @@ class BatchLoader(ABC):
             2
         """
         report = memory_report(self._data.graph, *self._data.tables.get("nodes", {}).values())
-        last, begun = self._last, self._begun
+        others: dict[str, Any] = {
+            "budget_bytes": self._memory,
+            "budget_source": self._budget.source,
+            "memory": report,
+        }
+        last = self._last
         if last is None:
-            return LoaderStats(memory=report)
-        pipeline, feeds = last
-        seconds = clock.monotonic() - begun
-        names = [feed.name for feed in feeds]
-        return loader_stats(pipeline.stats(), names, seconds=seconds, memory=report)
+            return LoaderStats(epoch=self._epoch, epoch_batches=len(self), **others)
+        return last.stats(**others)

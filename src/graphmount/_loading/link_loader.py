@@ -14,13 +14,13 @@ import numpy as np
 from graphmount import _core
 from graphmount._loading.batch import LinkBatch
 from graphmount._loading.batch_loader import BatchLoader
-from graphmount._loading.inputs import as_times, open_data
+from graphmount._loading.inputs import as_rank, as_times, open_data
 from graphmount._loading.link_inputs import as_edge_label, as_links
 from graphmount._loading.link_negatives import LinkNegatives, as_negatives, negative_facts, to_core
+from graphmount._loading.memory_budget import as_budget
 from graphmount._loading.state import checksum_of
 from graphmount._mount.node_reading import values_by_node
 from graphmount._mount.sampling_rule import SamplingRule
-from graphmount._support.sizes import parse_bytes
 from graphmount.errors import MissingDataError
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ class LinkNeighborLoader(BatchLoader):
         features: Iterable[str] | None = None,
         edge_features: Iterable[str] | Mapping[str, FeatureStore] = (),
         dtype: DTypeLike | Mapping[str, DTypeLike] | None = None,
-        memory: int | str = "4GiB",
+        memory: int | str | None = None,
         prefetch: int = 2,
         window: int = 16,
         reader: Reader = "auto",
@@ -135,8 +135,10 @@ class LinkNeighborLoader(BatchLoader):
         world_size: int | None = None,
     ) -> None:
         opened = open_data(data, features, edge_features)
+        own_rank, num_ranks = as_rank(rank, world_size)
+        budget = as_budget(memory, opened, num_ranks)
         sources, destinations = as_links(
-            edge_label_index, opened, memory=parse_bytes(memory, "memory"), ids=ids
+            edge_label_index, opened, memory=budget.most_bytes, ids=ids
         )
         self._times = as_times(edge_label_time, "edge_label_time", len(sources), "links")
         self._negatives = _of_internal(as_negatives(neg_sampling, neg_sampling_ratio), opened, ids)
@@ -165,13 +167,13 @@ class LinkNeighborLoader(BatchLoader):
             drop_last=drop_last,
             edge_ids=edge_ids,
             dtype=dtype,
-            memory=memory,
+            budget=budget,
             prefetch=prefetch,
             window=window,
             reader=reader,
             seed=seed,
-            rank=rank,
-            world_size=world_size,
+            rank=own_rank,
+            world_size=num_ranks,
         )
         self._require_what_negatives_need()
 

@@ -9,7 +9,8 @@ import numpy as np
 from graphmount import _core
 from graphmount._loading.batch import Batch
 from graphmount._loading.batch_loader import BatchLoader
-from graphmount._loading.inputs import as_input_nodes, as_times, open_data
+from graphmount._loading.inputs import as_input_nodes, as_rank, as_times, open_data
+from graphmount._loading.memory_budget import as_budget
 from graphmount._loading.state import checksum_of
 from graphmount._mount.sampling_rule import SamplingRule
 
@@ -65,7 +66,8 @@ class NeighborLoader(BatchLoader):
             with one for some tables, as for `FeatureStore.gather`. As stored if None.
         memory: What caches of rows may take, with all that belongs to them: their bookkeeping, and
             reads in flight, which have 2 MiB for each table even if this is less. Batches that are
-            under way or handed out come on top.
+            under way or handed out come on top. If None, it is a part of what is free on the
+            machine or in its control group: see docs/loading.md. `stats()` says how much.
         prefetch: Finished batches that may wait to be taken.
         window: Batches to sample ahead. Rows that several of them want are read once.
         reader: How rows come from the disk: "uring", "pread", "mapped", or "auto", which takes what
@@ -110,7 +112,7 @@ class NeighborLoader(BatchLoader):
         features: Iterable[str] | None = None,
         edge_features: Iterable[str] | Mapping[str, FeatureStore] = (),
         dtype: DTypeLike | Mapping[str, DTypeLike] | None = None,
-        memory: int | str = "4GiB",
+        memory: int | str | None = None,
         prefetch: int = 2,
         window: int = 16,
         reader: Reader = "auto",
@@ -119,6 +121,8 @@ class NeighborLoader(BatchLoader):
         world_size: int | None = None,
     ) -> None:
         opened = open_data(data, features, edge_features)
+        own_rank, num_ranks = as_rank(rank, world_size)
+        budget = as_budget(memory, opened, num_ranks)
         self._inputs = as_input_nodes(input_nodes, opened, ids)
         self._times = as_times(input_time, "input_time", len(self._inputs), "input nodes")
         super().__init__(
@@ -139,13 +143,13 @@ class NeighborLoader(BatchLoader):
             drop_last=drop_last,
             edge_ids=edge_ids,
             dtype=dtype,
-            memory=memory,
+            budget=budget,
             prefetch=prefetch,
             window=window,
             reader=reader,
             seed=seed,
-            rank=rank,
-            world_size=world_size,
+            rank=own_rank,
+            world_size=num_ranks,
         )
 
     def __iter__(self) -> Iterator[Batch]:

@@ -1,21 +1,37 @@
-"""What a loader did: where rows came from, what was read, and who waited for whom."""
+"""What a loader did: where rows came from, what was read, and who waited for whom.
+
+Figures have one of three scopes: the current or last epoch, all epochs since the loader was made,
+or this moment. What is printed or logged never mixes them.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
+from graphmount._support.display import Displayed, html_table, one_line
 from graphmount._support.sizes import format_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from graphmount import _core
     from graphmount._mount.memory_report import MemoryReport
 
+#: Figures of a table that only go up, so that those of an epoch are a difference.
+_COUNTED = (
+    "rows",
+    "hot_rows",
+    "window_rows",
+    "read_rows",
+    "ridden_rows",
+    "requests",
+    "merged_rows",
+    "bytes_read",
+    "copy_seconds",
+    "wait_seconds",
+)
 
-@dataclass(frozen=True, kw_only=True)
-class TableStats:
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class TableStats(Displayed):
     """Where the rows of one table came from.
 
     Attributes:
@@ -58,32 +74,64 @@ class TableStats:
         """The share of rows that did not have to be read."""
         return 1 - self.read_rows / self.rows if self.rows else 1.0
 
+    def since(self, before: TableStats) -> TableStats:
+        """What was counted after `before` was; the rest as it is now.
 
-@dataclass(frozen=True, kw_only=True)
-class LoaderStats:
-    """What a loader did in its current or last epoch; the tables since it was made.
+        Args:
+            before: The figures of the same table at an earlier time.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> gm.TableStats(rows=100, read_rows=20).since(gm.TableStats(rows=60)).rows
+            40
+        """
+        counts = {name: getattr(self, name) - getattr(before, name) for name in _COUNTED}
+        return replace(self, **counts)
+
+    def __str__(self) -> str:
+        kind = " by sweeps" if self.is_swept else ""
+        return (
+            f"{self.rows:,} rows, {self.hit_rate:.1%} of them from memory; "
+            f"{format_bytes(self.bytes_read)} read{kind} in {self.requests:,} requests, "
+            f"{self.wait_seconds:.1f} s waited for the disk"
+        )
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class LoaderStats(Displayed):
+    """What a loader did in its current or last epoch, what its tables did in all, and its memory.
+
+    Printing it shows one scope after the other, table by table.
 
     Attributes:
-        batches: Batches that were made.
-        seconds: Since the epoch began.
-        sampled_nodes: Nodes of all batches.
-        sampled_edges: Edges of all batches.
+        epoch: The epoch that the figures are of.
+        epoch_batches: How many batches an epoch has.
+        batches: Batches of this epoch that were made.
+        seconds: Since the epoch began; until it ended, if it has.
+        sampled_nodes: Nodes of these batches.
+        sampled_edges: Edges of these batches.
         sample_seconds: Time that sampling took.
         feed_seconds: Time that getting rows took.
         sampling_waited_for: Time that rows could not be got because sampling was not done.
-        taker_waited_for: Time that finished batches waited for the one who takes them.
-        waited_for_batches: Time that the one who takes them waited.
+        taker_waited_for: Time that finished batches waited for the training loop.
+        waited_for_batches: Time that the training loop waited for batches.
+        epoch_tables: For each table, where its rows came from in this epoch.
+        tables: For each table, where its rows came from since the loader was made.
         held_batches: Batches whose rows are in memory now, waiting or handed out and kept.
         held_bytes: The memory of these rows, which comes on top of the caches.
-        tables: For each table, where its rows came from.
+        budget_bytes: What caches of rows may take.
+        budget_source: Where that number comes from: `memory=`, or what was free.
         memory: Process memory, page cache and disk reads.
 
     Examples:
         >>> import graphmount as gm
-        >>> str(gm.LoaderStats(batches=10, seconds=2.0, taker_waited_for=1.5))
-        '10 batches in 2.0 s (5.0/s), 0 B read in 0 requests; most time goes to: model'
+        >>> print(gm.LoaderStats(epoch_batches=20, batches=10, seconds=2.0, taker_waited_for=1.5))
+        epoch 0: 10 of 20 batches in 2.0 s (5.0/s); most time goes to: model
+          the training loop waited 0.0 s for batches, and batches 1.5 s for the training loop
     """
 
+    epoch: int = 0
+    epoch_batches: int = 0
     batches: int = 0
     seconds: float = 0.0
     sampled_nodes: int = 0
@@ -93,9 +141,12 @@ class LoaderStats:
     sampling_waited_for: float = 0.0
     taker_waited_for: float = 0.0
     waited_for_batches: float = 0.0
+    epoch_tables: dict[str, TableStats] = field(default_factory=dict)
+    tables: dict[str, TableStats] = field(default_factory=dict)
     held_batches: int = 0
     held_bytes: int = 0
-    tables: dict[str, TableStats] = field(default_factory=dict)
+    budget_bytes: int | None = None
+    budget_source: str = ""
     memory: MemoryReport | None = None
 
     @property
@@ -105,62 +156,130 @@ class LoaderStats:
 
     @property
     def bottleneck(self) -> str:
-        """What an epoch spends its time on: "model", "disk", "sampling" or "memory".
+        """What the epoch spends its time on: "model", "disk", "sampling" or "memory".
 
-        "model" if batches wait for the one who takes them; else what making them waits for most:
-        reads, samples, or the copying of rows.
+        "model" if batches wait for the training loop; else what making them waits for most: reads,
+        samples, or the copying of rows.
         """
         if self.batches == 0:
             return "nothing yet"
         if self.taker_waited_for > self.waited_for_batches:
             return "model"
         times = {
-            "disk": sum(table.wait_seconds for table in self.tables.values()),
+            "disk": sum(table.wait_seconds for table in self.epoch_tables.values()),
             "sampling": self.sampling_waited_for,
-            "memory": sum(table.copy_seconds for table in self.tables.values()),
+            "memory": sum(table.copy_seconds for table in self.epoch_tables.values()),
         }
         return max(times, key=lambda name: times[name])
 
+    def figures(self) -> dict[str, float]:
+        """The figures of the epoch, and the memory, as plain numbers by name: for loggers.
+
+        Returns:
+            Numbers of the epoch by their names here; of each table, by its name, as in
+            "x/hit_rate"; and of this moment "held_bytes", "cache_bytes", "budget_bytes" and
+            "process_bytes".
+
+        Examples:
+            >>> import graphmount as gm
+            >>> stats = gm.LoaderStats(batches=10, seconds=2.0, waited_for_batches=0.5)
+            >>> stats.figures()["batches_per_second"], stats.figures()["wait_share"]
+            (5.0, 0.25)
+        """
+        found = {
+            "epoch": self.epoch,
+            "batches": self.batches,
+            "seconds": self.seconds,
+            "batches_per_second": self.batches_per_second,
+            "wait_share": self.waited_for_batches / self.seconds if self.seconds else 0.0,
+            "waited_for_batches": self.waited_for_batches,
+            "taker_waited_for": self.taker_waited_for,
+            "sample_seconds": self.sample_seconds,
+            "feed_seconds": self.feed_seconds,
+            "held_bytes": self.held_bytes,
+            "cache_bytes": sum(table.cache_bytes for table in self.tables.values()),
+        }
+        for name, table in self.epoch_tables.items():
+            found[f"{name}/hit_rate"] = table.hit_rate
+            found[f"{name}/bytes_read"] = table.bytes_read
+            found[f"{name}/wait_seconds"] = table.wait_seconds
+        if self.budget_bytes is not None:
+            found["budget_bytes"] = self.budget_bytes
+        if self.memory is not None and self.memory.anonymous_bytes is not None:
+            found["process_bytes"] = self.memory.anonymous_bytes
+        return {name: float(number) for name, number in found.items()}
+
+    def _epoch_line(self) -> str:
+        if self.batches == 0:
+            return f"epoch {self.epoch}: no batches yet"
+        return (
+            f"epoch {self.epoch}: {self.batches:,} of {self.epoch_batches:,} batches in "
+            f"{self.seconds:.1f} s ({self.batches_per_second:.1f}/s); most time goes to: "
+            f"{self.bottleneck}"
+        )
+
     def __str__(self) -> str:
-        rows = sum(table.rows for table in self.tables.values())
-        read = sum(table.read_rows for table in self.tables.values())
-        hits = f"{1 - read / rows:.1%} of {rows:,} rows from cache, " if rows else ""
-        size = sum(table.bytes_read for table in self.tables.values())
-        requests = sum(table.requests for table in self.tables.values())
-        return (
-            f"{self.batches:,} batches in {self.seconds:.1f} s ({self.batches_per_second:.1f}/s), "
-            f"{hits}{format_bytes(size)} read in {requests:,} requests; {self._memory_used()}"
-            f"most time goes to: {self.bottleneck}"
-        )
+        lines = [self._epoch_line()]
+        if self.batches:
+            lines.append(
+                f"  the training loop waited {self.waited_for_batches:.1f} s for batches, and "
+                f"batches {self.taker_waited_for:.1f} s for the training loop"
+            )
+            lines += [f"  {name}: {table}" for name, table in self.epoch_tables.items()]
+        if self.tables:
+            lines.append("since the loader was made")
+            lines += [f"  {name}: {table}" for name, table in self.tables.items()]
+        now = self._memory_now()
+        return "\n".join([*lines, "memory now", *(f"  {line}" for line in now)] if now else lines)
 
-    def _memory_used(self) -> str:
-        if self.memory is None or self.memory.anonymous_bytes is None:
-            return ""
-        known = [file.resident_bytes for file in self.memory.files]
-        cached = sum(size for size in known if size is not None)
-        return (
-            f"{format_bytes(self.memory.anonymous_bytes)} of memory, "
-            f"{format_bytes(cached)} of page cache; "
-        )
+    def _memory_now(self) -> list[str]:
+        lines = []
+        if self.budget_bytes is not None:
+            used = sum(table.cache_bytes for table in self.tables.values())
+            lines.append(
+                f"caches of rows: {format_bytes(used)} of {format_bytes(self.budget_bytes)}, "
+                f"which is {self.budget_source}"
+            )
+            lines.append(
+                f"batches beside the caches: {format_bytes(self.held_bytes)} in "
+                f"{self.held_batches:,} batches"
+            )
+        if self.memory is not None and self.memory.anonymous_bytes is not None:
+            known = [file.resident_bytes for file in self.memory.files]
+            cached = sum(size for size in known if size is not None)
+            lines.append(
+                f"the process: {format_bytes(self.memory.anonymous_bytes)} of its own; the page "
+                f"cache has {format_bytes(cached)} of its files"
+            )
+        return lines
+
+    def __repr__(self) -> str:
+        return one_line(f"<LoaderStats of {self._epoch_line()}>")
+
+    def _repr_html_(self) -> str:
+        header = ("", "rows", "from memory", "read", "requests", "waited for the disk")
+        epoch = [
+            ("batches", f"{self.batches:,} of {self.epoch_batches:,}"),
+            ("seconds", f"{self.seconds:.1f}, {self.batches_per_second:.1f} batches a second"),
+            ("most time goes to", self.bottleneck),
+            ("the training loop waited", f"{self.waited_for_batches:.1f} s"),
+            ("batches waited", f"{self.taker_waited_for:.1f} s"),
+        ]
+        parts = [html_table(f"LoaderStats: epoch {self.epoch}", (), epoch)]
+        scopes = {"Tables in this epoch": self.epoch_tables, "Tables in all epochs": self.tables}
+        for caption, tables in scopes.items():
+            if tables:
+                rows = [(name, *_cells(table)) for name, table in tables.items()]
+                parts.append(html_table(caption, header, rows))
+        now = [line.partition(": ")[::2] for line in self._memory_now()]
+        return "".join([*parts, html_table("Memory now", (), now)] if now else parts)
 
 
-def loader_stats(
-    stats: _core.PipelineStats,
-    names: Iterable[str],
-    *,
-    seconds: float,
-    memory: MemoryReport,
-) -> LoaderStats:
-    """As the core counts them, under the same names, with the names of the tables."""
-    own: dict[str, Any] = {
-        "seconds": seconds,
-        "tables": {
-            name: TableStats(**{each.name: getattr(feed, each.name) for each in fields(TableStats)})
-            for name, feed in zip(names, stats.feeds, strict=True)
-        },
-        "memory": memory,
-    }
-    counted = {
-        each.name: getattr(stats, each.name) for each in fields(LoaderStats) if each.name not in own
-    }
-    return LoaderStats(**counted, **own)
+def _cells(table: TableStats) -> tuple[str, ...]:
+    return (
+        f"{table.rows:,}",
+        f"{table.hit_rate:.1%}",
+        format_bytes(table.bytes_read),
+        f"{table.requests:,}",
+        f"{table.wait_seconds:.1f} s",
+    )

@@ -12,7 +12,7 @@ import graphmount as gm
 from graphmount import errors
 
 
-@pytest.mark.parametrize("memory", [0, 1000, "20KiB", "100KiB", "1GiB"])
+@pytest.mark.parametrize("memory", [0, "1000B", "20KiB", "100KiB", "1GiB"])
 @pytest.mark.parametrize("window", [1, 4, 63])
 def test_batches_have_the_right_rows(dataset, memory, window):
     loader = gm.NeighborLoader(

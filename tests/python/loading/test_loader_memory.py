@@ -60,7 +60,7 @@ def test_the_budget_holds(loader_folder, *, memory, window, batch_size, order, r
         batch_size=batch_size,
         edge_features=["w"],
         shuffle=True,
-        memory=memory,
+        memory=f"{memory}B",
         window=window,
         reader=reader,
     )
@@ -187,7 +187,7 @@ def test_trials_need_no_epoch(tmp_path):
     inputs = np.zeros(1_000_000, np.int64)
     for shuffle in (False, True):
         loader = gm.NeighborLoader(
-            data, [2], input_nodes=inputs, batch_size=4, shuffle=shuffle, memory=400
+            data, [2], input_nodes=inputs, batch_size=4, shuffle=shuffle, memory="400B"
         )
         _, peak = peak_of(loader._make_feeds)
         assert peak < 2 << 20

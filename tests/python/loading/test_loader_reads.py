@@ -45,7 +45,7 @@ def test_the_window_has_the_right_rows(
         ids="internal",
         batch_size=batch_size,
         shuffle=shuffle,
-        memory=memory,
+        memory=f"{memory}B",
         window=window,
         reader=reader,
     )
@@ -81,7 +81,7 @@ def test_sweeps_have_the_right_rows(loader_folder, *, order, memory, window, bat
         batch_size=batch_size,
         edge_features=["w"],
         shuffle=True,
-        memory=memory,
+        memory=f"{memory}B",
         window=window,
         reader=reader,
     )

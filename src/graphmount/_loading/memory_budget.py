@@ -1,0 +1,120 @@
+"""What a loader has for its caches: the `memory=` that it was given, or a part of what is free.
+
+All loaders of a process that were given none have one share together: half of what is free when the
+first of them is made, divided among the ranks of the machine. Each takes half of what is left of
+it, and no more than its tables need, so that there is always something for the next one. A loader
+that is gone gives its part back.
+"""
+
+from __future__ import annotations
+
+import os
+import weakref
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from graphmount._mount.free_memory import FreeMemory, free_memory
+from graphmount._support.shown import shown
+from graphmount._support.sizes import format_bytes, parse_bytes
+from graphmount._support.threads.process_lock import ProcessLock
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from graphmount._loading.inputs import LoaderData
+    from graphmount._mount.features import FeatureStore
+
+#: What a table takes in a cache beside its rows, for each row and in all: names, reads in flight.
+_ROW_BYTES = 32
+_TABLE_BYTES = 64 << 20
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MemoryBudget:
+    """The memory of a loader.
+
+    Attributes:
+        num_bytes: What its caches may take.
+        most_bytes: What they could have had, if their tables were larger.
+        source: Where the number comes from, as a sentence for people.
+    """
+
+    num_bytes: int
+    most_bytes: int
+    source: str
+
+
+class _Share:
+    """What all loaders of this process have together."""
+
+    def __init__(self) -> None:
+        self.lock = ProcessLock()
+        self.free = FreeMemory(num_bytes=0, place="")
+        self.taken: weakref.WeakSet[MemoryBudget] = weakref.WeakSet()
+
+
+_share = _Share()
+
+
+def as_budget(memory: int | str | None, data: LoaderData, world_size: int) -> MemoryBudget:
+    """What `memory=` of a loader means.
+
+    Args:
+        memory: What was given, or None to choose.
+        data: Whose rows the loader fetches.
+        world_size: How many processes train together.
+
+    Raises:
+        ValueError: That is no size; or there is something else in LOCAL_WORLD_SIZE than a number of
+            processes, where it decides.
+    """
+    if memory is None:
+        return _chosen(data.by_name.values(), _ranks_here(world_size))
+    size = parse_bytes(memory, "memory")
+    return MemoryBudget(num_bytes=size, most_bytes=size, source="given as memory=")
+
+
+def _chosen(tables: Iterable[FeatureStore], ranks: int) -> MemoryBudget:
+    """A part of the share of all loaders, which it takes until the budget is gone."""
+    needed = sum(each.file_bytes + _ROW_BYTES * len(each) + _TABLE_BYTES for each in tables)
+    with _share.lock:
+        taken = sum(budget.num_bytes for budget in list(_share.taken))
+        if taken == 0:
+            _share.free = free_memory()
+        whole = _share.free.num_bytes // 2 // ranks
+        most = max(0, whole - taken) // 2
+        budget = MemoryBudget(
+            num_bytes=min(most, needed),
+            most_bytes=most,
+            source=_told(_share.free, ranks, whole, taken, enough=needed <= most),
+        )
+        _share.taken.add(budget)
+    return budget
+
+
+def _told(free: FreeMemory, ranks: int, whole: int, taken: int, *, enough: bool) -> str:
+    divided = f", divided among {ranks} processes" if ranks > 1 else ""
+    share = (
+        f"the share of all loaders of this process, {format_bytes(whole)}: half of the "
+        f"{format_bytes(free.num_bytes)} that were free {free.place}{divided}"
+    )
+    if enough:
+        return f"all that its tables need, out of {share}"
+    others = f" what {format_bytes(taken)} for other loaders leave of" if taken else ""
+    return f"half of{others} {share}"
+
+
+def _ranks_here(world_size: int) -> int:
+    """How many processes share the memory of this machine.
+
+    Where nobody tells, it is all that train together: too little memory is better than too much.
+    """
+    text = os.environ.get("LOCAL_WORLD_SIZE")
+    if text is None:
+        return world_size
+    if not text.strip().isdecimal() or int(text) < 1:
+        raise ValueError(
+            f"LOCAL_WORLD_SIZE={shown(text)} is no number of processes, by which the memory of "
+            "this machine could be divided; set it as torchrun does, or pass memory="
+        )
+    return int(text)

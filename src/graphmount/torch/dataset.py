@@ -2,13 +2,15 @@
 
 The batches are those of the loader, the same for any number of workers: each worker takes its part
 of them. A loader has threads of its own and needs no workers; they are for what is done to batches
-in Python.
+in Python. It says where a loop is, and goes on there: that is what torchdata's
+`StatefulDataLoader` asks for, in each worker.
 """
 
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from torch.utils.data import IterableDataset, get_worker_info
 
@@ -19,7 +21,16 @@ from graphmount.torch.loaders import LinkNeighborLoader, NeighborLoader
 from graphmount.torch.tensor_batch import TensorBatch
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
+
+
+@dataclass(frozen=True)
+class _Loop:
+    """The loop of this process: its loader, its epoch, and where its part of the epoch ends."""
+
+    loader: NeighborLoader | LinkNeighborLoader
+    epoch: int
+    end: int
 
 
 class BatchDataset(IterableDataset[TensorBatch]):
@@ -50,6 +61,14 @@ class BatchDataset(IterableDataset[TensorBatch]):
             raise TypeError(f"BatchDataset takes a loader of graphmount.torch, not {loader!r}")
         self._loader = loader
         self._epoch = SharedEpoch(loader._epoch)  # noqa: SLF001
+        self._loop: _Loop | None = None
+        self._resumed: Place | None = None
+
+    def __repr__(self) -> str:
+        return f"<BatchDataset of {self._loader!r}>"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"_loop": None}  # a worker has none of our loops
 
     def __len__(self) -> int:
         """Batches of an epoch."""
@@ -57,7 +76,7 @@ class BatchDataset(IterableDataset[TensorBatch]):
 
     def __iter__(self) -> Iterator[TensorBatch]:
         worker = get_worker_info()
-        loader, first = self._loader, 0
+        loader, first, end = self._loader, 0, len(self)
         if worker is not None:
             first, end = (
                 len(self) * part // worker.num_workers for part in (worker.id, worker.id + 1)
@@ -66,15 +85,75 @@ class BatchDataset(IterableDataset[TensorBatch]):
             loader = copy.copy(loader)
             loader._end = end  # noqa: SLF001
             loader._memory //= worker.num_workers  # noqa: SLF001
-        epoch = self._epoch.begin_loop()
+        resumed, self._resumed = self._resumed, None
+        if resumed is None:
+            epoch = self._epoch.begin_loop()
+        else:
+            epoch, first = resumed.epoch, max(first, resumed.batch)
+            self._epoch.set_next(epoch + 1)
         try:
             with loader._lock:  # noqa: SLF001  (no other loop may begin in between)
                 loader._go_to(Place(key=loader._key, epoch=epoch, batch=first))  # noqa: SLF001
-                return iter(loader)
+                batches = iter(loader)
         except BaseException:
+            self._resumed = resumed
             if worker is None:  # else others may have begun this epoch
                 self._epoch.set_next(epoch)
             raise
+        self._loop = _Loop(loader, epoch, end)
+        return batches
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where the loop of this process is, or the next one begins: plain data, as JSON has it.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> import graphmount.torch
+            >>> _ = gm.compile_graph(([1, 2, 3], [0, 0, 1]), "g.gl")
+            >>> loader = gm.torch.NeighborLoader(gm.Graph("g.gl"), [2], batch_size=2, seed=1)
+            >>> dataset = gm.torch.BatchDataset(loader)
+            >>> _ = next(iter(dataset))
+            >>> dataset.state_dict()["batch"]
+            1
+        """
+        if self._loop is None:
+            start = {"epoch": self._epoch.next_epoch(), "batch": 0}
+            return self._loader.state_dict() | start
+        loop = self._loop
+        state = loop.loader.state_dict()
+        # A loop that has ended says so: it has no batches left, whatever its part was.
+        is_over = state["epoch"] != loop.epoch
+        return state | {"epoch": loop.epoch, "batch": loop.end} if is_over else state
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """The next loop goes on where `state_dict` was taken.
+
+        Args:
+            state: Of this dataset, or of one like it, in the same worker of as many.
+
+        Raises:
+            TypeError, ValueError: It is no state, or that of a loader with another order.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> import graphmount.torch
+            >>> _ = gm.compile_graph(([1, 2, 3], [0, 0, 1]), "g.gl")
+            >>> loader = gm.torch.NeighborLoader(gm.Graph("g.gl"), [2], batch_size=2, seed=1)
+            >>> dataset = gm.torch.BatchDataset(loader)
+            >>> dataset.load_state_dict({**dataset.state_dict(), "batch": 1})
+            >>> [batch.number for batch in dataset]
+            [1]
+        """
+        loader = self._loader
+        place = loader._order_facts().place_in(state, num_batches=len(loader))  # noqa: SLF001
+        if place.key != loader._key:  # noqa: SLF001
+            if get_worker_info() is not None:
+                raise ValueError(
+                    "the state is of a loader with another seed, and a worker cannot change the "
+                    "seed of later epochs; give the loader the seed= that it had"
+                )
+            loader.load_state_dict(state)
+        self._resumed = place
 
     def set_epoch(self, epoch: int) -> None:
         """The next loop is this epoch, also in workers that run on: for training that goes on.
@@ -93,3 +172,4 @@ class BatchDataset(IterableDataset[TensorBatch]):
             7
         """
         self._epoch.set_next(as_count(epoch, "epoch"))
+        self._resumed = None

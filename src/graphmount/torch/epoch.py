@@ -51,6 +51,10 @@ class SharedEpoch:
         self._next += 1
         return epoch
 
+    def next_epoch(self) -> int:
+        """The epoch of the loop that begins next."""
+        return int(self._next)
+
     def set_next(self, epoch: int) -> None:
         """The next loop that begins is of this epoch."""
         with self._lock:

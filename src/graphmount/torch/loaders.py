@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from torch.profiler import record_function
 
@@ -16,26 +16,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from graphmount._dataset.dataset import Dataset
+    from graphmount._loading.options import LinkOptions, NodeOptions
     from graphmount._mount.features import FeatureStore
     from graphmount._mount.graph import Graph
 
 
 class _TensorLoader(BatchLoader):
-    """What both loaders have beside their inputs: tensors, in pinned memory if that is wanted."""
+    """What both loaders have beside their options: batches of tensors, ranges of the profiler."""
 
     _batch_type: type[TensorBatch]
     _range = record_function
-
-    def __init__(
-        self,
-        data: Dataset | Graph | tuple[Graph, FeatureStore | Mapping[str, FeatureStore]],
-        num_neighbors: Sequence[int],
-        *,
-        pin_memory: bool | None = None,
-        **options: Any,  # noqa: ANN401
-    ) -> None:
-        self._pins_memory = as_pin_memory(pin_memory)
-        super().__init__(data, num_neighbors, **options)  # type: ignore[arg-type]  # of a loader
 
     def _make_batch(self, fields: dict[str, Any]) -> Any:  # noqa: ANN401
         return self._batch_type(**to_tensors(fields))
@@ -67,6 +57,17 @@ class NeighborLoader(_TensorLoader, ArrayLoader):
 
     _batch_type = TensorBatch
 
+    def __init__(
+        self,
+        data: Dataset | Graph | tuple[Graph, FeatureStore | Mapping[str, FeatureStore]],
+        num_neighbors: Sequence[int],
+        *,
+        pin_memory: bool | None = None,
+        **options: Unpack[NodeOptions],
+    ) -> None:
+        self._pins_memory = as_pin_memory(pin_memory)
+        super().__init__(data, num_neighbors, **options)
+
     def __iter__(self) -> Iterator[TensorBatch]:  # type: ignore[override]
         return self._loop()
 
@@ -94,6 +95,17 @@ class LinkNeighborLoader(_TensorLoader, ArrayLinkLoader):
     """
 
     _batch_type = LinkTensorBatch
+
+    def __init__(
+        self,
+        data: Dataset | Graph | tuple[Graph, FeatureStore | Mapping[str, FeatureStore]],
+        num_neighbors: Sequence[int],
+        *,
+        pin_memory: bool | None = None,
+        **options: Unpack[LinkOptions],
+    ) -> None:
+        self._pins_memory = as_pin_memory(pin_memory)
+        super().__init__(data, num_neighbors, **options)
 
     def __iter__(self) -> Iterator[LinkTensorBatch]:  # type: ignore[override]
         return self._loop()

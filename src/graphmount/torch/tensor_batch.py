@@ -9,16 +9,17 @@ import numpy as np
 import torch
 from torch.profiler import record_function
 
+from graphmount._loading.batch_parts import BatchParts
 from graphmount._mount.node_ids import TENSOR_MARK, order_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class TensorBatch:
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class TensorBatch(BatchParts):
     """One batch of `graphmount.torch.NeighborLoader`: what `Batch` has, as CPU tensors.
 
     Attributes:
@@ -58,13 +59,12 @@ class TensorBatch:
     number: int
     epoch: int
 
-    @property
-    def batch_size(self) -> int:
-        """How many of the nodes, at the front, are seeds."""
-        return self.num_sampled_nodes[0]
-
-    def to(self, device: torch.device | str | int) -> Self:
+    def to(self, device: torch.device | str | int, *, non_blocking: bool = True) -> Self:
         """This batch with its tensors on a device. From pinned memory that does not wait.
+
+        Args:
+            device: Where the tensors go.
+            non_blocking: False waits until they are there.
 
         Examples:
             >>> import graphmount as gm
@@ -74,18 +74,40 @@ class TensorBatch:
             >>> batch.to("meta").nodes.device
             device(type='meta')
         """
+        return self._changed(lambda tensor: tensor.to(device, non_blocking=non_blocking))
 
-        def move(value: Any) -> Any:  # noqa: ANN401
+    def pin_memory(self) -> Self:
+        """This batch with its tensors in pinned memory, which a GPU can read by itself.
+
+        Tensors that are pinned already, as rows are where torch finds CUDA, are not copied. Code
+        that is written for any batch calls this, such as PyG's `PrefetchLoader`.
+
+        Raises:
+            RuntimeError: torch finds no device that memory could be pinned for.
+
+        Examples:
+            >>> import torch
+            >>> import graphmount as gm
+            >>> import graphmount.torch
+            >>> _ = gm.compile_graph(([1, 2], [0, 0]), "g.gl")
+            >>> batch = next(iter(gm.torch.NeighborLoader(gm.Graph("g.gl"), [-1])))
+            >>> if torch.cuda.is_available():
+            ...     batch = batch.pin_memory()
+        """
+        return self._changed(lambda tensor: tensor.pin_memory())
+
+    def _changed(self, change: Callable[[torch.Tensor], torch.Tensor]) -> Self:
+        """This batch with each of its tensors changed."""
+
+        def changed(value: Any) -> Any:  # noqa: ANN401
             if isinstance(value, dict):
-                return {name: move(item) for name, item in value.items()}
-            if isinstance(value, torch.Tensor):
-                return value.to(device, non_blocking=True)
-            return value
+                return {name: changed(item) for name, item in value.items()}
+            return change(value) if isinstance(value, torch.Tensor) else value
 
-        return replace(self, **{name: move(value) for name, value in vars(self).items()})
+        return replace(self, **{name: changed(value) for name, value in vars(self).items()})
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class LinkTensorBatch(TensorBatch):
     """One batch of `graphmount.torch.LinkNeighborLoader`: what `LinkBatch` has, as CPU tensors.
 

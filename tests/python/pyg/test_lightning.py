@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from types import SimpleNamespace
 
 import pytest
 from pyg_datasets import NUM_NODES, check_rows
@@ -245,3 +246,89 @@ class TestOurModules:
             ImportError, match="needs Lightning; install it with: pip install pytor"
         ):
             LightningNodeData(dataset, num_neighbors=[2])
+
+
+class Log(lightning.loggers.logger.Logger):
+    """Keeps what it is given."""
+
+    name, version = "log", 0
+
+    def __init__(self):
+        super().__init__()
+        self.entries = []
+
+    def log_metrics(self, metrics, step=None):
+        self.entries.append((step, metrics))
+
+    def log_hyperparams(self, *_args, **_options):
+        pass
+
+
+def fit_logged(folder, callback, loaders):
+    log = Log()
+    trainer = lightning.Trainer(
+        max_epochs=2,
+        accelerator="cpu",
+        logger=log,
+        callbacks=[callback],
+        enable_checkpointing=False,
+        enable_progress_bar=False,
+        enable_model_summary=False,
+        default_root_dir=folder,
+    )
+    trainer.fit(Model(), train_dataloaders=loaders)
+    return [(step, found) for step, found in log.entries if any("loader" in name for name in found)]
+
+
+@pytest.mark.parametrize("package", [graphmount.pyg, graphmount.torch])
+def test_a_callback_logs_what_the_loader_does(dataset, tmp_path, package):
+    from graphmount.torch.lightning import StatsLogger
+
+    train = package.NeighborLoader(dataset, [3], batch_size=8, memory="1MiB", seed=1)
+    entries = fit_logged(tmp_path, StatsLogger(), train)
+    assert [step for step, _ in entries] == [len(train), 2 * len(train)]
+    first, second = (found["loader/epoch"] for _, found in entries)
+    assert second == first + 1
+    for _, found in entries:
+        assert found["loader/batches"] == len(train)
+        assert found["loader/x/hit_rate"] == 1
+        assert found["loader/budget_bytes"] == 1 << 20
+        assert all(type(value) is float for value in found.values())
+
+
+def test_a_callback_logs_every_few_steps(dataset, tmp_path):
+    from graphmount.torch.lightning import StatsLogger
+
+    train = graphmount.pyg.NeighborLoader(dataset, [3], batch_size=8)
+    entries = fit_logged(tmp_path, StatsLogger(every_n_steps=2, prefix="my/loader"), train)
+    assert len(entries) == 2 * (len(train) // 2) + 2
+    assert "my/loader/batches_per_second" in entries[0][1]
+
+
+def test_a_callback_finds_loaders_in_what_it_is_given():
+    from graphmount.torch.lightning import StatsLogger, _loaders_in
+
+    assert repr(StatsLogger()) == "StatsLogger(every_n_steps=None, prefix='loader')"
+    for wrong in (0, 1.5, "2"):
+        with pytest.raises((TypeError, ValueError), match="every_n_steps"):
+            StatsLogger(every_n_steps=wrong)
+    assert _loaders_in(torch.utils.data.DataLoader([1, 2])) == []
+    assert _loaders_in(None) == []
+
+
+def test_a_callback_finds_several(dataset):
+    from graphmount.torch.lightning import StatsLogger, _loaders_in
+
+    loader = graphmount.pyg.NeighborLoader(dataset, [3], batch_size=8)
+    others = {"b": [graphmount.torch.NeighborLoader(dataset, [3])], "c": [1, 2]}
+    assert _loaders_in([loader, others]) == [loader, others["b"][0]]
+
+    trainer = SimpleNamespace(
+        is_global_zero=True, global_step=5, train_dataloader=[loader, others], loggers=[Log()]
+    )
+    StatsLogger().on_train_epoch_end(trainer, None)
+    names = {name for _, found in trainer.loggers[0].entries for name in found}
+    assert {"loader/0/batches", "loader/1/batches"} <= names
+    trainer.is_global_zero, trainer.loggers = False, [Log()]
+    StatsLogger().on_train_epoch_end(trainer, None)
+    assert trainer.loggers[0].entries == []

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 import torch
+from torch_geometric.data import Data
 
 from graphmount import _core
 from graphmount._loading.batch_loader import BatchLoader
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import ArrayLike, NDArray
-    from torch_geometric.data import Data
 
     from graphmount._loading.inputs import IdSpace
     from graphmount._loading.row_feeds import RowFeed
@@ -28,7 +28,10 @@ if TYPE_CHECKING:
 _CALLS = 0x63616C6C
 
 
-class PygLoader(BatchLoader):
+DataT = TypeVar("DataT", bound=Data)
+
+
+class PygLoader(BatchLoader, Generic[DataT]):
     """A loader whose batches are PyG's `Data`."""
 
     _form: DataForm
@@ -36,10 +39,10 @@ class PygLoader(BatchLoader):
     _given: Any
     _num_calls = 0
 
-    def __iter__(self) -> Iterator[Data]:
+    def __iter__(self) -> Iterator[DataT]:
         return self._form.transformed(self._loop())
 
-    def __call__(self, index: ArrayLike | torch.Tensor) -> Any:  # noqa: ANN401
+    def __call__(self, index: ArrayLike | torch.Tensor) -> DataT:
         """A batch of the inputs at these positions, made at once, as PyG's loaders make it.
 
         A loop that runs goes on. The rows come from the files, and not through the caches of loops.
@@ -58,7 +61,8 @@ class PygLoader(BatchLoader):
             >>> gm.pyg.NeighborLoader("ring", [1], input_nodes=[2, 1])([1]).n_id
             tensor([1, 0])
         """
-        return self._form.transform(self._batch_at(self._places(index)))
+        batch: DataT = self._form.transform(self._batch_at(self._places(index)))
+        return batch
 
     def _places(self, index: Any) -> NDArray[np.int64]:  # noqa: ANN401
         """The positions from 0 on that are meant by those that are given, as in PyG."""

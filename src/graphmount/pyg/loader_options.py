@@ -7,13 +7,42 @@ with what to do instead.
 
 from __future__ import annotations
 
+import difflib
+import inspect
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
+from graphmount._loading.options import PipelineOptions
 from graphmount._support.arguments import require_choice, require_type
 from graphmount._support.shown import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from torch_geometric.sampler.base import SubgraphType as PygSubgraphType
+
+    from graphmount._mount.sampling_rule import SubgraphType
+
+
+class LoaderOptions(PipelineOptions, total=False):
+    """The options that loaders of this package take as PyG's do, and graphmount's own."""
+
+    subgraph_type: SubgraphType | PygSubgraphType
+    pin_memory: bool
+    generator: torch.Generator | None
+    is_sorted: bool
+    num_workers: int
+    persistent_workers: bool
+    prefetch_factor: int | None
+    filter_per_worker: bool | None
+    worker_init_fn: Callable[[int], None] | None
+    multiprocessing_context: Any
+    timeout: float
+    pin_memory_device: str
+    in_order: bool
+
 
 # Each with what it is if it says nothing.
 _OF_WORKERS = {
@@ -40,24 +69,33 @@ _REFUSED = {
 }
 
 
-def take_options(options: dict[str, Any], *, directed: bool, stacklevel: int) -> dict[str, Any]:
+#: What Lightning gives to a loader that it makes again.
+_OF_LIGHTNING = ("dataset", "collate_fn")
+
+
+def take_options(
+    loader: object, options: Mapping[str, Any], *, directed: bool, stacklevel: int
+) -> dict[str, Any]:
     """What is left for graphmount's own loader.
 
     Args:
+        loader: Whose options they are, beside those that its constructor names.
         options: All that was given by name.
         directed: PyG's older way to ask for induced subgraphs.
         stacklevel: Of the warning.
 
     Raises:
+        TypeError: There is no such option.
         ValueError: An option would change batches, and cannot.
     """
+    _require_known(loader, options)
     require_choice("directed", directed, (False, True))
     left = dict(options)
     for name, advice in _REFUSED.items():
         if left.pop(name, None) is not None:
             raise ValueError(f"{name}: {advice}")
-    for name in ("dataset", "collate_fn", "is_sorted"):
-        left.pop(name, None)  # Lightning gives the first two; lists are sorted
+    for name in (*_OF_LIGHTNING, "is_sorted"):
+        left.pop(name, None)  # lists are sorted
     left = without_workers(left, stacklevel=stacklevel + 1)
     generator = left.pop("generator", None)
     if generator is not None:
@@ -99,3 +137,17 @@ def without_workers(options: dict[str, Any], *, stacklevel: int) -> dict[str, An
             stacklevel=stacklevel,
         )
     return left
+
+
+def _require_known(loader: object, options: Mapping[str, Any]) -> None:
+    """Raises for a name that is no option, before anything is compiled or opened."""
+    known = {*LoaderOptions.__optional_keys__, *_REFUSED, *_OF_LIGHTNING}
+    for name in options:
+        if name in known:
+            continue
+        own = [each for each in inspect.signature(type(loader)).parameters if each != "options"]
+        close = difflib.get_close_matches(name, [*own, *known], n=1)
+        hint = (
+            f"did you mean {close[0]!r}?" if close else f"the others are {', '.join(sorted(known))}"
+        )
+        raise TypeError(f"{type(loader).__name__} has no option {name!r}; {hint}")

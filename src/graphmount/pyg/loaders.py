@@ -5,14 +5,15 @@ They are the loaders of `graphmount.torch` with PyG's arguments, and with batche
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import torch
 
+from graphmount.pyg.batches import LinkData, NodeData
 from graphmount.pyg.data_form import DataForm, feature_dtypes
 from graphmount.pyg.form_of_batches import PygLoader
 from graphmount.pyg.loader_data import edge_reading, open_any, places_in_mask, whole_reading
-from graphmount.pyg.loader_options import take_options
+from graphmount.pyg.loader_options import LoaderOptions, take_options
 from graphmount.torch.loaders import LinkNeighborLoader as TensorLinkLoader
 from graphmount.torch.loaders import NeighborLoader as TensorNodeLoader
 
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from graphmount._support.progress import ProgressOption
 
 
-class NeighborLoader(PygLoader, TensorNodeLoader):
+class NeighborLoader(PygLoader[NodeData], TensorNodeLoader):
     """PyG's `NeighborLoader` for mounted data: its arguments, its batches, no pyg-lib.
 
     Batches are `Data` with `x`, `y` and all other tables of nodes, tables of edges (`edge_attr`),
@@ -110,7 +111,7 @@ class NeighborLoader(PygLoader, TensorNodeLoader):
         edge_ids: EdgeIds | None = None,
         cache: str | os.PathLike[str] | None = None,
         progress: ProgressOption = None,
-        **options: Any,  # noqa: ANN401
+        **options: Unpack[LoaderOptions],
     ) -> None:
         if time_attr is not None and input_time is None:
             raise ValueError(
@@ -118,7 +119,7 @@ class NeighborLoader(PygLoader, TensorNodeLoader):
                 "graph are those of edges"
             )
         self._given = data
-        left = take_options(options, directed=directed, stacklevel=3)
+        left = take_options(self, options, directed=directed, stacklevel=3)
         opened, self._source = open_any(
             data,
             features=features,
@@ -159,7 +160,7 @@ class NeighborLoader(PygLoader, TensorNodeLoader):
         )
 
 
-class LinkNeighborLoader(PygLoader, TensorLinkLoader):
+class LinkNeighborLoader(PygLoader[LinkData], TensorLinkLoader):
     """PyG's `LinkNeighborLoader` for mounted data: its arguments, its batches, no pyg-lib.
 
     Batches have what those of `graphmount.pyg.NeighborLoader` have, but for `batch_size` and
@@ -231,14 +232,14 @@ class LinkNeighborLoader(PygLoader, TensorLinkLoader):
         edge_ids: EdgeIds | None = None,
         cache: str | os.PathLike[str] | None = None,
         progress: ProgressOption = None,
-        **options: Any,  # noqa: ANN401
+        **options: Unpack[LoaderOptions],
     ) -> None:
         if time_attr is not None and edge_label_time is None:
             raise ValueError(
                 f"time_attr={time_attr!r} needs edge_label_time=, the time of each link"
             )
         self._given = data
-        left = take_options(options, directed=directed, stacklevel=3)
+        left = take_options(self, options, directed=directed, stacklevel=3)
         opened, self._source = open_any(
             data,
             features=features,

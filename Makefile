@@ -50,7 +50,7 @@ $(VENV)/.built: $(VENV)/.made $(CORE_SOURCES) constraints.txt
 $(VENV)/.tools: $(VENV)/.made pyproject.toml constraints.txt
 	$(BIN)/python -m pip $(PIP_INSTALL) --group test --group lint --group docs torch
 	-$(BIN)/python -m pip $(PIP_INSTALL) torch_geometric graphzero scikit-learn # tests do without, if need be
-	-$(BIN)/python -m pip $(PIP_INSTALL) pytorch-lightning # and without this
+	-$(BIN)/python -m pip $(PIP_INSTALL) pytorch-lightning torchdata # and without these
 	touch $@
 
 build: $(VENV)/.built ## compile and install into .venv

@@ -91,7 +91,7 @@ class TableStats(Displayed):
     def __str__(self) -> str:
         kind = " by sweeps" if self.is_swept else ""
         return (
-            f"{self.rows:,} rows, {self.hit_rate:.1%} of them from memory; "
+            f"{self.rows:,} rows, {self.hit_rate:.1%} of them from the caches; "
             f"{format_bytes(self.bytes_read)} read{kind} in {self.requests:,} requests, "
             f"{self.wait_seconds:.1f} s waited for the disk"
         )
@@ -257,7 +257,7 @@ class LoaderStats(Displayed):
         return one_line(f"<LoaderStats of {self._epoch_line()}>")
 
     def _repr_html_(self) -> str:
-        header = ("", "rows", "from memory", "read", "requests", "waited for the disk")
+        header = ("", "rows", "from the caches", "read", "requests", "waited for the disk")
         epoch = [
             ("batches", f"{self.batches:,} of {self.epoch_batches:,}"),
             ("seconds", f"{self.seconds:.1f}, {self.batches_per_second:.1f} batches a second"),

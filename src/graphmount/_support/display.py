@@ -7,7 +7,7 @@ of a table can be taken for HTML.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, KeysView, Mapping
 from dataclasses import fields, is_dataclass
 from html import escape
 from typing import Any
@@ -88,11 +88,15 @@ class NamedParts(Displayed, Mapping[str, Any]):
         except (KeyError, TypeError):  # what is no name may not even be hashable
             raise NoSuchNameError(self._kind, name, list(self._parts)) from None
 
-    def __iter__(self) -> Any:  # noqa: ANN401
+    def __iter__(self) -> Iterator[str]:
         return iter(self._parts)
 
     def __len__(self) -> int:
         return len(self._parts)
+
+    def keys(self) -> KeysView[str]:
+        """The names, which print as those of a dict do."""
+        return self._parts.keys()
 
     def __repr__(self) -> str:
         return one_line(brief(self._parts))

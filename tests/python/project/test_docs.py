@@ -24,6 +24,9 @@ ROOT = Path(__file__).parents[3]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 HAS_TORCH = importlib.util.find_spec("torch") is not None
 HAS_PYG = importlib.util.find_spec("torch_geometric") is not None
+HAS_LIGHTNING = HAS_TORCH and any(
+    importlib.util.find_spec(name) is not None for name in ("lightning", "pytorch_lightning")
+)
 # By their files: walking through packages would import PyG.
 PACKAGE = Path(graphmount.__file__).parent
 MODULES = sorted(
@@ -134,6 +137,7 @@ def test_api_page_has_every_public_name() -> None:
     require_torch()
     module = importlib.import_module("graphmount.torch")
     assert {f"graphmount.torch.{name}" for name in module.__all__} <= shown
+    assert "graphmount.torch.lightning.StatsLogger" in shown
     require_pyg()
     module = importlib.import_module("graphmount.pyg")
     assert {f"graphmount.pyg.{name}" for name in module.__all__} <= shown
@@ -157,6 +161,8 @@ def test_doctests(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         require_torch()
     if name.startswith("graphmount.pyg"):
         require_pyg()
+    if name == "graphmount.torch.lightning" and not HAS_LIGHTNING:
+        pytest.skip("Lightning is not installed")
     module = importlib.import_module(name)
     finder = doctest.DocTestFinder(exclude_empty=True)
     monkeypatch.chdir(tmp_path)

@@ -110,7 +110,7 @@ class Dataset(Displayed, Changing):
             named = "" if classes is None else f", {len(classes):,} classes by name"
             facts["labels"] = f"{_size_of(store)}{named}"
         for name, file in files["splits"].items():
-            facts[f"split {name!r}"] = f"{len(self._table(file)):,} nodes"
+            facts[f"split {name!r}"] = _size_of(self._table(file))
         return facts
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -316,6 +316,8 @@ class Dataset(Displayed, Changing):
 
 
 def _size_of(store: FeatureStore) -> str:
+    if store.closed:
+        return "closed"
     shape = " x ".join(f"{size:,}" for size in store.shape)
     return f"{shape} {store.dtype}, {format_bytes(store.file_bytes)}"
 

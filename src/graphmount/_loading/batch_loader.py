@@ -12,20 +12,19 @@ batches.
 from __future__ import annotations
 
 import functools
-import itertools
 import os
 import warnings
 import weakref
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any, NoReturn, cast
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from graphmount import _core
 from graphmount._loading.inputs import places_to_try, require_edge_ids, share_of, share_size
 from graphmount._loading.loop_record import LoopRecord
-from graphmount._loading.replay import BatchT, Replay
+from graphmount._loading.replay import Replayed
 from graphmount._loading.row_feeds import RowFeed, as_dtypes, make_feeds
 from graphmount._loading.state import Place, order_facts, place_in, state_at
 from graphmount._loading.stats import LoaderStats
@@ -42,7 +41,7 @@ from graphmount._support.threads.one_taker import OneTaker
 from graphmount._support.threads.process_lock import ProcessLock
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Generator, Iterator, Mapping
     from contextlib import AbstractContextManager
 
     from numpy.typing import DTypeLike, NDArray
@@ -61,8 +60,6 @@ _MANY_BYTES = 256 << 20
 
 # A child of fork has none of the threads: it forgets loops and caches, and makes its own.
 _NO_LOOP: dict[str, Any] = {"_feeds": None, "_pipeline": None, "_last": None}
-#: What says where the next loop begins, and what the last one was.
-_PLACE = ("_epoch", "_handed_out", "_resumes", "_was_left", "_last")
 _loaders: weakref.WeakSet[BatchLoader] = weakref.WeakSet()
 
 
@@ -75,7 +72,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_those_of_the_parent)
 
 
-class BatchLoader(Displayed, ABC):
+class BatchLoader(Displayed, Replayed):
     """A loader of any kind of seeds; see `NeighborLoader` for the options."""
 
     _pins_memory = False
@@ -142,10 +139,6 @@ class BatchLoader(Displayed, ABC):
         vars(self).update(state)
         self._lock = ProcessLock()
         _loaders.add(self)
-
-    @abstractmethod
-    def __iter__(self) -> Iterator[Any]:
-        """A loop over the next epoch, in place of the one that runs."""
 
     @abstractmethod
     def _make_seeds(
@@ -406,45 +399,6 @@ class BatchLoader(Displayed, ABC):
         pipeline, self._pipeline = self._pipeline, None
         if pipeline is not None:
             pipeline.stop()
-
-    def replay(self: Iterable[BatchT], num_batches: int = 8) -> Replay[BatchT]:
-        """A few batches that go round: what training takes without loading.
-
-        The first batches of an epoch are made and kept. What is returned gives as many as an epoch
-        has, again and again these, at no cost. Compare the time of a loop over it with that of a
-        loop over the loader: the difference is what loading costs.
-
-        A loop over the loader that runs is ended, as by `iter`. The place stays as it is: the next
-        loop, and `state_dict`, are as if nobody had called this.
-
-        Args:
-            num_batches: How many batches to keep in memory.
-
-        Raises:
-            ValueError: It is less than 1; or an epoch has no batches.
-
-        Examples:
-            >>> import graphmount as gm
-            >>> _ = gm.compile_graph(([0, 1, 2, 3], [1, 2, 3, 0]), "g.gl")
-            >>> loader = gm.NeighborLoader(gm.Graph("g.gl"), [1], batch_size=1)
-            >>> len(loader.replay(2)), len(loader.replay(2).batches)
-            (4, 2)
-        """
-        count = as_count(num_batches, "num_batches", least=1)
-        return cast("BatchLoader", self)._replayed(count)  # noqa: SLF001  (it is this one)
-
-    def _replayed(self, count: int) -> Replay[Any]:
-        if len(self) == 0:
-            raise ValueError("replay: an epoch of this loader has no batches")
-        with self._lock:
-            place = {name: getattr(self, name) for name in _PLACE}
-            try:
-                self._set(_resumes=False, _was_left=False)
-                batches = tuple(itertools.islice(iter(self), count))
-            finally:
-                self._stop()
-                self._set(**place)
-        return Replay(batches=batches, num_steps=len(self))
 
     def close(self) -> None:
         """Ends a loop that runs, and frees the caches. A new loop fills them again.

@@ -30,7 +30,7 @@ class LoaderOptions(PipelineOptions, total=False):
     """The options that loaders of this package take as PyG's do, and graphmount's own."""
 
     subgraph_type: SubgraphType | PygSubgraphType
-    pin_memory: bool
+    pin_memory: bool | None
     generator: torch.Generator | None
     is_sorted: bool
     num_workers: int

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import subprocess
 import sys
 from pathlib import Path
@@ -12,8 +13,10 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 pytest.importorskip("torch_geometric", reason="torch_geometric is not installed")
 from torch_geometric.data import Data  # noqa: E402
 
+import graphmount as gm  # noqa: E402
 import graphmount.pyg  # noqa: E402
 import graphmount.torch  # noqa: E402
+from graphmount._loading.options import LinkOptions, NodeOptions  # noqa: E402
 from graphmount.pyg.loader_options import LoaderOptions  # noqa: E402
 
 SOURCE = Path(__file__).parents[3] / "src"
@@ -97,6 +100,13 @@ def test_a_misspelt_option_is_an_error(dataset, wrong, message, cache):
         graphmount.pyg.LinkNeighborLoader(dataset, [2], **{wrong: True})
     with pytest.raises(TypeError, match="unexpected keyword argument"):
         graphmount.torch.NeighborLoader(dataset, [2], **{wrong: True})
+
+
+def test_types_name_the_options_that_there_are():
+    """Of graphmount's own loaders; those of torch hand all of these on."""
+    for loader, options in ((gm.NeighborLoader, NodeOptions), (gm.LinkNeighborLoader, LinkOptions)):
+        own = set(inspect.signature(loader).parameters) - {"data", "num_neighbors"}
+        assert options.__optional_keys__ == own
 
 
 def test_every_option_that_is_typed_is_taken(dataset):

@@ -212,6 +212,15 @@ def test_closed_handles_show_themselves(folder):
         assert "closed" in handle._repr_html_()
 
 
+def test_a_dataset_with_closed_tables_shows_itself(folder):
+    ds = gm.Dataset(folder)
+    for store in ds._files.tables.values():
+        store.close()
+    ds.graph.close()
+    assert _Reader(ds._repr_html_()).text.count("closed") == 5
+    assert "\n" not in repr(ds)
+
+
 def test_whatever_is_inside_is_escaped():
     html = html_table(NASTY, (NASTY,), [(NASTY, NASTY)])
     assert "<script>" not in html

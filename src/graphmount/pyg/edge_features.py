@@ -12,6 +12,7 @@ import torch
 from graphmount._dataset.dataset import Dataset
 from graphmount._mount.mapped_reads import gather_list_values
 from graphmount._support.arguments import as_ids, as_list, require_choice, require_type
+from graphmount._support.display import one_line
 from graphmount._support.shown import shown
 from graphmount.errors import MissingDataError
 from graphmount.pyg.batch_names import require_free_names
@@ -74,6 +75,11 @@ class EdgeFeatures:
         self._dataset = dataset
         self._names = names
         self._weights = weights
+
+    def __repr__(self) -> str:
+        return one_line(
+            f"<EdgeFeatures of {self._dataset.path!r}: {self._names}, weights={self._weights}>"
+        )
 
     def __call__(self, data: Data) -> Data:
         """Adds the rows of a batch's edges to it."""

@@ -25,7 +25,7 @@ def folder(tmp_path, monkeypatch):
     ("call", "error", "message"),
     [
         (lambda: gm.Dataset("nosuch"), FileNotFoundError, "no such folder; compile_dataset and"),
-        (lambda: gm.Dataset("."), FileNotFoundError, "no dataset.json, so this folder is no datas"),
+        (lambda: gm.Dataset("."), FileNotFoundError, "no dataset.json, so this folder is no da"),
         (lambda: gm.Dataset("web/graph.gl"), NotADirectoryError, "open a .gl file with Graph"),
         (
             lambda: gm.Graph("web"),

@@ -37,7 +37,7 @@ for link_batch in links:
     reveal_type(link_batch)
 for kept in tensors.replay(8):
     reveal_type(kept)
-graphmount.pyg.NeighborLoader(ds, [2], shufle=True)
+graphmount.pyg.NeighborLoader(ds, [2], shuffling=True)
 graphmount.pyg.LinkNeighborLoader(ds, [2], batchsize=8)
 graphmount.torch.NeighborLoader(ds, [2], input_node="train")
 graphmount.torch.LinkNeighborLoader(ds, [2], neg_sampling_ration=1.0)
@@ -74,7 +74,7 @@ def test_mypy_finds_what_is_misspelt(tmp_path):
     for note, kind in zip(notes, kinds, strict=True):
         assert kind in note
     errors = [line for line in found.stdout.splitlines() if ": error:" in line]
-    words = ['"shufle"', '"batchsize"', '"input_node"', '"neg_sampling_ration"', '"batch_size"']
+    words = ['"shuffling"', '"batchsize"', '"input_node"', '"neg_sampling_ration"', '"batch_size"']
     assert len(errors) == len(words), found.stdout
     for error, word in zip(errors, words, strict=True):
         assert word in error
@@ -83,7 +83,7 @@ def test_mypy_finds_what_is_misspelt(tmp_path):
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ("shufle", "has no option 'shufle'; did you mean 'shuffle'?"),
+        ("shuffling", "has no option 'shuffling'; did you mean 'shuffle'?"),
         ("input_node", "did you mean 'input_nodes'?"),
         ("num_worker", "did you mean 'num_workers'?"),
         ("qqq", "has no option 'qqq'; the others are batch_sampler, batch_size"),

@@ -1,0 +1,165 @@
+"""What `graphmount info` prints on a terminal: tables, and bars of characters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from graphmount._support.sizes import format_bytes
+from graphmount.cli.output import table
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_BAR_CHARACTERS = 32
+
+
+def show(facts: dict[str, Any], console: Console) -> None:
+    """Prints what is known of one file or dataset.
+
+    Args:
+        facts: What `facts` found.
+        console: Where to print.
+    """
+    console.print(facts["path"], style="bold", markup=False, soft_wrap=True)
+    if facts["kind"] == "dataset":
+        console.print(table(dataset_rows(facts)))
+        for note in facts["notes"]:
+            console.print(f"  {note}", markup=False, soft_wrap=True)
+        return
+    console.print(table(file_rows(facts)))
+    for direction, degrees in facts.get("degrees", {}).items():
+        _show_degrees(direction if facts["directed"] else None, degrees, console)
+    console.print()
+    sections = [
+        (
+            section["name"],
+            section["dtype"],
+            f"{section['shape'][0]:,}"
+            + (f" x {section['shape'][1]:,}" if section["shape"][1] != 1 else ""),
+            format_bytes(section["num_bytes"]),
+            f"{section['offset']:,}",
+        )
+        for section in facts["sections"]
+    ]
+    header = ("section", "dtype", "items", "size", "at byte")
+    console.print(table(sections, header=header, right=(2, 3, 4)))
+
+
+def dataset_rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
+    """Names and values of what is known of a dataset.
+
+    Args:
+        facts: What `dataset_facts` found.
+    """
+    names = {kind: ", ".join(facts[kind]) for kind in ("features", "edge_features", "splits")}
+    rows = [
+        ("dataset", f"of graphmount {facts['graphmount']}"),
+        ("nodes", f"{facts['num_nodes']:,}, in the order {facts['order']!r}"),
+        ("edges", f"{facts['num_edges']:,}"),
+        ("features", names["features"]),
+        ("edge features", names["edge_features"]),
+        ("labels", "yes" if facts["labels"] else ""),
+        ("splits", names["splits"]),
+        ("size", format_bytes(facts["file_bytes"])),
+    ]
+    return [(name, value) for name, value in rows if value]
+
+
+def file_rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
+    """Names and values of what is known of a file.
+
+    Args:
+        facts: What `file_facts` found.
+    """
+    rows = _graph_rows(facts) if facts["kind"] == "graph" else _feature_rows(facts)
+    resident = facts["resident_bytes"]
+    size = format_bytes(facts["file_bytes"])
+    if resident is not None:
+        size += f", {format_bytes(resident)} of it in the page cache"
+    rows.append(("size", size))
+    rows.append(("order", f"{facts['order']:#x}" if facts["order"] else "that of the source"))
+    return rows
+
+
+def degree_words(direction: str | None, degrees: dict[str, Any]) -> str:
+    """One line about the degrees of a graph.
+
+    Args:
+        direction: "in" or "out"; None for an undirected graph.
+        degrees: The fields of a `DegreeSummary`.
+    """
+    name = "degrees" if direction is None else f"{direction}-degrees"
+    return (
+        f"{name}: mean {degrees['mean']:.2f}, median {degrees['median']:,}, "
+        f"90 % up to {degrees['ninety_percent']:,}, 99 % up to "
+        f"{degrees['ninety_nine_percent']:,}, largest {degrees['largest']:,}, "
+        f"{degrees['isolated']:,} isolated nodes"
+    )
+
+
+def degree_range(low: int, high: int) -> str:
+    """A range of degrees in words.
+
+    Args:
+        low: The least.
+        high: The most.
+    """
+    return f"{low:,}" if low == high else f"{low:,} - {high:,}"
+
+
+def _graph_rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
+    lists = (
+        "one copy for both directions" if not facts["directed"] else "+".join(facts["directions"])
+    )
+    rows = [
+        ("graph", f"{'directed' if facts['directed'] else 'undirected'}, neighbor lists: {lists}"),
+        ("nodes", f"{facts['num_nodes']:,}"),
+        ("edges", f"{facts['num_edges']:,}"),
+    ]
+    if facts["bytes_per_edge"] is not None:
+        rows.append(("bytes per edge", f"{facts['bytes_per_edge']:.2f}"))
+    extras = [
+        name
+        for name, there in (
+            ("weights", facts["has_weights"]),
+            ("timestamps", facts["has_timestamps"]),
+            (f"external node ids ({facts['node_ids']})", facts["node_ids"]),
+        )
+        if there
+    ]
+    return [*rows, ("with", ", ".join(extras))] if extras else rows
+
+
+def _feature_rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
+    kind = "matrix" if len(facts["shape"]) == 2 else "vector"
+    shape = " x ".join(f"{size:,}" for size in facts["shape"])
+    rows = [
+        ("features", f"{kind} of {shape}, {facts['dtype']}"),
+        ("bytes per row", f"{facts['row_bytes']:,}"),
+    ]
+    if facts["quantized"] is not None:
+        rows.append(("quantized", "a scale for each column; value = int8 x scale"))
+    return rows
+
+
+def _show_degrees(direction: str | None, degrees: dict[str, Any], console: Console) -> None:
+    console.print(f"\n{degree_words(direction, degrees)}", soft_wrap=True)
+    most = max((count for _, _, count in degrees["histogram"]), default=0)
+    rows = [
+        (
+            degree_range(low, high),
+            f"{count:,}",
+            # Rounded up, so that no degree that occurs looks as if it did not.
+            _bar_character(console) * -(-count * _BAR_CHARACTERS // most) if most else "",
+        )
+        for low, high, count in degrees["histogram"]
+    ]
+    console.print(table(rows, header=("degree", "nodes", ""), right=(0, 1)))
+
+
+def _bar_character(console: Console) -> str:
+    try:
+        "█".encode(console.encoding)
+    except UnicodeEncodeError:
+        return "#"
+    return "█"

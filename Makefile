@@ -170,8 +170,9 @@ format: $(VENV)/.built $(VENV)/.tools ## apply the formatters and renew the stub
 bench: $(VENV)/.built $(VENV)/.tools ## all benchmarks, with small files: BENCH_OPTIONS= for the full ones
 	$(BIN)/graphmount bench all $(BENCH_OPTIONS) --out build/bench
 
-docs: $(VENV)/.built $(VENV)/.tools ## build the documentation into site/
-	$(BIN)/mkdocs build --strict
+docs: $(VENV)/.built $(VENV)/.tools ## build the documentation into build/site/; a warning is an error
+	$(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going --quiet \
+		--doctree-dir build/docs docs build/site
 
 clean: ## remove everything that was built
-	rm -rf build dist site $(VENV) $(SANITIZE_VENV) $(THREAD_VENV)
+	rm -rf build dist $(VENV) $(SANITIZE_VENV) $(THREAD_VENV)

@@ -1,4 +1,4 @@
-"""The documentation: its code runs, the site builds, and every public name is in it."""
+"""The documentation: its code runs, and every public name is in it."""
 
 from __future__ import annotations
 
@@ -8,10 +8,7 @@ import importlib
 import importlib.util
 import inspect
 import io
-import os
 import re
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -33,10 +30,6 @@ MODULES = sorted(
     ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
     for path in PACKAGE.rglob("*.py")
     if path.name != "__main__.py" and path.parent.name != "__pycache__"
-)
-# What makes a browser fetch something from another machine; links may lead wherever they like.
-FOREIGN = re.compile(
-    r'<(?:script|img)[^>]* src="(?:https?:)?//|<link[^>]*stylesheet[^>]* href="(?:https?:)?//'
 )
 # A fenced block, and the block of text right behind it, if there is one: what the code prints.
 CODE_BLOCK = re.compile(
@@ -100,30 +93,9 @@ def test_every_python_block_is_found() -> None:
         assert len(code_blocks(page)) == marked, page.name
 
 
-def test_site_builds_strictly(tmp_path: Path) -> None:
-    for package in ("mkdocs", "material", "mkdocstrings"):
-        if importlib.util.find_spec(package) is None:
-            pytest.skip(f"{package} is not installed")
-    site = tmp_path / "site"
-    result = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(site)],
-        cwd=ROOT,
-        env=os.environ | {"NO_MKDOCS_2_WARNING": "1"},  # an advertisement, not a warning
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    output = result.stdout + result.stderr
-    assert result.returncode == 0, output
-    assert "WARNING" not in output
-    for page in site.rglob("*.html"):
-        assert not FOREIGN.search(page.read_text(encoding="utf-8")), page
-
-
 def test_api_page_has_every_public_name() -> None:
-    shown = set(
-        re.findall(r"^::: (\S+)$", (ROOT / "docs/api.md").read_text(encoding="utf-8"), re.MULTILINE)
-    )
+    text = (ROOT / "docs/api.md").read_text(encoding="utf-8")
+    shown = set(re.findall(r"^\.\. auto\w+:: (\S+)$", text, re.MULTILINE))
     modules = ("datasets", "errors")
     expected = {f"graphmount.{name}" for name in graphmount.__all__ if name not in modules}
     for module in modules:

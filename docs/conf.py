@@ -22,7 +22,8 @@ author = "The graphmount developers"
 copyright = author  # noqa: A001  (Sphinx wants this name)
 release = version = graphmount.__version__
 
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]
+copybutton_prompt_text = "$ "  # what is copied from a console is the commands
 
 # Markdown and notebooks.
 myst_heading_anchors = 4

@@ -25,7 +25,8 @@ LINK = re.compile(r'href="([^"#:]+\.html)(?:#[^"]*)?"')
 
 def require_sphinx() -> None:
     # torch and PyG: the API page shows what the packages for them have.
-    for package in ("sphinx", "myst_nb", "pydata_sphinx_theme", "torch", "torch_geometric"):
+    builders = ("sphinx", "myst_nb", "pydata_sphinx_theme", "sphinx_copybutton")
+    for package in (*builders, "torch", "torch_geometric"):
         if importlib.util.find_spec(package) is None:
             pytest.skip(f"{package} is not installed")
 

@@ -191,6 +191,7 @@ def test_a_browser_draws_it(dataset, tmp_path):
     flags += ["--disable-background-networking", f"--user-data-dir={tmp_path / 'browser'}"]
     result = subprocess.run(
         [browser, *flags, (tmp_path / "page.html").as_uri()],
+        env={name: value for name, value in os.environ.items() if name != "LD_PRELOAD"},
         capture_output=True,
         text=True,
         timeout=120,

@@ -48,21 +48,6 @@ void pick_few(Draws& draws, std::uint64_t count, std::uint64_t k, Put& put) {
   }
 }
 
-/// At most 64 places: those that were picked are the bits of one word.
-template <class Put>
-void pick_of_word(Draws& draws, std::uint64_t count, std::uint64_t k, Put& put) {
-  std::uint64_t picked = 0;
-  for (std::uint64_t i = 0; i < k; ++i) {
-    std::uint64_t bit, place;
-    do {
-      place = draws.below(count);
-      bit = std::uint64_t{1} << place;
-    } while ((picked & bit) != 0);
-    picked |= bit;
-    put(i, place);
-  }
-}
-
 /// As `pick_few`, with a hash table for what was picked.
 template <class Put>
 void pick_many(Draws& draws, std::uint64_t count, std::uint64_t k,
@@ -96,7 +81,6 @@ void pick_distinct(Draws& draws, std::uint64_t count, std::uint64_t k,
     scratch.resize(count);
     return detail::pick_by_shuffle(draws, count, k, scratch.data(), put);
   }
-  if (count <= 64) return detail::pick_of_word(draws, count, k, put);
   if (k <= detail::kFewPicks) return detail::pick_few(draws, count, k, put);
   detail::pick_many(draws, count, k, scratch, put);
 }

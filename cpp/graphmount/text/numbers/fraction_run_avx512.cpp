@@ -99,23 +99,6 @@ GRAPHMOUNT_AVX512 inline __m512d take_eight(const unsigned char*& digits,
 
 constexpr double kPowers[16] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
-constexpr double kInverses[16] = {1e-0, 1e-1, 1e-2,  1e-3,  1e-4,  1e-5,  1e-6,  1e-7,
-                                  1e-8, 1e-9, 1e-10, 1e-11, 1e-12, 1e-13, 1e-14, 1e-15};
-
-// Whether any float may become another one than it should, if what it is made of is a little off:
-// whether that is close to the middle between two floats.
-GRAPHMOUNT_AVX512 inline bool any_in_the_middle(__m512d first, __m512d last) {
-  constexpr int kFloatBits = 29;  // of a double, that a float does not have
-  constexpr int kOff = 4;         // more than the errors of an inverse and of a product
-  // As the upper bits of 32.
-  const __m512i bits = _mm512_mask_blend_epi32(
-      0xAAAA, _mm512_maskz_slli_epi64(0xFF, _mm512_castpd_si512(first), 32 - kFloatBits),
-      _mm512_maskz_slli_epi64(0xFF, _mm512_castpd_si512(last), 64 - kFloatBits));
-  const auto off = _mm512_set1_epi32(static_cast<int>(0x80000000U + (kOff << (32 - kFloatBits))));
-  return _mm512_cmple_epu32_mask(_mm512_add_epi32(bits, off),
-                                 _mm512_set1_epi32(2 * kOff << (32 - kFloatBits))) != 0;
-}
-
 // Makes kAtOnce numbers of their digits, and puts those that are wanted to `place`.
 GRAPHMOUNT_AVX512 inline void make_numbers(const unsigned char*& digits,
                                            const std::uint16_t* are_given, int behind,
@@ -123,15 +106,9 @@ GRAPHMOUNT_AVX512 inline void make_numbers(const unsigned char*& digits,
                                            float* place) {
   const __m512d first = take_eight(digits, are_given);
   const __m512d last = take_eight(digits, are_given + 8);
-  // To divide takes several times as long as to multiply, and nearly always makes the same floats.
-  const __m512d inverse = _mm512_set1_pd(kInverses[behind]);
-  __m512d first_value = _mm512_mul_pd(first, inverse);
-  __m512d last_value = _mm512_mul_pd(last, inverse);
-  if (any_in_the_middle(first_value, last_value)) [[unlikely]] {
-    const __m512d power = _mm512_set1_pd(kPowers[behind]);
-    first_value = _mm512_div_pd(first, power);
-    last_value = _mm512_div_pd(last, power);
-  }
+  const __m512d power = _mm512_set1_pd(kPowers[behind]);
+  const __m512d first_value = _mm512_div_pd(first, power);
+  const __m512d last_value = _mm512_div_pd(last, power);
   const __m512i order = _mm512_set_epi32(23, 21, 19, 17, 22, 20, 18, 16, 7, 5, 3, 1, 6, 4, 2, 0);
   const __m512 values = _mm512_permutex2var_ps(
       _mm512_castps256_ps512(_mm512_maskz_cvtpd_ps(0xFF, first_value)), order,

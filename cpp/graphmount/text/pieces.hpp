@@ -9,14 +9,22 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <vector>
 
-#include "graphmount/system/files/byte_stream.hpp"
 #include "graphmount/system/files/source_file.hpp"
 #include "graphmount/system/memory/buffer_pool.hpp"
 
 namespace graphmount {
+
+/// Bytes in a row, from whatever unpacks a file.
+class ByteStream {
+ public:
+  virtual ~ByteStream() = default;
+  /// Fills `out` with the next bytes. Returns how many; fewer than asked for only at the end.
+  virtual std::size_t read(std::span<char> out) = 0;
+};
 
 /// Lines, each of which ends with a line break, with kTextPadding readable bytes behind them.
 struct PieceOfText {

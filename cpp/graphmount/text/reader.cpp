@@ -6,7 +6,6 @@
 #include "graphmount/base/error.hpp"
 #include "graphmount/system/threads/parallel.hpp"
 #include "graphmount/system/threads/running_total.hpp"
-#include "graphmount/text/line_count.hpp"
 
 namespace graphmount {
 namespace {

@@ -14,7 +14,7 @@
 #include "check.hpp"
 #include "graphmount/base/error.hpp"
 #include "graphmount/system/threads/parallel.hpp"
-#include "graphmount/text/line_count.hpp"
+#include "graphmount/text/lines/fields.hpp"
 #include "temporary_folder.hpp"
 #include "text_streams.hpp"
 

@@ -30,6 +30,9 @@ constexpr bool is_blank(char c, const TextFormat& format) {
   return (c == ' ' || c == '\t') && c != format.delimiter;
 }
 
+/// How many line breaks there are, counted many characters at a look.
+std::size_t count_lines(std::string_view text);
+
 /// Takes the first line off `text`, which must end with a line break, and returns it without one.
 std::string_view take_line(std::string_view& text);
 

@@ -153,7 +153,6 @@ ParsedPiece TextParser::parse(std::string_view lines, std::int64_t first_line,
     if (piece.problems.size() < kMaxExamples) piece.problems.push_back(std::move(*problem));
     if (!layout_.skip_errors) break;
   }
-  piece.num_lines = piece.num_rows + num_others;
   return piece;
 }
 

@@ -23,8 +23,6 @@ inline constexpr std::size_t kMaxExamples = 10;
 
 struct ParsedPiece {
   std::size_t num_rows = 0;
-  /// Rows and others, up to where parsing stopped.
-  std::size_t num_lines = 0;
   /// Rows that could not be read. Parsing stops at the first one, unless they are to be skipped.
   std::size_t num_bad = 0;
   /// What is wrong with the first of them, each with file, line and column.

@@ -32,35 +32,6 @@ struct GatherMemory {
 
 }  // namespace
 
-/// A reader for one call. It goes back unless the call failed.
-class FeatureGather::Lease {
- public:
-  Lease(const FeatureGather& owner, ReaderKind kind) : owner_(&owner), kind_(kind) {
-    {
-      const std::lock_guard lock(fork_safe_mutex<FeatureGather>());
-      const auto found = std::find_if(owner.idle_.begin(), owner.idle_.end(),
-                                      [&](const Idle& idle) { return idle.first == kind; });
-      if (found != owner.idle_.end()) {
-        reader_ = std::move(found->second);
-        owner.idle_.erase(found);
-      }
-    }
-    if (!reader_) reader_ = make_row_reader(*owner.matrix_, kind);
-  }
-
-  RowReader& reader() const { return *reader_; }
-
-  void give_back() {
-    const std::lock_guard lock(fork_safe_mutex<FeatureGather>());
-    if (owner_->idle_.size() < kMostIdle) owner_->idle_.emplace_back(kind_, std::move(reader_));
-  }
-
- private:
-  const FeatureGather* owner_;
-  ReaderKind kind_;
-  std::unique_ptr<RowReader> reader_;
-};
-
 FeatureGather::FeatureGather(const FeatureMatrix& matrix)
     : matrix_(&matrix), residency_(matrix.mount().file()) {
   idle_.reserve(kMostIdle);
@@ -68,16 +39,23 @@ FeatureGather::FeatureGather(const FeatureMatrix& matrix)
 
 FeatureGather::~FeatureGather() = default;
 
-std::shared_ptr<const std::vector<float>> FeatureGather::scales() const {
+std::unique_ptr<RowReader> FeatureGather::take_reader(ReaderKind kind) const {
   {
     const std::lock_guard lock(fork_safe_mutex<FeatureGather>());
-    if (scales_) return scales_;
+    const auto found = std::find_if(idle_.begin(), idle_.end(),
+                                    [&](const Idle& idle) { return idle.first == kind; });
+    if (found != idle_.end()) {
+      std::unique_ptr<RowReader> reader = std::move(found->second);
+      idle_.erase(found);
+      return reader;
+    }
   }
-  // Not under the mutex: the disk may take its time.
-  auto fresh = std::make_shared<const std::vector<float>>(matrix_->read_scales());
+  return make_row_reader(*matrix_, kind);
+}
+
+void FeatureGather::give_back(ReaderKind kind, std::unique_ptr<RowReader> reader) const {
   const std::lock_guard lock(fork_safe_mutex<FeatureGather>());
-  scales_ = fresh;
-  return fresh;
+  if (idle_.size() < kMostIdle) idle_.emplace_back(kind, std::move(reader));
 }
 
 void FeatureGather::gather(std::span<const std::int64_t> ids, DType dtype, std::span<std::byte> out,
@@ -85,22 +63,22 @@ void FeatureGather::gather(std::span<const std::int64_t> ids, DType dtype, std::
   require_ids(ids, matrix_->num_rows(), "row");
   const Section& section = matrix_->matrix();
   const bool is_scaled = matrix_->scales() != nullptr && dtype != section.dtype;
-  const auto kept_scales = is_scaled ? scales() : nullptr;
+  const std::vector<float> scales = is_scaled ? matrix_->read_scales() : std::vector<float>();
   const RowConversion conversion(section.dtype, dtype, section.columns,
-                                 is_scaled ? kept_scales->data() : nullptr);
+                                 is_scaled ? scales.data() : nullptr);
   if (out.size() != ids.size() * conversion.out_bytes())
     throw std::invalid_argument(say("the output has ", out.size(), " bytes for ", ids.size(),
                                     " rows of ", conversion.out_bytes()));
   // Rows without columns have no bytes to copy, and perhaps nowhere to copy them to.
   if (matrix_->row_bytes() == 0) return matrix_->mount().file().require_intact();
   if (reads_mapping(kind, residency_)) return gather_mapped(ids, conversion, out.data());
-  Lease lease(*this, kind);
+  std::unique_ptr<RowReader> reader = take_reader(kind);
   const std::size_t at_once = RowOrder::most_ids(matrix_->num_rows());
   for (std::size_t at = 0; at < ids.size(); at += at_once)
     gather_read(ids.subspan(at, std::min(at_once, ids.size() - at)), conversion,
-                out.data() + at * conversion.out_bytes(), lease.reader());
+                out.data() + at * conversion.out_bytes(), *reader);
   matrix_->mount().file().require_intact();
-  lease.give_back();
+  give_back(kind, std::move(reader));  // not after a failure
 }
 
 void FeatureGather::gather_mapped(std::span<const std::int64_t> ids,

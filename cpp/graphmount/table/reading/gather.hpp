@@ -35,10 +35,10 @@ class FeatureGather {
               ReaderKind kind) const;
 
  private:
-  class Lease;
   using Idle = std::pair<ReaderKind, std::unique_ptr<RowReader>>;
 
-  std::shared_ptr<const std::vector<float>> scales() const;
+  std::unique_ptr<RowReader> take_reader(ReaderKind kind) const;
+  void give_back(ReaderKind kind, std::unique_ptr<RowReader> reader) const;
   void gather_mapped(std::span<const std::int64_t> ids, const RowConversion& conversion,
                      std::byte* out) const;
   void gather_read(std::span<const std::int64_t> ids, const RowConversion& conversion,
@@ -47,7 +47,6 @@ class FeatureGather {
   const FeatureMatrix* matrix_;
   mutable FileResidency residency_;
   mutable std::vector<Idle> idle_;  // readers that wait for the next call
-  mutable std::shared_ptr<const std::vector<float>> scales_;
 };
 
 }  // namespace graphmount

@@ -48,8 +48,8 @@ FeedBudget divide_memory(const FeedNeeds& needs) {
   const auto set_hot = [&](std::uint64_t bytes) {
     budget.num_hot = has_hot ? std::min({bytes / row_bytes, needs.num_rows, needs.most_hot}) : 0;
   };
-  // Books beyond a quarter would cost more rows than they save.
-  const std::uint64_t most_books = for_rows / 4;
+  // Bookkeeping beyond a quarter would cost more rows than they save.
+  const std::uint64_t most_bookkeeping = for_rows / 4;
   // What hot rows cannot use is for slots too.
   const std::uint64_t most_hot_bytes = std::min(needs.num_rows, needs.most_hot) * row_bytes;
   const double shared_bytes = static_cast<double>(for_rows) * needs.slot_share;
@@ -68,36 +68,37 @@ FeedBudget divide_memory(const FeedNeeds& needs) {
       budget.depth = static_cast<unsigned>(long_depth);
       budget.has_long_reads = true;
     }
-    const std::size_t row_books = RowSweep::book_bytes(kReadersPerFeed, 1);
-    budget.chunk_rows = std::clamp(
-        static_cast<std::size_t>(std::min(kMostChunkBytes / row_bytes, memory / 64 / row_books)),
-        kLeastChunkRows, kMostChunkRows);
-    set_hot(take(for_rows, RowSweep::book_bytes(kReadersPerFeed, budget.chunk_rows)));
+    const std::size_t bytes_per_row = RowSweep::bookkeeping_bytes(kReadersPerFeed, 1);
+    budget.chunk_rows = std::clamp(static_cast<std::size_t>(std::min(kMostChunkBytes / row_bytes,
+                                                                     memory / 64 / bytes_per_row)),
+                                   kLeastChunkRows, kMostChunkRows);
+    set_hot(take(for_rows, RowSweep::bookkeeping_bytes(kReadersPerFeed, budget.chunk_rows)));
     return budget;
   }
-  if (wanted_slots == 0 || RowWindow::bytes_for(1, needs.num_rows, 1) > most_books) return budget;
+  if (wanted_slots == 0 || RowWindow::bytes_for(1, needs.num_rows, 1) > most_bookkeeping)
+    return budget;
 
   set_hot(take(for_rows, static_cast<std::uint64_t>(slot_bytes)));
-  // Fewer hot rows mean more rows to keep books of, which leave room for fewer hot rows.
+  // Fewer hot rows mean more bookkeeping, which leaves room for fewer hot rows.
   for (int round = 0; round < 4; ++round) {
     budget.num_known =
         wanted_slots + static_cast<std::size_t>(count_cold(needs, budget.num_hot) * needs.window);
     budget.num_slots = wanted_slots;
-    const auto books = [&] {
+    const auto bookkeeping = [&] {
       return RowWindow::bytes_for(budget.num_slots, needs.num_rows, budget.num_known);
     };
-    while (books() > most_books) {
+    while (bookkeeping() > most_bookkeeping) {
       budget.num_known /= 2;
       budget.num_slots = std::min(budget.num_slots, budget.num_known / 2);
     }
-    // If one batch needs all slots, or more than fits into the books, slots are of no use.
+    // If one batch needs all slots, or more than the bookkeeping can hold, slots are of no use.
     const std::uint64_t cold = count_cold(needs, budget.num_hot);
     if (budget.num_slots <= cold || budget.num_known < budget.num_slots + cold + cold / 4) {
       budget.num_slots = budget.num_known = 0;
       set_hot(for_rows);
       return budget;
     }
-    const std::uint64_t rest = take(for_rows, books());
+    const std::uint64_t rest = take(for_rows, bookkeeping());
     budget.num_slots = std::min<std::size_t>(
         budget.num_slots, static_cast<std::size_t>(take(rest, reserved) / row_bytes));
     set_hot(take(rest, budget.num_slots * row_bytes));

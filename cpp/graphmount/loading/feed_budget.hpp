@@ -1,7 +1,7 @@
 // How the memory for the rows of one table is divided: rows that are kept for good, slots for rows
-// that come and go, the books of both, and reads in flight. The parts add up to no more than the
-// whole, except that there are always twice `kLeastDepth` reads in flight: a MiB, or two with
-// threads; and that a sweep has books for `kLeastChunkRows` at least.
+// that come and go, the bookkeeping of both, and reads in flight. The parts add up to no more than
+// the whole, except that there are always twice `kLeastDepth` reads in flight: a MiB, or two with
+// threads; and that a sweep has bookkeeping for `kLeastChunkRows` at least.
 //
 // Where a batch wants so many rows that hardly any long request would be in vain, slots would have
 // to hold most of the table to be of use. Such a table is swept (row_sweep.hpp), without slots.
@@ -32,7 +32,7 @@ struct FeedNeeds {
 struct FeedBudget {
   std::uint64_t num_hot = 0;
   std::size_t num_slots = 0;
-  std::size_t num_known = 0;   // rows that the books have room for
+  std::size_t num_known = 0;   // rows that the bookkeeping has room for
   unsigned depth = 0;          // reads in flight, for each of two batches or chunks under way
   std::size_t chunk_rows = 0;  // of a sweep; 0 if the table is not swept
   bool has_long_reads = false;

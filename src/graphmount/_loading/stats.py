@@ -40,7 +40,7 @@ class TableStats(Displayed):
         window_rows: Kept from a batch before, because the window knew that they would be wanted, or
             read once for several batches.
         read_rows: Read from the file.
-        ridden_rows: Read along with them, for a later batch of the window.
+        read_along_rows: Read along with them, for a later batch of the window.
         requests: Reads that the disk was asked for.
         merged_rows: Rows that came with the read of another.
         bytes_read: Bytes of these reads, whole blocks.
@@ -60,7 +60,7 @@ class TableStats(Displayed):
     hot_rows: int = 0
     window_rows: int = 0
     read_rows: int = 0
-    ridden_rows: int = 0
+    read_along_rows: int = 0
     requests: int = 0
     merged_rows: int = 0
     bytes_read: int = 0
@@ -113,7 +113,7 @@ class LoaderStats(Displayed):
         sample_seconds: Time that sampling took.
         feed_seconds: Time that getting rows took.
         sampling_waited_for: Time that rows could not be got because sampling was not done.
-        taker_waited_for: Time that finished batches waited for the training loop.
+        training_waited_for: Time that finished batches waited for the training loop.
         waited_for_batches: Time that the training loop waited for batches.
         epoch_tables: For each table, where its rows came from in this epoch.
         tables: For each table, where its rows came from since the loader was made.
@@ -125,7 +125,7 @@ class LoaderStats(Displayed):
 
     Examples:
         >>> import graphmount as gm
-        >>> print(gm.LoaderStats(epoch_batches=20, batches=10, seconds=2.0, taker_waited_for=1.5))
+        >>> print(gm.LoaderStats(epoch_batches=20, batches=10, seconds=2.0, training_waited_for=1.5))
         epoch 0: 10 of 20 batches in 2.0 s (5.0/s); most time goes to: model
           the training loop waited 0.0 s for batches, and batches 1.5 s for the training loop
     """
@@ -139,7 +139,7 @@ class LoaderStats(Displayed):
     sample_seconds: float = 0.0
     feed_seconds: float = 0.0
     sampling_waited_for: float = 0.0
-    taker_waited_for: float = 0.0
+    training_waited_for: float = 0.0
     waited_for_batches: float = 0.0
     epoch_tables: dict[str, TableStats] = field(default_factory=dict)
     tables: dict[str, TableStats] = field(default_factory=dict)
@@ -163,7 +163,7 @@ class LoaderStats(Displayed):
         """
         if self.batches == 0:
             return "nothing yet"
-        if self.taker_waited_for > self.waited_for_batches:
+        if self.training_waited_for > self.waited_for_batches:
             return "model"
         times = {
             "disk": sum(table.wait_seconds for table in self.epoch_tables.values()),

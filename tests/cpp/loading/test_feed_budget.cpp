@@ -16,7 +16,7 @@ constexpr std::uint64_t kReadBytes = 32768, kLongReadBytes = 131072;
 
 std::uint64_t bytes_of(const FeedNeeds& needs, const FeedBudget& budget) {
   if (budget.num_hot == needs.num_rows) return budget.num_hot * needs.row_bytes;
-  const std::size_t sweep_bytes = RowSweep::book_bytes(kReadersPerFeed, budget.chunk_rows);
+  const std::size_t sweep_bytes = RowSweep::bookkeeping_bytes(kReadersPerFeed, budget.chunk_rows);
   const bool has_map = !needs.hot_is_prefix && budget.num_hot > 0;
   return budget.num_hot * needs.row_bytes + budget.num_slots * needs.row_bytes +
          RowWindow::bytes_for(budget.num_slots, needs.num_rows, budget.num_known) +
@@ -53,8 +53,8 @@ TEST(the_parts_are_no_more_than_the_whole) {
     CHECK(budget.num_hot <= std::min(needs.num_rows, std::max(needs.most_hot, budget.num_hot)));
     CHECK(budget.num_known >= budget.num_slots);
     CHECK(budget.depth >= kLeastDepth);
-    const std::uint64_t least_reads =
-        2 * kLeastDepth * kReadBytes + RowSweep::book_bytes(kReadersPerFeed, kLeastChunkRows);
+    const std::uint64_t least_reads = 2 * kLeastDepth * kReadBytes +
+                                      RowSweep::bookkeeping_bytes(kReadersPerFeed, kLeastChunkRows);
     const std::uint64_t over = needs.memory / 16 < least_reads ? least_reads : 0;
     CHECK(bytes_of(needs, budget) <= needs.memory + over);
   }

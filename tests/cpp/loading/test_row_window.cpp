@@ -212,7 +212,7 @@ TEST(blocks_and_rows_that_do_not_divide) {
   CHECK(around(5000, 3) == std::pair(std::uint64_t{3}, std::uint64_t{4}));
 }
 
-TEST(books_take_what_was_said) {
+TEST(bookkeeping_takes_what_was_said) {
   for (const std::size_t num_slots : {0, 1, 50, 400})
     for (const std::size_t num_known : {150, 500, 2000}) {
       const Batches batches = random_batches(7, 50, 2000, 100);

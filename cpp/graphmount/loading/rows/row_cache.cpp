@@ -71,7 +71,7 @@ class WindowCache final : public RowCache {
         });
     stats.window_rows += batch.plan.hits.size() + fill.cold->num_places() - rows.size();
     stats.read_rows += batch.plan.reads.size();
-    stats.ridden_rows += batch.plan.riders.size();
+    stats.read_along_rows += batch.plan.riders.size();
     // The other reader may be at work; what it has done counts when it is done.
     if (batch.reader) {
       batch.read_stats = batch.reader->stats();

@@ -19,11 +19,11 @@ namespace graphmount {
 
 /// Where the rows of all batches so far came from, and how long that took.
 struct FeedStats {
-  std::uint64_t rows = 0;         // wanted
-  std::uint64_t hot_rows = 0;     // that were in the cache for good
-  std::uint64_t window_rows = 0;  // that were in a slot
-  std::uint64_t read_rows = 0;    // that were read from the file, each once for a batch
-  std::uint64_t ridden_rows = 0;  // read with them, because a later batch wants them
+  std::uint64_t rows = 0;             // wanted
+  std::uint64_t hot_rows = 0;         // that were in the cache for good
+  std::uint64_t window_rows = 0;      // that were in a slot
+  std::uint64_t read_rows = 0;        // that were read from the file, each once for a batch
+  std::uint64_t read_along_rows = 0;  // read with them, because a later batch wants them
   double copy_seconds = 0;
   double wait_seconds = 0;  // for reads, when all else was done
   ReadStats reads;
@@ -78,7 +78,7 @@ struct CacheShape {
   std::size_t row_bytes = 0;
   std::size_t chunk_rows = 0;  // of a sweep; 0 for slots
   std::size_t num_slots = 0;
-  std::size_t num_known = 0;  // rows that the books of slots have room for
+  std::size_t num_known = 0;  // rows that the bookkeeping of slots has room for
 };
 
 /// One reader for each of two batches, or of the threads of a sweep; none if no batch wants a row.

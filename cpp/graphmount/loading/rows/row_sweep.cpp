@@ -283,7 +283,7 @@ ReadStats RowSweep::stats() const {
 
 std::size_t RowSweep::bytes() const {
   const std::lock_guard lock(mutex_);
-  std::size_t sum = book_bytes(workers_.size(), chunk_rows_);
+  std::size_t sum = bookkeeping_bytes(workers_.size(), chunk_rows_);
   for (const auto& worker : workers_) sum += worker->bytes;
   return sum;
 }

@@ -79,10 +79,10 @@ class RowSweep {
 
   /// What readers have asked for so far, without the chunks under way.
   ReadStats stats() const;
-  /// Memory of readers and books, without the rows of batches.
+  /// Memory of readers and bookkeeping, without the rows of batches.
   std::size_t bytes() const;
-  /// What the books need with chunks of this size.
-  static std::size_t book_bytes(std::size_t num_readers, std::size_t chunk_rows) {
+  /// What the bookkeeping needs with chunks of this size.
+  static std::size_t bookkeeping_bytes(std::size_t num_readers, std::size_t chunk_rows) {
     return num_readers * chunk_rows * (sizeof(std::byte*) + sizeof(RowRead));
   }
 

@@ -64,7 +64,7 @@ RowWindow::Entry* RowWindow::find(std::uint64_t row) {
 }
 
 RowWindow::Entry& RowWindow::find_or_add(std::uint64_t row) {
-  // Only if a single batch is too large for the books.
+  // Only if a single batch is too large for the table.
   if (num_entries_ + 1 >= entries_.size() - entries_.size() / (kSpare + 1))
     rehash(2 * entries_.size());
   std::size_t at = home_of(row);

@@ -6,7 +6,7 @@
 // which rows go to slots afterwards. A row that is wanted again soon is kept rather than one that
 // is wanted later (Belady's rule); rows that no announced batch wants stay as long as there is
 // room, the latest longest. No bytes are touched here, and there are never more rows than slots.
-// The books have room for so many rows and no more: a batch that does not fit in has to wait.
+// Bookkeeping is capped at `num_known` rows: a batch that does not fit in has to wait.
 //
 // Two batches may be under way at a time: a plan is made, and its reads begin, before the rows that
 // the plan before it keeps have been copied, and before its riders have arrived.
@@ -75,16 +75,16 @@ class RowWindow {
  public:
   /// How many batches can be announced and not planned yet.
   static constexpr std::uint64_t kMostBatches = 63;
-  /// What the books need for each slot: its row, and its place in a list.
+  /// What the bookkeeping needs for each slot: its row, and its place in a list.
   static constexpr std::size_t kBytesPerSlot = sizeof(std::uint64_t) + SlotLists::bytes_per_slot();
 
-  /// For rows [0, num_rows), with room in the books for `num_known`, those in slots included.
+  /// For rows [0, num_rows), with bookkeeping for `num_known` of them, those in slots included.
   RowWindow(std::size_t num_slots, std::uint64_t num_rows, RowBlocks blocks, std::size_t num_known);
 
   std::size_t num_slots() const { return row_in_slot_.size(); }
 
   /// Says which rows the next batch will want, sorted and each once. False if there is no room for
-  /// it in the books before another one is planned; there always is for the first.
+  /// it before another one is planned; there always is for the first.
   bool announce(std::span<const std::uint64_t> rows);
 
   /// Plans the first batch that was announced and not planned yet; `rows` are the same.

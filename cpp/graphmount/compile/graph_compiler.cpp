@@ -9,7 +9,6 @@
 
 #include "graphmount/base/error.hpp"
 #include "graphmount/base/ids.hpp"
-#include "graphmount/system/threads/parallel.hpp"
 
 namespace graphmount {
 namespace {

@@ -1,10 +1,8 @@
 #include "graphmount/compile/neighbor_lists.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <bit>
 #include <cmath>
-#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>

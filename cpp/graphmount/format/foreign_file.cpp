@@ -6,7 +6,7 @@
 
 namespace graphmount {
 
-std::string describe_stranger(std::span<const std::byte> start) {
+std::string describe_foreign_file(std::span<const std::byte> start) {
   const auto begins_with = [&](std::string_view prefix) {
     return start.size() >= prefix.size() &&
            std::memcmp(start.data(), prefix.data(), prefix.size()) == 0;

@@ -8,6 +8,6 @@
 namespace graphmount {
 
 /// `start` is the beginning of the file; the answer completes "not a graphmount file: …".
-std::string describe_stranger(std::span<const std::byte> start);
+std::string describe_foreign_file(std::span<const std::byte> start);
 
 }  // namespace graphmount

@@ -93,10 +93,6 @@ bool is_known(std::uint16_t kind, FileKind file) {
   });
 }
 
-std::string quoted_version(std::uint16_t major, std::uint16_t minor) {
-  return say(major, ".", minor);
-}
-
 // What is wrong with one entry of the section table by itself; empty if nothing is.
 std::string problem_with(const RawSection& raw, FileKind kind, std::uint64_t file_bytes) {
   const DTypeTraits* dtype = find_dtype(raw.dtype);
@@ -192,9 +188,9 @@ FileKind kind_of(const std::string& path, std::span<const std::byte> start) {
   std::memcpy(magic.data(), start.data(), std::min(magic.size(), start.size()));
   if (magic == kGraphMagic) return FileKind::kGraph;
   if (magic == kFeaturesMagic) return FileKind::kFeatures;
-  throw FormatError(path,
-                    "not a graphmount file: " +
-                        describe_stranger(start.first(std::min<std::size_t>(512, start.size()))));
+  throw FormatError(
+      path, "not a graphmount file: " +
+                describe_foreign_file(start.first(std::min<std::size_t>(512, start.size()))));
 }
 
 }  // namespace
@@ -222,11 +218,10 @@ Header read_header(const MappedFile& file, FileKind kind) {
     throw FormatError(path, "written in big-endian byte order; compile it again on this machine");
   if (head.endian_mark != kEndianMark) throw FormatError(path, "the byte order mark is damaged");
   if (head.major_version != kMajorVersion) {
-    throw FormatError(path, "format version " +
-                                quoted_version(head.major_version, head.minor_version) +
-                                "; this graphmount reads version " +
-                                quoted_version(kMajorVersion, kMinorVersion) +
-                                ": compile the file again, or use another version of graphmount");
+    throw FormatError(path,
+                      say("format version ", head.major_version, ".", head.minor_version,
+                          "; this graphmount reads version ", kMajorVersion, ".", kMinorVersion,
+                          ": compile the file again, or use another version of graphmount"));
   }
   const auto raw_bytes = std::as_bytes(std::span(&raw, 1));
   if (xxh64(raw_bytes.first(kHeaderBytes - sizeof raw.checksum)) != raw.checksum)

@@ -9,7 +9,6 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "graphmount/format/mount.hpp"
 #include "graphmount/graph/page_requests.hpp"

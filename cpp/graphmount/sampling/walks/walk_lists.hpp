@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include "graphmount/base/error.hpp"
 #include "graphmount/base/random.hpp"

@@ -11,7 +11,6 @@
 
 #include "graphmount/base/error.hpp"
 #include "graphmount/base/random.hpp"
-#include "graphmount/base/types.hpp"
 #include "graphmount/system/memory/buffer.hpp"
 #include "graphmount/system/threads/parallel.hpp"
 

@@ -11,7 +11,6 @@
 #include <filesystem>
 #include <shared_mutex>
 #include <span>
-#include <string>
 
 #include "graphmount/system/files/file_descriptor.hpp"
 #include "graphmount/system/threads/own_process.hpp"

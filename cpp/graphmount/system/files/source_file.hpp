@@ -4,7 +4,6 @@
 // rather than a signal.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <span>

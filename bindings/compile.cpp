@@ -9,28 +9,33 @@
 #include "convert/arrays.hpp"
 #include "convert/callbacks.hpp"
 #include "convert/names.hpp"
+#include "convert/words.hpp"
 #include "graphmount/compile/graph_compiler.hpp"
 #include "graphmount/compile/hot_order.hpp"
 #include "graphmount/compile/row_scatter.hpp"
 
 namespace graphmount::bindings {
+
+template <>
+inline constexpr auto kWords<Dedup> = make_words<Dedup>(
+    "dedup",
+    {{"keep", Dedup::kKeepAll}, {"first", Dedup::kKeepFirst}, {"sum", Dedup::kSumWeights}});
+
+template <>
+inline constexpr auto kWords<Repeated> = make_words<Repeated>(
+    "repeated",
+    {{"error", Repeated::kRefuse}, {"first", Repeated::kKeepFirst}, {"last", Repeated::kKeepLast}});
+
 namespace {
 
 using nb::literals::operator""_a;
 
 using IdColumn = Column<std::int64_t>;
 
-Dedup to_dedup(const std::string& name) {
-  if (name == "keep") return Dedup::kKeepAll;
-  if (name == "first") return Dedup::kKeepFirst;
-  if (name == "sum") return Dedup::kSumWeights;
-  throw std::invalid_argument("dedup is 'keep', 'first' or 'sum', not '" + name + "'");
-}
-
 void make_compiler(GraphCompiler* self, std::optional<std::uint64_t> num_nodes, bool in_lists,
                    bool out_lists, bool undirected, bool weights, bool timestamps,
-                   const std::string& dedup, bool drop_self_loops, bool wide_indices,
-                   bool keep_source_rows, std::uint64_t memory, const nb::bytes& folder,
+                   Word<Dedup> dedup, bool drop_self_loops, bool wide_indices,
+                   bool keep_source_rows, std::uint64_t memory, const std::filesystem::path& folder,
                    std::uint64_t memory_parts) {
   new (self) GraphCompiler({.num_nodes = num_nodes,
                             .in_lists = in_lists,
@@ -38,13 +43,13 @@ void make_compiler(GraphCompiler* self, std::optional<std::uint64_t> num_nodes, 
                             .undirected = undirected,
                             .has_weights = weights,
                             .has_times = timestamps,
-                            .dedup = to_dedup(dedup),
+                            .dedup = dedup,
                             .drop_self_loops = drop_self_loops,
                             .wide_indices = wide_indices,
                             .keep_source_rows = keep_source_rows,
                             .memory = memory,
                             .memory_parts = memory_parts,
-                            .folder = to_path(folder)});
+                            .folder = folder});
 }
 
 void add(GraphCompiler& self, const IdColumn& src, const IdColumn& dst,
@@ -52,7 +57,6 @@ void add(GraphCompiler& self, const IdColumn& src, const IdColumn& dst,
   EdgeColumns edges{to_span(src), to_span(dst), std::nullopt, std::nullopt};
   if (weights) edges.weights = to_span(*weights);
   if (timestamps) edges.times = to_span(*timestamps);
-  const GilRelease release;
   self.add(edges);
 }
 
@@ -67,9 +71,10 @@ auto hot_order_of(const Column<std::uint32_t>& counts) {
 }
 
 std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t> finish(
-    GraphCompiler& self, const nb::bytes& path, const std::optional<IdColumn>& node_numbers,
+    GraphCompiler& self, const std::filesystem::path& path,
+    const std::optional<IdColumn>& node_numbers,
     const std::optional<std::tuple<IdColumn, Column<std::uint8_t>>>& node_names,
-    const std::optional<IdColumn>& new_ids, const std::optional<nb::callable>& progress) {
+    const std::optional<IdColumn>& new_ids, const Progress& progress) {
   ExternalIds node_ids;
   if (node_numbers) node_ids.numbers = to_span(*node_numbers);
   std::optional<CallerNames> names;
@@ -81,32 +86,23 @@ std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t> finish(
   if (!offsets.empty() && (offsets.front() != 0 ||
                            static_cast<std::size_t>(offsets.back()) != node_ids.names.bytes.size()))
     throw std::invalid_argument("the offsets of node_names do not begin and end with the bytes");
-  const std::filesystem::path target = to_path(path);
   const std::span<const NodeId> renumbering =
       new_ids ? to_span(*new_ids) : std::span<const NodeId>();
-  const Progress report = to_progress(progress);
   const GilRelease release;
-  const GraphSummary summary = self.finish(target, node_ids, renumbering, report);
+  const GraphSummary summary = self.finish(path, node_ids, renumbering, progress);
   return {summary.num_nodes, summary.num_edges, summary.file_bytes, summary.spilled_bytes};
 }
 
-Repeated to_repeated(const std::string& name) {
-  if (name == "error") return Repeated::kRefuse;
-  if (name == "first") return Repeated::kKeepFirst;
-  if (name == "last") return Repeated::kKeepLast;
-  throw std::invalid_argument("repeated is 'error', 'first' or 'last', not '" + name + "'");
-}
-
 void make_scatter(RowScatter* self, std::uint64_t row_bytes, std::optional<std::uint64_t> num_rows,
-                  const std::string& repeated, const std::optional<Column<std::uint8_t>>& fill,
-                  std::uint64_t memory, const nb::bytes& tmp,
+                  Word<Repeated> repeated, const std::optional<Column<std::uint8_t>>& fill,
+                  std::uint64_t memory, const std::filesystem::path& tmp,
                   const std::optional<nb::callable>& name_of) {
   ScatterOptions options{.row_bytes = row_bytes,
                          .num_rows = num_rows,
-                         .repeated = to_repeated(repeated),
+                         .repeated = repeated,
                          .refuse_missing = !fill,
                          .memory = memory,
-                         .tmp = to_path(tmp)};
+                         .tmp = tmp};
   if (fill) {
     const auto bytes = std::as_bytes(to_span(*fill));
     options.fill.assign(bytes.begin(), bytes.end());
@@ -130,7 +126,7 @@ void bind_compile(nb::module_& module) {
            "dedup"_a = "keep", "drop_self_loops"_a = false, "wide_indices"_a = false,
            "keep_source_rows"_a = false, "memory"_a, "folder"_a, "memory_parts"_a = 1)
       .def("add", &add, "src"_a, "dst"_a, nb::kw_only(), "weights"_a.none() = nb::none(),
-           "timestamps"_a.none() = nb::none())
+           "timestamps"_a.none() = nb::none(), nb::call_guard<GilRelease>())
       .def_prop_ro("num_rows", &GraphCompiler::num_rows)
       .def_prop_ro("num_nodes", &GraphCompiler::num_nodes)
       .def("count_appearances", &count_appearances)
@@ -144,23 +140,19 @@ void bind_compile(nb::module_& module) {
       .def("begin_at", &RowScatter::begin_at, "head"_a)
       .def(
           "add",
-          [](RowScatter& self, const Column<std::int64_t>& destinations,
+          [](RowScatter& self, const Copied<std::int64_t>& destinations,
              const Column<std::uint8_t>& bytes) {
-            const auto copied = to_vector(destinations);
-            const GilRelease release;
-            self.add(copied, std::as_bytes(to_span(bytes)));
+            self.add(destinations, std::as_bytes(to_span(bytes)));
           },
-          "destinations"_a, "bytes"_a)
+          "destinations"_a, "bytes"_a, nb::call_guard<GilRelease>())
       .def_prop_ro("num_rows", &RowScatter::num_rows)
       .def(
           "write_to",
-          [](RowScatter& self, FeatureWriter& writer, const std::optional<nb::callable>& progress) {
-            const Progress report = to_progress(progress);
-            const GilRelease release;
-            const ScatterSummary summary = self.write_to(writer, report);
+          [](RowScatter& self, FeatureWriter& writer, const Progress& progress) {
+            const ScatterSummary summary = self.write_to(writer, progress);
             return std::tuple(summary.missing, summary.repeated);
           },
-          "writer"_a, "progress"_a.none())
+          "writer"_a, "progress"_a.none(), nb::call_guard<GilRelease>())
       .def("close", &RowScatter::close);
 }
 

@@ -15,6 +15,27 @@
 #include "graphmount/graph/node_ids.hpp"
 
 namespace graphmount::bindings {
+
+template <>
+inline constexpr auto kWords<SectionKind> =
+    make_words<SectionKind>("section", {{"indptr", SectionKind::kIndptr},
+                                        {"indices", SectionKind::kIndices},
+                                        {"weights", SectionKind::kWeights},
+                                        {"timestamps", SectionKind::kTimestamps},
+                                        {"edge ids", SectionKind::kEdgeIds},
+                                        {"source rows", SectionKind::kSourceRows}});
+
+template <>
+inline constexpr auto kWords<ReadAhead> = make_words<ReadAhead>(
+    "reads",
+    {{"auto", ReadAhead::kAuto}, {"batch", ReadAhead::kBatch}, {"fault", ReadAhead::kNone}});
+
+template <>
+inline constexpr auto kWords<NodeIds::Kind> =
+    make_words<NodeIds::Kind>("kind", {{"int", NodeIds::Kind::kNumbers},
+                                       {"str", NodeIds::Kind::kNames},
+                                       {"none", NodeIds::Kind::kNone}});
+
 namespace {
 
 using nb::literals::operator""_a;
@@ -22,134 +43,72 @@ using nb::literals::operator""_a;
 using IdColumn = Column<std::int64_t>;
 using SharedGraph = std::shared_ptr<const Graph>;
 
-std::shared_ptr<Graph> open_graph(const nb::bytes& path, const std::optional<int>& descriptor) {
-  const std::filesystem::path target = to_path(path);
-  const GilRelease release;
-  return std::make_shared<Graph>(open_file(target, descriptor));
-}
-
-SectionKind to_list_section(const std::string& name) {
-  for (const SectionKind kind :
-       {SectionKind::kIndptr, SectionKind::kIndices, SectionKind::kWeights,
-        SectionKind::kTimestamps, SectionKind::kEdgeIds, SectionKind::kSourceRows})
-    if (section_name(kind) == name) return kind;
-  throw std::invalid_argument("there is no section called '" + name + "'");
-}
-
-constexpr std::pair<const char*, ReadAhead> kReads[] = {
-    {"auto", ReadAhead::kAuto}, {"batch", ReadAhead::kBatch}, {"fault", ReadAhead::kNone}};
-
-std::string reads_of(const Graph& graph) {
-  for (const auto& [name, mode] : kReads)
-    if (graph.resident_pages().read_ahead() == mode) return name;
-  throw std::logic_error("unknown mode of reading");
-}
-
-void set_reads(Graph& graph, const std::string& wanted) {
-  for (const auto& [name, mode] : kReads)
-    if (name == wanted) return graph.resident_pages().set_read_ahead(mode);
-  throw std::invalid_argument("reads is 'auto', 'batch' or 'fault', not '" + wanted + "'");
-}
-
 using ReadOnlyArray = nb::ndarray<nb::numpy, nb::ro>;
 
-std::optional<ReadOnlyArray> list_section(const Graph& graph, const std::string& name,
-                                          const std::string& direction) {
-  const Section* section = graph.find(to_list_section(name), to_direction(direction));
+std::optional<ReadOnlyArray> list_section(const Graph& graph, Word<SectionKind> kind,
+                                          Word<Direction> direction) {
+  const Section* section = graph.find(kind, direction);
   if (section == nullptr) return std::nullopt;
   return view_section<ReadOnlyArray>(graph.mount().map_for_view(MapMode::kShared), *section, 1,
                                      to_dlpack(section->dtype));
 }
 
 std::optional<std::tuple<nb::ndarray<nb::numpy>, bool>> private_list_section(
-    const Graph& graph, const std::string& name, const std::string& direction) {
-  const Section* section = graph.find(to_list_section(name), to_direction(direction));
+    const Graph& graph, Word<SectionKind> kind, Word<Direction> direction) {
+  const Section* section = graph.find(kind, direction);
   if (section == nullptr) return std::nullopt;
   return private_view(graph.mount(), *section, 1, to_dlpack(section->dtype));
 }
 
-/// An array of weights or of integers, whichever the section has, read without the GIL.
-template <class ReadWeights, class ReadIntegers>
-nb::object to_items(SectionKind kind, const ReadWeights& read_weights,
-                    const ReadIntegers& read_integers) {
-  return kind == SectionKind::kWeights ? nb::cast(to_numpy(without_gil(read_weights)))
-                                       : nb::cast(to_numpy(without_gil(read_integers)));
+/// An array of weights or of integers, whichever the section has, that read(Item{}) gives without
+/// the GIL.
+template <class Read>
+nb::object to_items(SectionKind kind, const Read& read) {
+  const auto make = [&](auto item) {
+    return nb::cast(to_numpy(without_gil([&] { return read(item); })));
+  };
+  return kind == SectionKind::kWeights ? make(float{}) : make(std::int64_t{});
 }
 
 /// A copy of a part of a section, checked: the way for our own code, where views are for users.
-nb::object read_list(const Graph& graph, const std::string& name, const std::string& direction,
+nb::object read_list(const Graph& graph, Word<SectionKind> kind, Word<Direction> direction,
                      std::uint64_t first, std::uint64_t count) {
-  const SectionKind kind = to_list_section(name);
-  const Direction parsed = to_direction(direction);
-  return to_items(
-      kind, [&] { return read_list_weights(graph, parsed, first, count); },
-      [&] { return read_list_integers(graph, kind, parsed, first, count); });
+  return to_items(kind, [&]<class Item>(Item) {
+    return graphmount::read_list<Item>(graph, kind, direction, first, count);
+  });
 }
 
 /// The weights, the timestamps or the source rows of entries.
-nb::object gather_list(const Graph& graph, const std::string& name, const std::string& direction,
+nb::object gather_list(const Graph& graph, Word<SectionKind> kind, Word<Direction> direction,
                        const IdColumn& positions) {
-  const SectionKind kind = to_list_section(name);
-  const Direction parsed = to_direction(direction);
   if (kind == SectionKind::kSourceRows)
     return nb::cast(make_array<std::int64_t>(positions.size(), [&](std::span<std::int64_t> out) {
       gather_source_rows(graph, to_span(positions), out);
     }));
   if (kind != SectionKind::kWeights && kind != SectionKind::kTimestamps)
-    throw std::invalid_argument("weights and timestamps can be gathered, not '" + name + "'");
-  return to_items(
-      kind, [&] { return gather_list_weights(graph, parsed, to_span(positions)); },
-      [&] { return gather_list_timestamps(graph, parsed, to_span(positions)); });
-}
-
-bool has_list_section(const Graph& graph, const std::string& name, const std::string& direction) {
-  return graph.find(to_list_section(name), to_direction(direction)) != nullptr;
-}
-
-auto degrees(const Graph& graph, const IdColumn& nodes, const std::string& direction) {
-  const Direction parsed = to_direction(direction);
-  return make_array<std::int64_t>(nodes.size(), [&](std::span<std::int64_t> out) {
-    graph.degrees(to_span(nodes), parsed, out);
+    throw std::invalid_argument(
+        say("weights and timestamps can be gathered, not '", section_name(kind), "'"));
+  return to_items(kind, [&]<class Item>(Item) {
+    return graphmount::gather_list<Item>(graph, kind, direction, to_span(positions));
   });
 }
 
-auto all_degrees(const Graph& graph, const std::string& direction) {
-  const Direction parsed = to_direction(direction);
+auto degrees(const Graph& graph, const IdColumn& nodes, Word<Direction> direction) {
+  return make_array<std::int64_t>(nodes.size(), [&](std::span<std::int64_t> out) {
+    graph.degrees(to_span(nodes), direction, out);
+  });
+}
+
+auto all_degrees(const Graph& graph, Word<Direction> direction) {
   return make_array<std::int64_t>(
       static_cast<std::size_t>(graph.num_nodes()),
-      [&](std::span<std::int64_t> out) { graph.all_degrees(parsed, out); });
+      [&](std::span<std::int64_t> out) { graph.all_degrees(direction, out); });
 }
 
 std::tuple<EdgeId, EdgeId> neighbor_range(const Graph& graph, NodeId node,
-                                          const std::string& direction) {
-  const Direction parsed = to_direction(direction);
-  const GilRelease release;
-  const ListRange range = graph.neighbor_range(node, parsed);
+                                          Word<Direction> direction) {
+  const ListRange range = graph.neighbor_range(node, direction);
   return {range.begin, range.end};
-}
-
-std::uint64_t prefetch(const Graph& graph, const IdColumn& nodes, const std::string& direction) {
-  const Direction parsed = to_direction(direction);
-  const auto copied = to_vector(nodes);
-  const GilRelease release;
-  return graph.prefetch(copied, parsed);
-}
-
-DegreeSummary degree_summary(const Graph& graph, const std::string& direction) {
-  const Direction parsed = to_direction(direction);
-  const GilRelease release;
-  return summarize_degrees(graph, parsed);
-}
-
-std::string node_id_kind(const Graph& graph) {
-  switch (NodeIds::kind_of(graph)) {
-    case NodeIds::Kind::kNumbers:
-      return "int";
-    case NodeIds::Kind::kNames:
-      return "str";
-    default:
-      return "none";
-  }
 }
 
 auto find_edges_of(const Graph& graph, const IdColumn& sources, const IdColumn& destinations) {
@@ -173,30 +132,51 @@ void bind_graph(nb::module_& module) {
       });
 
   nb::class_<Graph> graph(module, "Graph");
-  graph.def(nb::new_(&open_graph), "path"_a, "descriptor"_a = nb::none())
+  graph
+      .def(nb::new_([](const std::filesystem::path& path, const std::optional<int>& descriptor) {
+             return std::make_shared<Graph>(open_file(path, descriptor));
+           }),
+           "path"_a, "descriptor"_a = nb::none(), nb::call_guard<GilRelease>())
       .def_prop_ro("num_nodes", &Graph::num_nodes)
       .def_prop_ro("num_edges", &Graph::num_edges)
       .def_prop_ro("is_undirected", &Graph::is_undirected)
       .def_prop_ro("is_sorted_by_time",
                    [](const Graph& self) { return self.mount().header().has(kFlagSortedByTime); })
-      .def_prop_rw("reads", &reads_of, &set_reads)
-      .def_prop_ro("node_id_kind", &node_id_kind)
+      .def_prop_rw(
+          "reads", [](const Graph& self) { return Word{self.resident_pages().read_ahead()}; },
+          [](const Graph& self, Word<ReadAhead> mode) {
+            self.resident_pages().set_read_ahead(mode);
+          })
+      .def_prop_ro("node_id_kind", [](const Graph& self) { return Word{NodeIds::kind_of(self)}; })
       .def(
           "has_lists",
-          [](const Graph& self, const std::string& direction) {
-            return self.has_lists(to_direction(direction));
-          },
+          [](const Graph& self, Word<Direction> direction) { return self.has_lists(direction); },
           "direction"_a)
       .def("list_section", &list_section, "name"_a, "direction"_a)
       .def("private_list_section", &private_list_section, "name"_a, "direction"_a)
-      .def("has_list_section", &has_list_section, "name"_a, "direction"_a)
+      .def(
+          "has_list_section",
+          [](const Graph& self, Word<SectionKind> kind, Word<Direction> direction) {
+            return self.find(kind, direction) != nullptr;
+          },
+          "name"_a, "direction"_a)
       .def("read_list", &read_list, "name"_a, "direction"_a, "first"_a, "count"_a)
       .def("gather_list", &gather_list, "name"_a, "direction"_a, "positions"_a)
       .def("degrees", &degrees, "nodes"_a, "direction"_a)
       .def("all_degrees", &all_degrees, "direction"_a)
-      .def("neighbor_range", &neighbor_range, "node"_a, "direction"_a)
-      .def("prefetch", &prefetch, "nodes"_a, "direction"_a)
-      .def("degree_summary", &degree_summary, "direction"_a);
+      .def("neighbor_range", &neighbor_range, "node"_a, "direction"_a, nb::call_guard<GilRelease>())
+      .def(
+          "prefetch",
+          [](const Graph& self, const Copied<NodeId>& nodes, Word<Direction> direction) {
+            return self.prefetch(nodes, direction);
+          },
+          "nodes"_a, "direction"_a, nb::call_guard<GilRelease>())
+      .def(
+          "degree_summary",
+          [](const Graph& self, Word<Direction> direction) {
+            return summarize_degrees(self, direction);
+          },
+          "direction"_a, nb::call_guard<GilRelease>());
   bind_mount(graph);
 
   module.def("find_edges", &find_edges_of, "graph"_a, "sources"_a, "destinations"_a);

@@ -66,6 +66,13 @@ CallerNames to_keys(const Names& keys) {
   return to_names(keys.first, keys.second);
 }
 
+// What find(keys, out) gives for the keys of a caller.
+template <class Keys, class Find>
+auto look_up(const Keys& given, const Find& find) {
+  const auto keys = to_keys(given);
+  return make_array<NodeId>(keys.size(), [&](std::span<NodeId> out) { find(keys.column(), out); });
+}
+
 auto to_external_names(const NodeIds& ids, const Numbers& nodes) {
   return to_pair(without_gil([&] { return ids.to_external_names(to_span(nodes)); }));
 }
@@ -73,21 +80,16 @@ auto to_external_names(const NodeIds& ids, const Numbers& nodes) {
 // The calls that take keys of one kind.
 template <class Keys>
 void bind_lookups(nb::class_<NodeIds>& cls) {
-  using Out = std::span<std::int64_t>;
   cls.def(
          "to_internal",
          [](const NodeIds& ids, const Keys& given) {
-           const auto keys = to_keys(given);
-           return make_array<std::int64_t>(keys.size(),
-                                           [&](Out out) { ids.to_internal(keys.column(), out); });
+           return look_up(given, [&](const auto&... all) { ids.to_internal(all...); });
          },
          "keys"_a)
       .def(
           "find",
           [](const NodeIds& ids, const Keys& given) {
-            const auto keys = to_keys(given);
-            return make_array<std::int64_t>(keys.size(),
-                                            [&](Out out) { ids.find(keys.column(), out); });
+            return look_up(given, [&](const auto&... all) { ids.find(all...); });
           },
           "keys"_a);
 }
@@ -119,9 +121,7 @@ nb::class_<Map> bind_map(nb::module_& module, const char* name) {
       .def(
           "find",
           [](const Map& self, const Keys& given) {
-            const auto keys = to_keys(given);
-            return make_array<std::int64_t>(
-                keys.size(), [&](std::span<NodeId> out) { self.find(keys.column(), out); });
+            return look_up(given, [&](const auto&... all) { self.find(all...); });
           },
           "keys"_a);
   return cls;

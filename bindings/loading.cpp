@@ -20,34 +20,38 @@
 #include "graphmount/system/threads/process_bound.hpp"
 
 namespace graphmount::bindings {
+
+template <>
+inline constexpr auto kWords<IdSpace> =
+    make_words<IdSpace>("space", {{"nodes", IdSpace::kNodes}, {"edges", IdSpace::kEdges}});
+
+template <>
+inline constexpr auto kWords<NegativeMode> =
+    make_words<NegativeMode>("mode", {{"none", NegativeMode::kNone},
+                                      {"binary", NegativeMode::kBinary},
+                                      {"triplet", NegativeMode::kTriplet}});
+
 namespace {
 
 using nb::literals::operator""_a;
 
-using IdColumn = Column<std::int64_t>;
+using Ids = Copied<std::int64_t>;
 using namespace std::chrono_literals;
 
 /// What Python calls TableFeed: harmless in a child of fork, where it cannot be used.
 using PythonFeed = ProcessBound<TableFeed>;
 
-IdSpace to_space(const std::string& name) {
-  for (const IdSpace space : {IdSpace::kNodes, IdSpace::kEdges})
-    if (name == name_of(space)) return space;
-  throw std::invalid_argument("space is 'nodes' or 'edges', not '" + name + "'");
-}
-
-void make_feed(PythonFeed* self, const MountedFeatures& matrix, const std::string& space,
-               std::uint64_t memory, double slot_share, std::uint64_t window, const IdColumn& trial,
-               const IdColumn& hottest, const std::string& dtype, const std::string& reader) {
-  const FeedOptions options{.space = to_space(space),
+void make_feed(PythonFeed* self, const MountedFeatures& matrix, Word<IdSpace> space,
+               std::uint64_t memory, double slot_share, std::uint64_t window, Ids trial,
+               Ids hottest, Word<DType> dtype, Word<ReaderKind> reader) {
+  const FeedOptions options{.space = space,
                             .memory = memory,
                             .slot_share = slot_share,
                             .window = window,
-                            .trial = to_vector(trial),
-                            .hottest = to_vector(hottest),
-                            .dtype = to_dtype(dtype),
-                            .reader = to_reader_kind(reader)};
-  const GilRelease release;
+                            .trial = std::move(trial),
+                            .hottest = std::move(hottest),
+                            .dtype = dtype,
+                            .reader = reader};
   new (self) PythonFeed(PythonFeed::make(matrix, options));
 }
 
@@ -124,34 +128,12 @@ void set_host_pinning(std::uintptr_t pin, std::uintptr_t unpin) {
 
 /// The rows of a table as an array, which owns them from then on.
 nb::ndarray<nb::numpy> take_rows(LoadedBatch& batch, std::size_t table, const PythonFeed& of) {
-  const TableFeed& feed = *of;
-  const auto [owned, owner] = to_owned(std::move(batch.rows.at(table)));
-  const auto columns = static_cast<std::size_t>(feed.matrix().matrix().columns);
-  const std::size_t shape[2] = {batch.num_rows.at(table), columns};
-  const DType dtype = feed.dtype();
-  return nb::ndarray<nb::numpy>(
-      owned->data(), feed.matrix().is_one_dimensional() ? 1 : 2, shape, owner, nullptr,
-      dtype == DType::kBFloat16 ? nb::dtype<std::uint16_t>() : to_dlpack(dtype));
+  const FeatureMatrix& matrix = of->matrix();
+  return to_numpy(std::move(batch.rows.at(table)), num_dimensions(matrix), batch.num_rows.at(table),
+                  static_cast<std::size_t>(matrix.matrix().columns), to_numpy_dtype(of->dtype()));
 }
 
-NegativeMode to_mode(const std::string& name) {
-  if (name == "none") return NegativeMode::kNone;
-  if (name == "binary") return NegativeMode::kBinary;
-  if (name == "triplet") return NegativeMode::kTriplet;
-  throw std::invalid_argument("mode is 'none', 'binary' or 'triplet', not '" + name + "'");
-}
-
-void make_nodes(NodeSeeds* self, const IdColumn& nodes, const IdColumn& times,
-                std::uint64_t batch_size) {
-  new (self) NodeSeeds(to_vector(nodes), to_vector(times), batch_size);
-}
-
-void make_links(Links* self, const IdColumn& sources, const IdColumn& destinations,
-                const IdColumn& times) {
-  new (self) Links{to_vector(sources), to_vector(destinations), to_vector(times)};
-}
-
-/// What `make_links` was given.
+/// What they were made of.
 auto links_arrays(const Links& links) {
   return std::tuple(to_numpy(std::vector(links.sources)), to_numpy(std::vector(links.destinations)),
                     to_numpy(std::vector(links.times)));
@@ -161,24 +143,15 @@ std::shared_ptr<const NodeWeights> to_weights(const Column<double>& weights) {
   return weights.size() == 0 ? nullptr : std::make_shared<const NodeWeights>(to_span(weights));
 }
 
-void make_negatives(LinkNegatives* self, const std::string& mode, double amount,
-                    const std::string& weighting, bool strict, bool self_loops,
+void make_negatives(LinkNegatives* self, Word<NegativeMode> mode, double amount,
+                    Word<NegativeWeighting> weighting, bool strict, bool self_loops,
                     const Column<double>& source_weights,
                     const Column<double>& destination_weights) {
-  new (self) LinkNegatives{to_mode(mode),
+  new (self) LinkNegatives{mode,
                            amount,
-                           {to_weighting(weighting), strict, self_loops, {}},
+                           {weighting, strict, self_loops, {}},
                            to_weights(source_weights),
                            to_weights(destination_weights)};
-}
-
-void make_link_seeds(LinkSeeds* self, std::shared_ptr<const Graph> graph,
-                     std::shared_ptr<const Links> links, const IdColumn& order,
-                     std::uint64_t batch_size, bool disjoint, const LinkNegatives& negatives) {
-  auto places = to_vector(order);
-  const GilRelease release;
-  new (self) LinkSeeds(std::move(graph), std::move(links), std::move(places), batch_size, disjoint,
-                       negatives);
 }
 
 auto seeds_of(const SeedSource& source, std::uint64_t batch, std::uint64_t key) {
@@ -220,7 +193,8 @@ void bind_loading(nb::module_& module) {
 
   nb::class_<PythonFeed>(module, "TableFeed")
       .def("__init__", &make_feed, "matrix"_a, nb::kw_only(), "space"_a, "memory"_a, "slot_share"_a,
-           "window"_a, "trial"_a, "hottest"_a, "dtype"_a, "reader"_a, nb::keep_alive<1, 2>());
+           "window"_a, "trial"_a, "hottest"_a, "dtype"_a, "reader"_a, nb::keep_alive<1, 2>(),
+           nb::call_guard<GilRelease>());
 
   nb::class_<LoadedBatch>(module, "LoadedBatch")
       .def_ro("number", &LoadedBatch::number)
@@ -241,17 +215,20 @@ void bind_loading(nb::module_& module) {
       .def_prop_ro("num_batches", &SeedSource::num_batches)
       .def("seeds_of", &seeds_of, "batch"_a, "key"_a);
   nb::class_<NodeSeeds, SeedSource>(module, "NodeSeeds")
-      .def("__init__", &make_nodes, nb::kw_only(), "nodes"_a, "times"_a, "batch_size"_a);
+      .def(nb::init<Ids, Ids, std::uint64_t>(), nb::kw_only(), "nodes"_a, "times"_a,
+           "batch_size"_a);
   nb::class_<Links>(module, "Links")
-      .def("__init__", &make_links, nb::kw_only(), "sources"_a, "destinations"_a, "times"_a)
+      .def(nb::init<Ids, Ids, Ids>(), nb::kw_only(), "sources"_a, "destinations"_a, "times"_a)
       .def("arrays", &links_arrays)
       .def("checksum", &Links::checksum, nb::call_guard<GilRelease>());
   nb::class_<LinkNegatives>(module, "LinkNegatives")
       .def("__init__", &make_negatives, nb::kw_only(), "mode"_a, "amount"_a, "weighting"_a,
            "strict"_a, "self_loops"_a, "source_weights"_a, "destination_weights"_a);
   nb::class_<LinkSeeds, SeedSource>(module, "LinkSeeds")
-      .def("__init__", &make_link_seeds, nb::kw_only(), "graph"_a, "links"_a, "order"_a,
-           "batch_size"_a, "disjoint"_a, "negatives"_a);
+      .def(nb::init<std::shared_ptr<const Graph>, std::shared_ptr<const Links>, Ids, std::uint64_t,
+                    bool, LinkNegatives>(),
+           nb::kw_only(), "graph"_a, "links"_a, "order"_a, "batch_size"_a, "disjoint"_a,
+           "negatives"_a, nb::call_guard<GilRelease>());
 }
 
 }  // namespace graphmount::bindings

@@ -19,6 +19,15 @@
 #include "graphmount/sampling/walks/visit_counts.hpp"
 
 namespace graphmount::bindings {
+
+template <>
+inline constexpr auto kWords<DeadEnd> =
+    make_words<DeadEnd>("dead_end", {{"stay", DeadEnd::kStay}, {"end", DeadEnd::kEnd}});
+
+template <>
+inline constexpr auto kWords<EdgeEnd> = make_words<EdgeEnd>(
+    "corrupt", {{"source", EdgeEnd::kSource}, {"destination", EdgeEnd::kDestination}});
+
 namespace {
 
 using nb::literals::operator""_a;
@@ -26,8 +35,8 @@ using nb::literals::operator""_a;
 using IdColumn = Column<std::int64_t>;
 
 ResultArray<2> fanout(const Graph& graph, const IdColumn& nodes, std::uint64_t k, bool replace,
-                      bool weighted, bool repeat, const std::string& direction, std::uint64_t key) {
-  const FanoutOptions options{.direction = to_direction(direction),
+                      bool weighted, bool repeat, Word<Direction> direction, std::uint64_t key) {
+  const FanoutOptions options{.direction = direction,
                               .k = k,
                               .rule = {.replace = replace, .weighted = weighted},
                               .repeat = repeat,
@@ -38,8 +47,8 @@ ResultArray<2> fanout(const Graph& graph, const IdColumn& nodes, std::uint64_t k
 
 void make_sample_options(SampleOptions* self, const std::vector<std::int64_t>& fanouts,
                          bool replace, bool weighted, bool disjoint, bool temporal, bool take_last,
-                         bool induced, const std::string& direction, std::uint64_t key) {
-  new (self) SampleOptions{.direction = to_direction(direction),
+                         bool induced, Word<Direction> direction, std::uint64_t key) {
+  new (self) SampleOptions{.direction = direction,
                            .fanouts = {},
                            .rule = {.replace = replace,
                                     .weighted = weighted,
@@ -54,7 +63,6 @@ void make_sample_options(SampleOptions* self, const std::vector<std::int64_t>& f
 
 NeighborSample sample(const Graph& graph, const IdColumn& seeds, const IdColumn& times,
                       const SampleOptions& options) {
-  const GilRelease release;
   return sample_neighbors(graph, to_span(seeds), to_span(times), options);
 }
 
@@ -65,69 +73,42 @@ auto take_arrays(NeighborSample& sample) {
                     to_array(std::move(sample.batch)));
 }
 
-WalkOptions make_walk_options(double p, double q, double restart, bool weighted,
-                              const std::string& dead_end, const std::string& direction) {
-  if (dead_end != "stay" && dead_end != "end")
-    throw std::invalid_argument("dead_end is 'stay' or 'end', not '" + dead_end + "'");
-  return {p,
-          q,
-          restart,
-          weighted,
-          dead_end == "end" ? DeadEnd::kEnd : DeadEnd::kStay,
-          to_direction(direction)};
-}
-
-ResultArray<2> walk(const Graph& graph, const IdColumn& starts, std::uint64_t length,
+ResultArray<2> walk(const Graph& graph, const Copied<NodeId>& starts, std::uint64_t length,
                     const WalkOptions& options, std::uint64_t key) {
-  const auto copied = to_vector(starts);
-  const Walkers walkers{copied, length, RandomKey(key)};
+  const Walkers walkers{starts, length, RandomKey(key)};
   return to_array<2>(without_gil([&] { return random_walk(graph, walkers, options); }),
                      {starts.size(), length + 1});
 }
 
 std::tuple<ResultArray<1>, ResultArray<1>, ResultArray<2>> skip_gram_pairs(
-    const Graph& graph, const IdColumn& starts, std::uint64_t length, const WalkOptions& options,
-    std::uint64_t key, std::uint64_t window, std::uint64_t negatives,
-    const std::string& weighting) {
-  if (weighting != "uniform" && weighting != "degree")
-    throw std::invalid_argument("negatives are drawn 'uniform' or by 'degree', not '" + weighting +
-                                "'");
+    const Graph& graph, const Copied<NodeId>& starts, std::uint64_t length,
+    const WalkOptions& options, std::uint64_t key, std::uint64_t window, std::uint64_t negatives,
+    Word<NegativeWeighting> weighting) {
   ResultBuffer centers, contexts, drawn;
   std::uint64_t num_pairs = 0;
-  const auto copied = to_vector(starts);
   {
     const GilRelease release;
-    const Walkers walkers{copied, length, RandomKey(key)};
+    const Walkers walkers{starts, length, RandomKey(key)};
     const SkipGramWalks walks(graph, walkers, options, window);
     num_pairs = walks.num_pairs();
     centers = allocate_result(num_pairs, 1, "pairs");
     contexts = allocate_result(num_pairs, 1, "pairs");
     drawn = allocate_result(num_pairs, negatives, "pairs with their negatives");
     walks.write_pairs(centers->span(), contexts->span());
-    walks.write_negatives(
-        graph, negatives,
-        weighting == "degree" ? NegativeWeighting::kDegree : NegativeWeighting::kUniform,
-        drawn->span());
+    walks.write_negatives(graph, negatives, weighting, drawn->span());
   }
   return {to_array<1>(std::move(centers), {num_pairs}),
           to_array<1>(std::move(contexts), {num_pairs}),
           to_array<2>(std::move(drawn), {num_pairs, negatives})};
 }
 
-auto visit_counts(const Graph& graph, const IdColumn& starts, std::uint64_t num_walks,
+auto visit_counts(const Graph& graph, const Copied<NodeId>& starts, std::uint64_t num_walks,
                   std::uint64_t length, const WalkOptions& options, std::uint64_t key,
                   std::optional<std::uint64_t> top) {
-  const auto copied = to_vector(starts);
-  const Walkers walkers{copied, length, RandomKey(key), num_walks};
+  const Walkers walkers{starts, length, RandomKey(key), num_walks};
   VisitCounts counts = without_gil([&] { return count_visits(graph, walkers, options, top); });
   return std::tuple(to_numpy(std::move(counts.indptr)), to_numpy(std::move(counts.nodes)),
                     to_numpy(std::move(counts.counts)));
-}
-
-EdgeEnd to_edge_end(const std::string& name) {
-  if (name == "source") return EdgeEnd::kSource;
-  if (name == "destination") return EdgeEnd::kDestination;
-  throw std::invalid_argument("an edge has a 'source' and a 'destination', no '" + name + "'");
 }
 
 // A matrix that fill(span of its items) writes, without the GIL.
@@ -142,19 +123,18 @@ ResultArray<2> make_matrix(std::size_t rows, std::size_t columns, const Fill& fi
 }
 
 ResultArray<2> sample_rows(const Graph& graph, const Column<std::int64_t>& kept, std::size_t num,
-                           const std::string& corrupt, const std::string& weighting, bool strict,
+                           Word<EdgeEnd> corrupt, Word<NegativeWeighting> weighting, bool strict,
                            bool self_loops, std::optional<NodeId> pad, std::uint64_t key) {
-  const EdgeEnd end = to_edge_end(corrupt);
-  const NegativeOptions options{to_weighting(weighting), strict, self_loops, pad};
+  const NegativeOptions options{weighting, strict, self_loops, pad};
   return make_matrix(kept.size(), num, [&](std::span<NodeId> out) {
-    sample_negatives(graph, to_span(kept), end, options, RandomKey(key), out);
+    sample_negatives(graph, to_span(kept), corrupt, options, RandomKey(key), out);
   });
 }
 
-ResultArray<2> sample_pairs(const Graph& graph, std::size_t num, const std::string& weighting,
+ResultArray<2> sample_pairs(const Graph& graph, std::size_t num, Word<NegativeWeighting> weighting,
                             bool strict, bool self_loops, std::optional<NodeId> pad,
                             std::uint64_t key) {
-  const NegativeOptions options{to_weighting(weighting), strict, self_loops, pad};
+  const NegativeOptions options{weighting, strict, self_loops, pad};
   return make_matrix(2, num, [&](std::span<NodeId> out) {
     sample_negative_pairs(graph, options, RandomKey(key), out.first(num), out.last(num));
   });
@@ -172,11 +152,12 @@ void bind_sampling(nb::module_& module) {
   nb::class_<SampleOptions>(module, "SampleOptions")
       .def("__init__", &make_sample_options, nb::kw_only(), "fanouts"_a, "replace"_a, "weighted"_a,
            "disjoint"_a, "temporal"_a, "take_last"_a, "induced"_a, "direction"_a, "key"_a);
-  module.def("sample_neighbors", &sample, "graph"_a, "seeds"_a, "times"_a, "options"_a);
+  module.def("sample_neighbors", &sample, "graph"_a, "seeds"_a, "times"_a, "options"_a,
+             nb::call_guard<GilRelease>());
 
   nb::class_<WalkOptions>(module, "WalkOptions")
-      .def(nb::new_(&make_walk_options), nb::kw_only(), "p"_a, "q"_a, "restart"_a, "weighted"_a,
-           "dead_end"_a, "direction"_a);
+      .def(nb::init<double, double, double, bool, Word<DeadEnd>, Word<Direction>>(), nb::kw_only(),
+           "p"_a, "q"_a, "restart"_a, "weighted"_a, "dead_end"_a, "direction"_a);
   module.def("random_walk", &walk, "graph"_a, "starts"_a, "length"_a, "options"_a, "key"_a);
   module.def("skip_gram_pairs", &skip_gram_pairs, "graph"_a, "starts"_a, "length"_a, "options"_a,
              "key"_a, "window"_a, "negatives"_a, "negative_weighting"_a);

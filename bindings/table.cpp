@@ -18,29 +18,14 @@ using nb::literals::operator""_a;
 
 using OutBytes = nb::ndarray<std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-void gather(const MountedFeatures& features, const Column<std::int64_t>& ids,
-            const std::string& dtype, const OutBytes& out, const std::string& reader) {
-  const DType wanted = to_dtype(dtype);
-  const ReaderKind kind = to_reader_kind(reader);
-  const auto bytes = std::as_writable_bytes(std::span(out.data(), out.size()));
-  const GilRelease release;
-  features.gather.gather(to_span(ids), wanted, bytes, kind);
-}
-
-std::size_t num_dimensions(const FeatureMatrix& features) {
-  return features.is_one_dimensional() ? 1 : 2;
-}
-
-// NumPy has no bfloat16: there its bits are shown as uint16.
-nb::dlpack::dtype numpy_dtype(const FeatureMatrix& features) {
-  const DType dtype = features.matrix().dtype;
-  return dtype == DType::kBFloat16 ? nb::dtype<std::uint16_t>() : to_dlpack(dtype);
+std::span<std::byte> bytes_of(const OutBytes& out) {
+  return std::as_writable_bytes(std::span(out.data(), out.size()));
 }
 
 nb::ndarray<nb::numpy, nb::ro> shared_view(const MountedFeatures& features) {
   return view_section<nb::ndarray<nb::numpy, nb::ro>>(
       features.mount().map_for_view(MapMode::kShared), features.matrix(), num_dimensions(features),
-      numpy_dtype(features));
+      to_numpy_dtype(features.matrix().dtype));
 }
 
 // For the DLPack protocol, with the true dtype, bfloat16 included; marked as read-only where the
@@ -60,15 +45,13 @@ std::optional<nb::ndarray<nb::numpy, float, nb::ndim<1>>> scales(const MountedFe
   return to_numpy(features.read_scales());
 }
 
-void make_feature_writer(FeatureWriter* self, const nb::bytes& path, const std::string& dtype,
+void make_feature_writer(FeatureWriter* self, const std::filesystem::path& path, Word<DType> dtype,
                          std::optional<std::uint64_t> rows, std::uint64_t columns,
                          bool one_dimensional, std::uint64_t order,
-                         const std::optional<Column<float>>& scales) {
-  FeatureLayout layout{to_dtype(dtype), rows, columns, one_dimensional, order, {}};
-  if (scales) layout.scales.assign(to_span(*scales).begin(), to_span(*scales).end());
-  const std::filesystem::path target = to_path(path);
-  const GilRelease release;
-  new (self) FeatureWriter(target, layout);
+                         std::optional<Copied<float>> scales) {
+  FeatureLayout layout{dtype, rows, columns, one_dimensional, order, {}};
+  if (scales) layout.scales = std::move(*scales);
+  new (self) FeatureWriter(path, layout);
 }
 
 }  // namespace
@@ -78,16 +61,12 @@ void bind_table(nb::module_& module) {
   features
       .def(
           "__init__",
-          [](MountedFeatures* self, const nb::bytes& path, const std::optional<int>& descriptor) {
-            const std::filesystem::path target = to_path(path);
-            const GilRelease release;
-            new (self) MountedFeatures(open_file(target, descriptor));
+          [](MountedFeatures* self, const std::filesystem::path& path,
+             const std::optional<int>& descriptor) {
+            new (self) MountedFeatures(open_file(path, descriptor));
           },
-          "path"_a, "descriptor"_a = nb::none())
-      .def_prop_ro("dtype",
-                   [](const MountedFeatures& self) {
-                     return std::string(traits_of(self.matrix().dtype).name);
-                   })
+          "path"_a, "descriptor"_a = nb::none(), nb::call_guard<GilRelease>())
+      .def_prop_ro("dtype", [](const MountedFeatures& self) { return Word{self.matrix().dtype}; })
       .def_prop_ro("num_rows", &MountedFeatures::num_rows)
       .def_prop_ro("num_columns", [](const MountedFeatures& self) { return self.matrix().columns; })
       .def_prop_ro("is_one_dimensional", &MountedFeatures::is_one_dimensional)
@@ -96,51 +75,50 @@ void bind_table(nb::module_& module) {
       .def("private_view",
            [](const MountedFeatures& self) {
              return private_view(self.mount(), self.matrix(), num_dimensions(self),
-                                 numpy_dtype(self));
+                                 to_numpy_dtype(self.matrix().dtype));
            })
       .def("dlpack_view", &dlpack_view)
       .def(
           "prefetch",
-          [](const MountedFeatures& self, const Column<std::int64_t>& rows) {
-            const auto copied = to_vector(rows);
-            const GilRelease release;
-            return self.prefetch(copied);
+          [](const MountedFeatures& self, const Copied<std::int64_t>& rows) {
+            return self.prefetch(rows);
           },
-          "rows"_a)
+          "rows"_a, nb::call_guard<GilRelease>())
       .def(
           "read_rows",
           [](const MountedFeatures& self, std::uint64_t first, const OutBytes& out) {
-            const auto bytes = std::as_writable_bytes(std::span(out.data(), out.size()));
-            const GilRelease release;
-            self.read_rows(first, bytes);
+            self.read_rows(first, bytes_of(out));
           },
-          "first"_a, "out"_a.noconvert())
-      .def("gather", &gather, "ids"_a, "dtype"_a, "out"_a.noconvert(), "reader"_a)
+          "first"_a, "out"_a.noconvert(), nb::call_guard<GilRelease>())
+      .def(
+          "gather",
+          [](const MountedFeatures& self, const Column<std::int64_t>& ids, Word<DType> dtype,
+             const OutBytes& out, Word<ReaderKind> reader) {
+            self.gather.gather(to_span(ids), dtype, bytes_of(out), reader);
+          },
+          "ids"_a, "dtype"_a, "out"_a.noconvert(), "reader"_a, nb::call_guard<GilRelease>())
       .def(
           "why_no_reader",
-          [](const MountedFeatures& self, const std::string& reader) {
-            return why_no_reader(self, to_reader_kind(reader));
+          [](const MountedFeatures& self, Word<ReaderKind> reader) {
+            return why_no_reader(self, reader);
           },
           "reader"_a, nb::call_guard<GilRelease>());
   bind_mount(features);
   module.def(
       "prefetch_memory",
-      [](const Column<std::uint8_t>& bytes) {
-        const GilRelease release;
-        prefetch_memory(std::as_bytes(to_span(bytes)));
-      },
-      "bytes"_a);
+      [](const Column<std::uint8_t>& bytes) { prefetch_memory(std::as_bytes(to_span(bytes))); },
+      "bytes"_a, nb::call_guard<GilRelease>());
 
   nb::class_<FeatureWriter>(module, "FeatureWriter")
       .def("__init__", &make_feature_writer, "path"_a, nb::kw_only(), "dtype"_a, "rows"_a.none(),
-           "columns"_a, "one_dimensional"_a, "order"_a, "scales"_a.none() = nb::none())
+           "columns"_a, "one_dimensional"_a, "order"_a, "scales"_a.none() = nb::none(),
+           nb::call_guard<GilRelease>())
       .def(
           "append",
           [](FeatureWriter& self, const Column<std::uint8_t>& bytes) {
-            const GilRelease release;
             self.append(std::as_bytes(to_span(bytes)));
           },
-          "bytes"_a)
+          "bytes"_a, nb::call_guard<GilRelease>())
       .def("finish", &FeatureWriter::finish, "rows"_a.none() = nb::none(),
            nb::call_guard<GilRelease>())
       .def("close", &FeatureWriter::close, nb::call_guard<ClosingRelease>());

@@ -8,9 +8,21 @@
 #include <utility>
 
 #include "convert/arrays.hpp"
+#include "convert/words.hpp"
 #include "graphmount/text/reader.hpp"
 
 namespace graphmount::bindings {
+
+template <>
+inline constexpr auto kWords<TextType> =
+    make_words<TextType>("type", {{"node_id", TextType::kNodeId},
+                                  {"key", TextType::kKey},
+                                  {"int64", TextType::kInteger},
+                                  {"time", TextType::kTime},
+                                  {"float32", TextType::kFloat32},
+                                  {"float64", TextType::kFloat64},
+                                  {"text", TextType::kText}});
+
 namespace {
 
 using nb::literals::operator""_a;
@@ -40,44 +52,23 @@ class PythonStream : public ByteStream {
   nb::object readinto_;
 };
 
-TextType to_type(const std::string& name) {
-  if (name == "node_id") return TextType::kNodeId;
-  if (name == "key") return TextType::kKey;
-  if (name == "int64") return TextType::kInteger;
-  if (name == "time") return TextType::kTime;
-  if (name == "float32") return TextType::kFloat32;
-  if (name == "float64") return TextType::kFloat64;
-  if (name == "text") return TextType::kText;
-  throw std::invalid_argument("there is no type of text columns called '" + name + "'");
-}
-
-/// An array over memory, which lives as long as the array.
-template <class Memory>
-nb::object to_array(Memory memory, std::size_t num_dimensions, std::size_t rows,
-                    std::size_t columns, nb::dlpack::dtype dtype) {
-  const std::size_t shape[2] = {rows, columns};
-  const auto [held, owner] = to_owned(std::move(memory));
-  return nb::cast(
-      nb::ndarray<nb::numpy>(held->data(), num_dimensions, shape, owner, nullptr, dtype));
-}
-
 /// One array for each output, of two dimensions if it has several fields; for text, a pair of
 /// offsets and bytes.
 nb::list to_list(TextBatch batch) {
   nb::list list;
   for (TextArray& array : batch.arrays) {
     if (array.type == TextType::kText) {
-      nb::object offsets =
-          to_array(std::move(array.items), 1, batch.num_rows + 1, 1, nb::dtype<std::int64_t>());
+      auto offsets =
+          to_numpy(std::move(array.items), 1, batch.num_rows + 1, 1, nb::dtype<std::int64_t>());
       const std::size_t size = array.text.size();
-      nb::object bytes = to_array(std::move(array.text), 1, size, 1, nb::dtype<std::uint8_t>());
+      auto bytes = to_numpy(std::move(array.text), 1, size, 1, nb::dtype<std::uint8_t>());
       list.append(nb::make_tuple(offsets, bytes));
       continue;
     }
     const nb::dlpack::dtype dtype = array.type == TextType::kFloat32   ? nb::dtype<float>()
                                     : array.type == TextType::kFloat64 ? nb::dtype<double>()
                                                                        : nb::dtype<std::int64_t>();
-    list.append(to_array(std::move(array.items), array.num_fields == 1 ? 1 : 2, batch.num_rows,
+    list.append(to_numpy(std::move(array.items), array.num_fields == 1 ? 1 : 2, batch.num_rows,
                          array.num_fields, dtype));
   }
   return list;
@@ -90,24 +81,24 @@ TextFormat to_format(const std::string& delimiter, const std::string& comments, 
   return {delimiter.empty() ? std::nullopt : std::optional(delimiter[0]), comments, quotes, header};
 }
 
-void make_reader(TextReader* self, const nb::bytes& path, const std::optional<nb::object>& stream,
-                 const std::string& delimiter, const std::string& comments, bool quotes,
-                 bool header,
+void make_reader(TextReader* self, const std::filesystem::path& path,
+                 const std::optional<nb::object>& stream, const std::string& delimiter,
+                 const std::string& comments, bool quotes, bool header,
                  const std::vector<std::pair<std::string, std::vector<std::size_t>>>& outputs,
                  bool skip_errors, std::size_t longest_line) {
   TextLayout layout;
   layout.format = to_format(delimiter, comments, quotes, header);
   for (const auto& [type, fields] : outputs) {
     const bool is_label = type == "label";  // text that may be missing
-    layout.outputs.push_back({is_label ? TextType::kText : to_type(type), fields, is_label});
+    layout.outputs.push_back(
+        {is_label ? TextType::kText : to_value<TextType>(type), fields, is_label});
   }
   layout.skip_errors = skip_errors;
   layout.longest_line = longest_line;
-  std::string name(path.c_str(), path.size());
   if (stream)
-    new (self) TextReader(std::move(name), std::make_unique<PythonStream>(*stream), layout);
+    new (self) TextReader(path.string(), std::make_unique<PythonStream>(*stream), layout);
   else
-    new (self) TextReader(std::move(name), std::make_unique<SourceFile>(to_path(path)), layout);
+    new (self) TextReader(path.string(), std::make_unique<SourceFile>(path), layout);
 }
 
 /// The fields of the first rows of a text, for those who look at it before they read it. Rows that

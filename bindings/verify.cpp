@@ -13,19 +13,16 @@
 #include "convert/handles.hpp"
 
 namespace graphmount::bindings {
-namespace {
 
-using nb::literals::operator""_a;
-using ProblemRow = std::tuple<std::string, std::uint64_t, std::string>;
-
-}  // namespace
+template <>
+inline constexpr auto kWords<FileKind> =
+    make_words<FileKind>("kind", {{"graph", FileKind::kGraph}, {"features", FileKind::kFeatures}});
 
 void bind_verify(nb::module_& module) {
+  using nb::literals::operator""_a;
+  using ProblemRow = std::tuple<std::string, std::uint64_t, std::string>;
   nb::class_<Verification>(module, "Verification")
-      .def_prop_ro("kind",
-                   [](const Verification& self) {
-                     return self.kind == FileKind::kGraph ? "graph" : "features";
-                   })
+      .def_prop_ro("kind", [](const Verification& self) { return Word{self.kind}; })
       .def_ro("file_bytes", &Verification::file_bytes)
       .def_ro("num_problems", &Verification::num_problems)
       .def_prop_ro("problems", [](const Verification& self) {
@@ -37,14 +34,11 @@ void bind_verify(nb::module_& module) {
 
   module.def(
       "verify_file",
-      [](const nb::bytes& path, const std::optional<nb::callable>& progress,
+      [](const std::filesystem::path& path, const Progress& progress,
          const std::optional<int>& descriptor) {
-        const Progress report = to_progress(progress);
-        const std::filesystem::path target = to_path(path);
-        const GilRelease release;
-        return verify_file(open_file(target, descriptor), report);
+        return verify_file(open_file(path, descriptor), progress);
       },
-      "path"_a, "progress"_a.none(), "descriptor"_a = nb::none());
+      "path"_a, "progress"_a.none(), "descriptor"_a = nb::none(), nb::call_guard<GilRelease>());
 }
 
 }  // namespace graphmount::bindings

@@ -4,11 +4,13 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -32,20 +34,9 @@ std::span<const Item> to_span(const Column<Item>& column) {
   return {column.data(), column.size()};
 }
 
-/// A copy, which nobody changes between its check and its use.
+/// An argument that is a copy of such an array, which nobody changes between its check and its use.
 template <class Item>
-std::vector<Item> to_vector(const Column<Item>& column) {
-  return {column.data(), column.data() + column.size()};
-}
-
-/// Paths cross as bytes (os.fsencode), so that any name the system allows gets through.
-inline std::filesystem::path to_path(const nb::bytes& path) {
-  std::string text(path.c_str(), path.size());
-  // The system would stop reading there, and open another file.
-  if (text.find('\0') != std::string::npos)
-    throw std::invalid_argument("the path has a null character in it");
-  return text;
-}
+struct Copied : std::vector<Item> {};
 
 inline nb::object to_str(const std::string& path) {
   return nb::steal(
@@ -78,27 +69,30 @@ auto make_array(std::size_t size, const Fill& fill) {
 
 inline nb::dlpack::dtype to_dlpack(DType dtype) {
   using Code = nb::dlpack::dtype_code;
-  Code code = Code::Int;
-  switch (dtype) {
-    case DType::kFloat32:
-    case DType::kFloat64:
-    case DType::kFloat16:
-      code = Code::Float;
-      break;
-    case DType::kBFloat16:
-      code = Code::Bfloat;
-      break;
-    case DType::kUInt8:
-      code = Code::UInt;
-      break;
-    case DType::kBool:
-      code = Code::Bool;
-      break;
-    default:
-      break;
-  }
-  return {static_cast<std::uint8_t>(code),
-          static_cast<std::uint8_t>(traits_of(dtype).item_bytes * 8), 1};
+  constexpr std::pair<std::string_view, Code> kKinds[] = {{"float", Code::Float},
+                                                          {"bfloat", Code::Bfloat},
+                                                          {"int", Code::Int},
+                                                          {"uint", Code::UInt},
+                                                          {"bool", Code::Bool}};
+  const DTypeTraits& traits = traits_of(dtype);
+  const auto* kind = std::ranges::find_if(
+      kKinds, [&](const auto& known) { return traits.name.starts_with(known.first); });
+  return {static_cast<std::uint8_t>(kind->second), static_cast<std::uint8_t>(traits.item_bytes * 8),
+          1};
+}
+
+/// NumPy has no bfloat16: there its bits are shown as uint16.
+inline nb::dlpack::dtype to_numpy_dtype(DType dtype) {
+  return dtype == DType::kBFloat16 ? nb::dtype<std::uint16_t>() : to_dlpack(dtype);
+}
+
+/// An array of one dimension, or of two, over memory that lives as long as the array.
+template <class Memory>
+nb::ndarray<nb::numpy> to_numpy(Memory memory, std::size_t num_dimensions, std::size_t rows,
+                                std::size_t columns, nb::dlpack::dtype dtype) {
+  const std::size_t shape[2] = {rows, columns};
+  const auto [owned, owner] = to_owned(std::move(memory));
+  return nb::ndarray<nb::numpy>(owned->data(), num_dimensions, shape, owner, nullptr, dtype);
 }
 
 /// A view of a section as an array of the given kind. It keeps `mapping` alive, and nothing else.
@@ -113,3 +107,36 @@ Array view_section(std::shared_ptr<const MappedFile> mapping, const Section& sec
 }
 
 }  // namespace graphmount::bindings
+
+namespace nanobind::detail {
+
+template <class Item>
+struct type_caster<graphmount::bindings::Copied<Item>> {
+  using Array = make_caster<graphmount::bindings::Column<Item>>;
+  NB_TYPE_CASTER(graphmount::bindings::Copied<Item>, Array::Name)
+
+  bool from_python(handle source, uint8_t flags, cleanup_list* cleanup) {
+    Array array;
+    if (!array.from_python(source, flags, cleanup)) return false;
+    value.assign(array.value.data(), array.value.data() + array.value.size());
+    return true;
+  }
+};
+
+/// Paths cross as bytes (os.fsencode), so that any name the system allows gets through.
+template <>
+struct type_caster<std::filesystem::path> {
+  NB_TYPE_CASTER(std::filesystem::path, const_name("bytes"))
+
+  bool from_python(handle source, uint8_t, cleanup_list*) {
+    if (!isinstance<bytes>(source)) return false;
+    const auto given = borrow<bytes>(source);
+    value = std::string(given.c_str(), given.size());
+    // The system would stop reading there, and open another file.
+    if (value.native().find('\0') != std::string::npos)
+      throw std::invalid_argument("the path has a null character in it");
+    return true;
+  }
+};
+
+}  // namespace nanobind::detail

@@ -17,22 +17,19 @@
 
 #include "convert/arrays.hpp"
 #include "convert/callbacks.hpp"
+#include "convert/words.hpp"
 #include "graphmount/format/mount.hpp"
 #include "graphmount/system/files/file_descriptor.hpp"
 
 namespace graphmount::bindings {
 
-inline Advice to_advice(const std::string& name) {
-  constexpr std::pair<const char*, Advice> kNames[] = {{"normal", Advice::kNormal},
-                                                       {"random", Advice::kRandom},
-                                                       {"sequential", Advice::kSequential},
-                                                       {"willneed", Advice::kWillNeed},
-                                                       {"populate", Advice::kPopulate}};
-  for (const auto& [known, advice] : kNames)
-    if (name == known) return advice;
-  throw std::invalid_argument(
-      "advice is 'normal', 'random', 'sequential', 'willneed' or 'populate', not '" + name + "'");
-}
+template <>
+inline constexpr auto kWords<Advice> =
+    make_words<Advice>("advice", {{"normal", Advice::kNormal},
+                                  {"random", Advice::kRandom},
+                                  {"sequential", Advice::kSequential},
+                                  {"willneed", Advice::kWillNeed},
+                                  {"populate", Advice::kPopulate}});
 
 /// The file at a path; or the one that somebody has open already, whatever is at its path by now.
 inline std::shared_ptr<MappedFile> open_file(const std::filesystem::path& path,
@@ -85,14 +82,10 @@ void bind_mount(nb::class_<Handle>& cls) {
                    [](const Handle& handle) { return section_rows(handle.mount().header()); })
       .def(
           "advise",
-          [](const Handle& handle, const std::string& advice,
-             const std::optional<nb::callable>& progress) {
-            const Advice parsed = to_advice(advice);
-            const Progress report = to_progress(progress);
-            const GilRelease release;
-            handle.mount().advise(parsed, report);
+          [](const Handle& handle, Word<Advice> advice, const Progress& progress) {
+            handle.mount().advise(advice, progress);
           },
-          "advice"_a, "progress"_a.none())
+          "advice"_a, "progress"_a.none(), nb::call_guard<GilRelease>())
       .def(
           "resident_bytes", [](const Handle& handle) { return handle.mount().resident_bytes(); },
           nb::call_guard<GilRelease>());

@@ -1,9 +1,10 @@
 // What Python calls FeatureMatrix, and the words for its readers and dtypes.
 #pragma once
 
-#include <stdexcept>
-#include <string>
+#include <cstddef>
+#include <iterator>
 
+#include "convert/words.hpp"
 #include "graphmount/table/feature_matrix.hpp"
 #include "graphmount/table/reading/gather.hpp"
 
@@ -15,17 +16,23 @@ struct MountedFeatures : FeatureMatrix {
   FeatureGather gather{*this};
 };
 
-inline ReaderKind to_reader_kind(const std::string& name) {
-  for (const ReaderKind kind :
-       {ReaderKind::kAuto, ReaderKind::kMapped, ReaderKind::kPread, ReaderKind::kUring})
-    if (name == reader_name(kind)) return kind;
-  throw std::invalid_argument("there is no reader '" + name + "'");
+inline std::size_t num_dimensions(const FeatureMatrix& features) {
+  return features.is_one_dimensional() ? 1 : 2;
 }
 
-inline DType to_dtype(const std::string& name) {
-  const DTypeTraits* const traits = find_dtype(name);
-  if (traits == nullptr) throw std::invalid_argument("there is no dtype '" + name + "'");
-  return traits->dtype;
-}
+template <>
+inline constexpr auto kWords<ReaderKind> =
+    make_words<ReaderKind>("reader", {{"auto", ReaderKind::kAuto},
+                                      {"mapped", ReaderKind::kMapped},
+                                      {"pread", ReaderKind::kPread},
+                                      {"uring", ReaderKind::kUring}});
+
+template <>
+inline constexpr auto kWords<DType> = [] {
+  WordTable<DType, std::size(kDTypes)> table{"dtype", {}};
+  for (std::size_t i = 0; i < table.words.size(); ++i)
+    table.words[i] = {kDTypes[i].name, kDTypes[i].dtype};
+  return table;
+}();
 
 }  // namespace graphmount::bindings

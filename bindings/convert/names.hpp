@@ -23,7 +23,7 @@ struct CallerNames {
 /// Throws std::invalid_argument unless the offsets are in order and within the bytes.
 inline CallerNames to_names(const Column<std::int64_t>& offsets,
                             const Column<std::uint8_t>& bytes) {
-  std::vector<std::int64_t> places = to_vector(offsets);
+  std::vector<std::int64_t> places(offsets.data(), offsets.data() + offsets.size());
   bool is_fine = !places.empty() && places.front() >= 0 &&
                  static_cast<std::size_t>(places.back()) <= bytes.size();
   for (std::size_t i = 1; i < places.size(); ++i) is_fine &= places[i - 1] <= places[i];

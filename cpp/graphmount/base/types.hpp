@@ -55,12 +55,6 @@ constexpr const DTypeTraits* find_dtype(std::uint16_t number) {
   return nullptr;
 }
 
-constexpr const DTypeTraits* find_dtype(std::string_view name) {
-  for (const DTypeTraits& traits : kDTypes)
-    if (traits.name == name) return &traits;
-  return nullptr;
-}
-
 constexpr const DTypeTraits& traits_of(DType dtype) {
   return *find_dtype(static_cast<std::uint16_t>(dtype));
 }

@@ -25,6 +25,13 @@ class Mount {
     return reinterpret_cast<const Item*>(file_->data() + section.offset);
   }
 
+  /// What use(items) gives for those of a section of integers, which are int32 or int64.
+  template <class Use>
+  auto with_integers(const Section& section, const Use& use) const {
+    return section.dtype == DType::kInt32 ? use(data<std::int32_t>(section))
+                                          : use(data<std::int64_t>(section));
+  }
+
   /// A mapping for views to keep alive. Private views that are alive at the same time share one, so
   /// what is written through one is seen in the others, and forgotten when the last of them is
   /// gone.

@@ -17,13 +17,21 @@ namespace {
 
 constexpr std::uint64_t kMaxNodesOfInt32 = std::uint64_t{1} << 31;
 
-constexpr SectionKind kListKinds[] = {
-    SectionKind::kIndptr,  SectionKind::kIndices,    SectionKind::kWeights,   SectionKind::kAlias,
-    SectionKind::kEdgeIds, SectionKind::kTimestamps, SectionKind::kSourceRows};
-
-bool is_integer(const Section& section) {
-  return section.dtype == DType::kInt32 || section.dtype == DType::kInt64;
-}
+/// The sections of neighbor lists. Integers may be int32 where that can hold them.
+struct ListKind {
+  SectionKind kind;
+  DType dtype;
+  bool may_be_int32 = false;
+  const char* problem = "is neither int32 nor int64";  // if it is of another dtype
+};
+constexpr ListKind kListKinds[] = {
+    {SectionKind::kIndptr, DType::kInt64, false, "is not int64"},
+    {SectionKind::kIndices, DType::kInt64, true},
+    {SectionKind::kWeights, DType::kFloat32, false, "is not float32"},
+    {SectionKind::kAlias, DType::kInt64, false, "is not int64"},
+    {SectionKind::kEdgeIds, DType::kInt64, true},
+    {SectionKind::kTimestamps, DType::kInt64, false, "is not int64"},
+    {SectionKind::kSourceRows, DType::kInt64, true}};
 
 }  // namespace
 
@@ -48,8 +56,8 @@ void Graph::check_sections() const {
   if (is_undirected() && has_lists(Direction::kOut))
     throw FormatError(path, "an undirected graph has lists of its own for one direction");
   for (const Section& section : header.sections) {
-    const bool is_list = std::find(std::begin(kListKinds), std::end(kListKinds), section.kind) !=
-                         std::end(kListKinds);
+    const bool is_list =
+        std::ranges::find(kListKinds, section.kind, &ListKind::kind) != std::end(kListKinds);
     if (static_cast<std::uint16_t>(section.kind) >= kFirstOptionalKind) continue;
     if (is_list != (section.direction != Direction::kNone) ||
         (is_list && !has_lists(section.direction)))
@@ -77,42 +85,28 @@ void Graph::check_lists(Direction direction) const {
           mount_.file().path(),
           "section " + Section{.kind = kind, .direction = direction}.name() + " " + problem);
   };
-  const Section& indptr = *header.find(SectionKind::kIndptr, direction);
-  require(indptr.dtype == DType::kInt64, indptr.kind, "is not int64");
-  require(indptr.rows == num_nodes() + 1, indptr.kind,
-          say("has ", indptr.rows, " entries for ", num_nodes(), " nodes"));
-  const Section* indices = header.find(SectionKind::kIndices, direction);
-  require(indices != nullptr, SectionKind::kIndices, "is missing");
-  require(is_integer(*indices), indices->kind, "is neither int32 nor int64");
-  require(indices->dtype == DType::kInt64 || num_nodes() <= kMaxNodesOfInt32, indices->kind,
-          "is int32, too small for the number of nodes");
-  for (const SectionKind kind : kListKinds) {
-    const Section* section = header.find(kind, direction);
-    if (section == nullptr || kind == SectionKind::kIndptr) continue;
-    require(section->rows == num_edges(), kind,
-            say("has ", section->rows, " entries for ", num_edges(), " edges"));
+  const auto find = [&](SectionKind kind) { return header.find(kind, direction); };
+  require(find(SectionKind::kIndices) != nullptr, SectionKind::kIndices, "is missing");
+  for (const ListKind& known : kListKinds) {
+    const Section* section = find(known.kind);
+    if (section == nullptr) continue;
+    require(
+        section->dtype == known.dtype || (known.may_be_int32 && section->dtype == DType::kInt32),
+        known.kind, known.problem);
+    const bool is_offsets = known.kind == SectionKind::kIndptr;
+    require(section->rows == (is_offsets ? num_nodes() + 1 : num_edges()), known.kind,
+            is_offsets ? say("has ", section->rows, " entries for ", num_nodes(), " nodes")
+                       : say("has ", section->rows, " entries for ", num_edges(), " edges"));
   }
-  const Section* weights = header.find(SectionKind::kWeights, direction);
-  const Section* alias = header.find(SectionKind::kAlias, direction);
-  require(weights == nullptr || weights->dtype == DType::kFloat32, SectionKind::kWeights,
-          "is not float32");
-  require((weights == nullptr) == (alias == nullptr), SectionKind::kAlias,
-          "does not go with the weights");
-  require(alias == nullptr || alias->dtype == DType::kInt64, SectionKind::kAlias, "is not int64");
-  const Section* times = header.find(SectionKind::kTimestamps, direction);
-  require(times == nullptr || times->dtype == DType::kInt64, SectionKind::kTimestamps,
-          "is not int64");
-  require(times != nullptr || !header.has(kFlagSortedByTime), SectionKind::kTimestamps,
-          "is missing, but the lists are marked as sorted by time");
-  const Section* edge_ids = header.find(SectionKind::kEdgeIds, direction);
+  require(find(SectionKind::kIndices)->dtype == DType::kInt64 || num_nodes() <= kMaxNodesOfInt32,
+          SectionKind::kIndices, "is int32, too small for the number of nodes");
+  require((find(SectionKind::kWeights) == nullptr) == (find(SectionKind::kAlias) == nullptr),
+          SectionKind::kAlias, "does not go with the weights");
+  require(find(SectionKind::kTimestamps) != nullptr || !header.has(kFlagSortedByTime),
+          SectionKind::kTimestamps, "is missing, but the lists are marked as sorted by time");
   const bool needs_edge_ids = direction != edge_id_direction();
-  require((edge_ids != nullptr) == needs_edge_ids, SectionKind::kEdgeIds,
+  require((find(SectionKind::kEdgeIds) != nullptr) == needs_edge_ids, SectionKind::kEdgeIds,
           needs_edge_ids ? "is missing" : "is not needed here");
-  require(edge_ids == nullptr || is_integer(*edge_ids), SectionKind::kEdgeIds,
-          "is neither int32 nor int64");
-  const Section* rows = header.find(SectionKind::kSourceRows, direction);
-  require(rows == nullptr || is_integer(*rows), SectionKind::kSourceRows,
-          "is neither int32 nor int64");
 }
 
 void Graph::check_node_ids() const {
@@ -219,9 +213,9 @@ std::uint64_t Graph::prefetch(std::span<const NodeId> nodes, Direction direction
   read_lists(*this, direction, [&](const auto& lists) {
     interruptible_for(nodes.size(), [&](std::size_t i) {
       const ListRange range = lists.range(nodes[i]);
-      for (const SectionKind kind : kListKinds) {
-        const Section* section = header.find(kind, stored);
-        if (section == nullptr || kind == SectionKind::kIndptr) continue;
+      for (const ListKind& known : kListKinds) {
+        const Section* section = header.find(known.kind, stored);
+        if (section == nullptr || known.kind == SectionKind::kIndptr) continue;
         const std::uint64_t item = traits_of(section->dtype).item_bytes;
         ranges.push_back({section->offset + static_cast<std::uint64_t>(range.begin) * item,
                           section->offset + static_cast<std::uint64_t>(range.end) * item});

@@ -68,11 +68,10 @@ void check_offsets(const Graph& graph, const Section& section, std::uint64_t fir
 
 /// Calls check(position, item) for each before it is handed out.
 template <class Item, class Out, class Check>
-void copy_items_at(const Graph& graph, const Section& section, std::span<const EdgeId> positions,
+void copy_items_at(const Graph& graph, const Item* items, std::span<const EdgeId> positions,
                    std::span<Out> out, const Check& check) {
   const std::size_t grain = balanced_grain(positions.size(), 1 << 13);
   graph.mount().file().read_guarded([&] {
-    const auto* items = graph.mount().data<Item>(section);
     parallel_for(positions.size(), grain, [&](std::size_t begin, std::size_t end) {
       for_each_id(positions, begin, end, graph.num_edges(), "edge",
                   [&](std::size_t i, EdgeId position) {
@@ -84,59 +83,52 @@ void copy_items_at(const Graph& graph, const Section& section, std::span<const E
   });
 }
 
-template <class Item>
-std::vector<Item> gather_items(const Graph& graph, SectionKind kind, Direction direction,
-                               std::span<const EdgeId> positions) {
-  std::vector<Item> out(positions.size());
-  copy_items_at<Item>(graph, section_of(graph, kind, direction), positions, std::span(out),
-                      [](EdgeId, Item) {});
-  return out;
+void check_integers(const Graph& graph, const Section& section, std::uint64_t first,
+                    std::span<const std::int64_t> items) {
+  if (section.kind == SectionKind::kIndptr) check_offsets(graph, section, first, items);
+  if (section.kind == SectionKind::kIndices)
+    check_items_below(graph, section, first, items, graph.num_nodes(), "neighbor");
+  if (section.kind == SectionKind::kEdgeIds)
+    check_items_below(graph, section, first, items, graph.num_edges(), "edge id");
+  if (section.kind == SectionKind::kSourceRows)
+    check_items_below(graph, section, first, items, std::uint64_t{1} << 62, "source row");
 }
 
 }  // namespace
 
-std::vector<std::int64_t> read_list_integers(const Graph& graph, SectionKind kind,
-                                             Direction direction, std::uint64_t first,
-                                             std::uint64_t count) {
+template <class Item>
+std::vector<Item> read_list(const Graph& graph, SectionKind kind, Direction direction,
+                            std::uint64_t first, std::uint64_t count) {
   const Section& section = section_of(graph, kind, direction);
   require_items(section, first, count);
-  std::vector<std::int64_t> items(static_cast<std::size_t>(count));
+  std::vector<Item> items(static_cast<std::size_t>(count));
   graph.mount().file().read_guarded([&] {
-    const Mount& mount = graph.mount();
     if (section.dtype == DType::kInt32)
-      copy_items(mount.data<std::int32_t>(section) + first, std::span(items));
+      copy_items(graph.mount().data<std::int32_t>(section) + first, std::span(items));
     else
-      copy_items(mount.data<std::int64_t>(section) + first, std::span(items));
-    if (kind == SectionKind::kIndptr) check_offsets(graph, section, first, items);
-    if (kind == SectionKind::kIndices)
-      check_items_below(graph, section, first, items, graph.num_nodes(), "neighbor");
-    if (kind == SectionKind::kEdgeIds)
-      check_items_below(graph, section, first, items, graph.num_edges(), "edge id");
-    if (kind == SectionKind::kSourceRows)
-      check_items_below(graph, section, first, items, std::uint64_t{1} << 62, "source row");
+      copy_items(graph.mount().data<Item>(section) + first, std::span(items));
+    if constexpr (std::is_integral_v<Item>) check_integers(graph, section, first, items);
   });
   return items;
 }
 
-std::vector<float> read_list_weights(const Graph& graph, Direction direction, std::uint64_t first,
-                                     std::uint64_t count) {
-  const Section& section = section_of(graph, SectionKind::kWeights, direction);
-  require_items(section, first, count);
-  std::vector<float> items(static_cast<std::size_t>(count));
-  graph.mount().file().read_guarded(
-      [&] { copy_items(graph.mount().data<float>(section) + first, std::span(items)); });
-  return items;
+template <class Item>
+std::vector<Item> gather_list(const Graph& graph, SectionKind kind, Direction direction,
+                              std::span<const EdgeId> positions) {
+  std::vector<Item> out(positions.size());
+  copy_items_at(graph, graph.mount().data<Item>(section_of(graph, kind, direction)), positions,
+                std::span(out), [](EdgeId, Item) {});
+  return out;
 }
 
-std::vector<std::int64_t> gather_list_timestamps(const Graph& graph, Direction direction,
-                                                 std::span<const EdgeId> positions) {
-  return gather_items<std::int64_t>(graph, SectionKind::kTimestamps, direction, positions);
-}
-
-std::vector<float> gather_list_weights(const Graph& graph, Direction direction,
-                                       std::span<const EdgeId> positions) {
-  return gather_items<float>(graph, SectionKind::kWeights, direction, positions);
-}
+template std::vector<std::int64_t> read_list(const Graph&, SectionKind, Direction, std::uint64_t,
+                                             std::uint64_t);
+template std::vector<float> read_list(const Graph&, SectionKind, Direction, std::uint64_t,
+                                      std::uint64_t);
+template std::vector<std::int64_t> gather_list(const Graph&, SectionKind, Direction,
+                                               std::span<const EdgeId>);
+template std::vector<float> gather_list(const Graph&, SectionKind, Direction,
+                                        std::span<const EdgeId>);
 
 const Section& source_rows_of(const Graph& graph) {
   return section_of(graph, SectionKind::kSourceRows, graph.edge_id_direction());
@@ -149,10 +141,8 @@ void gather_source_rows(const Graph& graph, std::span<const EdgeId> edges,
     if (row < 0) [[unlikely]]
       graph.refuse_source_row(section, edge, row);
   };
-  if (section.dtype == DType::kInt32)
-    copy_items_at<std::int32_t>(graph, section, edges, out, check);
-  else
-    copy_items_at<std::int64_t>(graph, section, edges, out, check);
+  graph.mount().with_integers(
+      section, [&](const auto* items) { copy_items_at(graph, items, edges, out, check); });
 }
 
 }  // namespace graphmount

@@ -13,24 +13,19 @@
 
 namespace graphmount {
 
-/// The items [first, first + count) of a section of integers: offsets (of which there is one more
-/// than there are nodes), neighbors, edge ids, source rows or timestamps. Throws FormatError with
-/// the section and the byte, if an item cannot be; MissingDataError if there is no such section;
-/// IdError if there are not so many items; FileChangedError.
-std::vector<std::int64_t> read_list_integers(const Graph& graph, SectionKind kind,
-                                             Direction direction, std::uint64_t first,
-                                             std::uint64_t count);
+/// The items [first, first + count) of a section: offsets (of which there is one more than there
+/// are nodes), neighbors, edge ids, source rows and timestamps as int64, weights as float. Throws
+/// FormatError with the section and the byte, if an item cannot be; MissingDataError if there is no
+/// such section; IdError if there are not so many items; FileChangedError.
+template <class Item>
+std::vector<Item> read_list(const Graph& graph, SectionKind kind, Direction direction,
+                            std::uint64_t first, std::uint64_t count);
 
-/// The same for weights, which can be anything.
-std::vector<float> read_list_weights(const Graph& graph, Direction direction, std::uint64_t first,
-                                     std::uint64_t count);
-
-/// The timestamps, or the weights, of the entries at these positions of the lists. Throws IdError
-/// for a position that does not exist, and as above.
-std::vector<std::int64_t> gather_list_timestamps(const Graph& graph, Direction direction,
-                                                 std::span<const EdgeId> positions);
-std::vector<float> gather_list_weights(const Graph& graph, Direction direction,
-                                       std::span<const EdgeId> positions);
+/// The timestamps (int64) or the weights (float) of the entries at these positions of the lists.
+/// Throws IdError for a position that does not exist, and as above.
+template <class Item>
+std::vector<Item> gather_list(const Graph& graph, SectionKind kind, Direction direction,
+                              std::span<const EdgeId> positions);
 
 /// The section that has the row which each edge had in the source. Throws MissingDataError if the
 /// graph was compiled without them.

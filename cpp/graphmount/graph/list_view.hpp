@@ -3,8 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
-#include <utility>
 
 #include "graphmount/base/read_once.hpp"
 #include "graphmount/graph/graph.hpp"

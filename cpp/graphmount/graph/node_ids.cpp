@@ -129,28 +129,20 @@ OwnedNames NodeIds::to_external_names(std::span<const NodeId> nodes) const {
   });
 }
 
-template <class Slot, class Keys>
-void NodeIds::find_in_slots(const Keys& keys, std::span<NodeId> out) const {
-  const Mount& mount = graph_->mount();
-  const Section& table = *mount.header().find(SectionKind::kNodeIdTable);
-  const Slot* data = mount.data<Slot>(table);
-  const std::uint64_t num_nodes = graph_->num_nodes();
-  const auto node_in = [&](std::uint64_t slot) {
-    const NodeId node = read_once(data + slot);
-    if (static_cast<std::uint64_t>(node) >= num_nodes && node != -1)
-      graph_->refuse(say("the table of the external ids names node ", node));
-    return node;
-  };
-  mount.file().read_guarded([&] { find_in_table(IdSlots(table.rows), data, node_in, keys, out); });
-}
-
 template <class Keys>
 void NodeIds::find_all(const Keys& keys, std::span<NodeId> out) const {
-  const Section& table = *graph_->mount().header().find(SectionKind::kNodeIdTable);
-  if (table.dtype == DType::kInt32)
-    find_in_slots<std::int32_t>(keys, out);
-  else
-    find_in_slots<std::int64_t>(keys, out);
+  const Mount& mount = graph_->mount();
+  const Section& table = *mount.header().find(SectionKind::kNodeIdTable);
+  mount.with_integers(table, [&](const auto* slots) {
+    const auto node_in = [&](std::uint64_t slot) {
+      const NodeId node = read_once(slots + slot);
+      if (static_cast<std::uint64_t>(node) >= graph_->num_nodes() && node != -1)
+        graph_->refuse(say("the table of the external ids names node ", node));
+      return node;
+    };
+    mount.file().read_guarded(
+        [&] { find_in_table(IdSlots(table.rows), slots, node_in, keys, out); });
+  });
 }
 
 void NodeIds::find(std::span<const std::int64_t> keys, std::span<NodeId> out) const {

@@ -44,8 +44,6 @@ class NodeIds {
   std::string_view name_of(NodeId node) const;
   template <class Keys>
   void find_all(const Keys& keys, std::span<NodeId> out) const;
-  template <class Slot, class Keys>
-  void find_in_slots(const Keys& keys, std::span<NodeId> out) const;
 
   std::shared_ptr<const Graph> graph_;
   Kind kind_;

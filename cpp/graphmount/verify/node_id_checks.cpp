@@ -34,10 +34,8 @@ class NodeIdVerifier {
       numbers_ = graph_.mount().data<std::int64_t>(*numbers);
     const Section* table = header.find(SectionKind::kNodeIdTable);
     if (table == nullptr) return;
-    if (table->dtype == DType::kInt32)
-      check_table<std::int32_t>(*table, are_names_fine);
-    else
-      check_table<std::int64_t>(*table, are_names_fine);
+    graph_.mount().with_integers(
+        *table, [&](const auto* nodes) { check_table(*table, nodes, are_names_fine); });
   }
 
  private:
@@ -85,8 +83,7 @@ class NodeIdVerifier {
   }
 
   template <class Slot>
-  void check_table(const Section& table, bool can_follow_ids) {
-    const Slot* nodes = graph_.mount().data<Slot>(table);
+  void check_table(const Section& table, const Slot* nodes, bool can_follow_ids) {
     verifier_.check_section(table, [&](std::uint64_t begin, std::uint64_t end) {
       const Slot* bad = std::find_if(nodes + begin, nodes + end,
                                      [&](Slot node) { return node != -1 && !exists(node); });

@@ -38,8 +38,7 @@ void Verifier::report_at(const std::string& section, std::uint64_t offset,
   problems.push_back({section, offset, message});
   // Keep the first ones in file order; a heap would be faster, but this is not the common case.
   if (problems.size() > 2 * kListedProblems) {
-    std::sort(problems.begin(), problems.end(),
-              [](const Problem& a, const Problem& b) { return a.offset < b.offset; });
+    std::ranges::sort(problems, {}, &Problem::offset);
     problems.resize(kListedProblems);
   }
 }
@@ -107,8 +106,7 @@ bool Verifier::is_sound(const Section& section) const {
 
 Verification Verifier::result() {
   auto& problems = verification_.problems;
-  std::sort(problems.begin(), problems.end(),
-            [](const Problem& a, const Problem& b) { return a.offset < b.offset; });
+  std::ranges::sort(problems, {}, &Problem::offset);
   problems.resize(std::min(problems.size(), kListedProblems));
   if (progress_) progress_(bytes_to_check_, bytes_to_check_);
   return std::move(verification_);

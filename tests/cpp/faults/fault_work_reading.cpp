@@ -196,10 +196,14 @@ std::vector<Work> reading_work() {
         std::make_shared<RowSweep>(std::move(readers), kRows, kRowBytes, 300, 50'000);
     add("a sweep" + by, [data, matrix, sweep] { return sweep_rows(*sweep); });
   }
-  for (const ReaderKind kind :
-       {ReaderKind::kMapped, ReaderKind::kAuto, ReaderKind::kPread, ReaderKind::kUring}) {
+  constexpr std::pair<ReaderKind, const char*> kKinds[] = {{ReaderKind::kMapped, " by mapped"},
+                                                           {ReaderKind::kAuto, " by auto"},
+                                                           {ReaderKind::kPread, " by pread"},
+                                                           {ReaderKind::kUring, " by uring"}};
+  for (const auto& known : kKinds) {
+    const ReaderKind kind = known.first;
     if (why_no_reader(*matrix, kind)) continue;
-    const std::string by = " by " + std::string(reader_name(kind));
+    const std::string by = known.second;
     const auto gather = std::make_shared<FeatureGather>(*matrix);
     add("a gather" + by, [data, matrix, gather, kind] { return gather_rows(*gather, kind); });
     for (const bool is_swept : {false, true}) {

@@ -132,7 +132,8 @@ TEST(batches_have_the_ids_of_the_source_if_they_are_wanted) {
   write_graph(folder / "graph.gl", edges.columns(false, false), {names, {}},
               {.num_nodes = kNodes, .keep_source_rows = true}, {});
   const auto graph = std::make_shared<Graph>(folder / "graph.gl");
-  const auto rows = read_list_integers(*graph, SectionKind::kSourceRows, Direction::kIn, 0, 600);
+  const auto rows =
+      read_list<std::int64_t>(*graph, SectionKind::kSourceRows, Direction::kIn, 0, 600);
   for (const bool is_external : {false, true}) {
     for (const bool is_of_source : {false, true}) {
       PipelineOptions options;

@@ -55,7 +55,6 @@ SHARED_MEMORY = {
     "table.cpp": {
         "ids": "checked when used",
         "bytes": "an address range for madvise, or values",
-        "*scales": "copied with the GIL held",
     },
 }
 
@@ -92,7 +91,7 @@ def test_bindings_share_memory_only_where_it_is_known_to_be_safe():
         if names:
             found[path.name] = names
     assert found == {name: set(reasons) for name, reasons in SHARED_MEMORY.items()}
-    # No other way to the memory of an array than `to_span`, `to_vector` and what writes results.
+    # No other way to the memory of an array than `to_span`, `Copied` and what writes results.
     assert [
         (path.name, line.strip())
         for path in sorted(BINDINGS.glob("*.cpp"))

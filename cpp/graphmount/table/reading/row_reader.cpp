@@ -50,20 +50,6 @@ class AutoRows final : public RowReader {
 
 }  // namespace
 
-std::string_view reader_name(ReaderKind kind) {
-  switch (kind) {
-    case ReaderKind::kAuto:
-      return "auto";
-    case ReaderKind::kMapped:
-      return "mapped";
-    case ReaderKind::kPread:
-      return "pread";
-    case ReaderKind::kUring:
-      return "uring";
-  }
-  return "unknown";
-}
-
 std::unique_ptr<RowReader> make_row_reader(const FeatureMatrix& matrix, ReaderKind kind,
                                            const ReaderOptions& options) {
   switch (kind) {

@@ -18,7 +18,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 
 #include "graphmount/system/mapping/file_residency.hpp"
 #include "graphmount/table/feature_matrix.hpp"
@@ -67,9 +66,6 @@ class RowReader {
 };
 
 enum class ReaderKind { kAuto, kMapped, kPread, kUring };
-
-/// "auto", "mapped", "pread", "uring".
-std::string_view reader_name(ReaderKind kind);
 
 struct ReaderOptions {
   /// Whether uring and pread go past the page cache. Through it is better where processes share a

@@ -21,7 +21,7 @@ _COUNTED = (
     "hot_rows",
     "window_rows",
     "read_rows",
-    "ridden_rows",
+    "read_along_rows",
     "requests",
     "merged_rows",
     "bytes_read",
@@ -193,7 +193,7 @@ class LoaderStats(Displayed):
             "batches_per_second": self.batches_per_second,
             "wait_share": self.waited_for_batches / self.seconds if self.seconds else 0.0,
             "waited_for_batches": self.waited_for_batches,
-            "taker_waited_for": self.taker_waited_for,
+            "training_waited_for": self.taker_waited_for,
             "sample_seconds": self.sample_seconds,
             "feed_seconds": self.feed_seconds,
             "held_bytes": self.held_bytes,
@@ -223,7 +223,7 @@ class LoaderStats(Displayed):
         if self.batches:
             lines.append(
                 f"  the training loop waited {self.waited_for_batches:.1f} s for batches, and "
-                f"batches {self.taker_waited_for:.1f} s for the training loop"
+                f"batches {self.training_waited_for:.1f} s for the training loop"
             )
             lines += [f"  {name}: {table}" for name, table in self.epoch_tables.items()]
         if self.tables:
@@ -263,7 +263,7 @@ class LoaderStats(Displayed):
             ("seconds", f"{self.seconds:.1f}, {self.batches_per_second:.1f} batches a second"),
             ("most time goes to", self.bottleneck),
             ("the training loop waited", f"{self.waited_for_batches:.1f} s"),
-            ("batches waited", f"{self.taker_waited_for:.1f} s"),
+            ("batches waited", f"{self.training_waited_for:.1f} s"),
         ]
         parts = [html_table(f"LoaderStats: epoch {self.epoch}", (), epoch)]
         scopes = {"Tables in this epoch": self.epoch_tables, "Tables in all epochs": self.tables}

@@ -66,20 +66,29 @@ def make_communities(
     Args:
         folder: Where to put dataset/. One that is there already is replaced.
         options: What graph to make.
-        bars: Whether to show progress bars; where there is a terminal, if None.
+        bars: Whether to show progress bars; where there is a terminal, if None. Unless False, a
+            line says what comes next.
     """
     folder.mkdir(parents=True, exist_ok=True)
     generator = np.random.default_rng(options.seed)
     labels = _draw_labels(options, generator)
     edges, rows = folder / "edges.npy", folder / "x.npy"
     num_edges = options.num_nodes * options.degree
+
+    def say(text: str) -> None:
+        if bars is not False:
+            print(text, flush=True)
+
+    say(f"writing {num_edges:,} edges to {edges}")
     _write(edges, _edge_blocks(labels, options, generator), (num_edges, 2), "<i8")
+    say(f"writing {options.feature_bytes / 2**30:.2f} GiB of features to {rows}")
     _write(
         rows,
         _row_blocks(labels, options, generator),
         (options.num_nodes, options.num_columns),
         "<f4",
     )
+    say(f"compiling both into {folder / 'dataset'}")
     gm.compile_dataset(
         folder / "dataset",
         edges=edges,

@@ -1,4 +1,8 @@
-"""Draws what happened in `make demo` over time: batches a second, cache hits, memory."""
+"""The picture of `make demo`: the three ways side by side, one column each.
+
+Above is how many batches each had trained on, below where memory was, over time and on the same
+scales, so that columns can be compared. graphmount has one color, the others have another.
+"""
 
 from __future__ import annotations
 
@@ -10,34 +14,66 @@ mpl.use("Agg")  # a file, not a window
 from matplotlib import pyplot as plt
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
+    from demo_outcome import Outcome
 
-def draw(history: dict[str, Any], path: Path, *, limit: int | None) -> None:
-    """Draws history.json into a PNG.
+_OURS, _THEIRS, _CACHE, _LIMIT = "#00796b", "#b26a00", "#c9d4d8", "#c62828"
+_TEXT = "#37474f"
+
+
+def draw(outcomes: Sequence[Outcome], path: Path, *, heading: str, limit: int | None) -> None:
+    """Draws the outcomes into a PNG.
 
     Args:
-        history: What `demo_training` wrote.
+        outcomes: One for each column, from left to right.
         path: Where to put the picture.
-        limit: What the memory of the process was limited to, in MiB; None if by nothing.
+        heading: What stands above all of it.
+        limit: What memory was limited to, in MiB; None if by nothing.
     """
-    moments = history["moments"]
-    seconds = [moment["seconds"] for moment in moments]
-    figure, (speed, hits, memory) = plt.subplots(3, 1, sharex=True, figsize=(9, 8))
-    speed.plot(seconds, [moment["batches_per_second"] for moment in moments], color="teal")
-    speed.set(ylabel="batches a second", ylim=(0, None))
-    hits.plot(seconds, [100 * moment["hit_rate"] for moment in moments], color="teal")
-    hits.set(ylabel="rows from caches, %", ylim=(0, 100))
-    own = [moment["process_bytes"] / 2**20 for moment in moments]
-    cached = [moment["cached_bytes"] / 2**20 for moment in moments]
-    labels = ("the process's own", "page cache of the dataset")
-    memory.stackplot(seconds, own, cached, labels=labels, colors=("teal", "lightblue"))
-    if limit is not None:
-        memory.axhline(limit, color="crimson", linestyle="--", label=f"limit {limit} MiB")
-    memory.set(ylabel="memory, MiB", xlabel="seconds", ylim=(0, None))
-    memory.legend(loc="lower right")
-    scores = ", ".join(f"{name} {score:.1%}" for name, score in history["accuracy"].items())
-    figure.suptitle(f"Training on a dataset larger than memory; accuracy: {scores}")
+    figure, rows = plt.subplots(
+        2, len(outcomes), sharex=True, sharey="row", squeeze=False, figsize=(12, 6.4)
+    )
+    for column, outcome in enumerate(outcomes):
+        batches, memory = rows[0][column], rows[1][column]
+        color = _OURS if outcome.way == "graphmount" else _THEIRS
+        seconds = [moment.seconds for moment in outcome.moments]
+        _draw_batches(batches, outcome, color)
+        own = [moment.process_bytes / 2**20 for moment in outcome.moments]
+        cached = [moment.cached_bytes / 2**20 for moment in outcome.moments]
+        labels = ("its own memory", "page cache of the dataset")
+        memory.stackplot(seconds, own, cached, labels=labels, colors=(color, _CACHE))
+        if limit is not None:
+            memory.axhline(limit, color=_LIMIT, linestyle="--", linewidth=1.2)
+            memory.text(
+                0.98, limit, f"limit {limit:,} MiB", color=_LIMIT, ha="right", va="bottom",
+                transform=memory.get_yaxis_transform(), fontsize=9,
+            )  # fmt: skip
+        memory.set(xlabel="seconds since the process was started")
+        if column == 0:
+            memory.legend(loc="upper left", fontsize=9, framealpha=0.9)
+        for axes in (batches, memory):
+            axes.spines[["top", "right"]].set_visible(False)
+            axes.grid(axis="y", color="#eceff1")
+            axes.set_axisbelow(True)
+    longest = max([1.0, *(moment.seconds for way in outcomes for moment in way.moments)])
+    rows[0][0].set(ylabel="batches trained on", ylim=(0, None), xlim=(0, longest * 1.02))
+    rows[1][0].set(ylabel="memory, MiB", ylim=(0, None if limit is None else limit * 1.35))
+    figure.suptitle(heading, fontsize=14, color=_TEXT)
     figure.tight_layout()
     figure.savefig(path, dpi=120)
     plt.close(figure)
+
+
+def _draw_batches(axes: Any, outcome: Outcome, color: str) -> None:  # noqa: ANN401
+    """How far a way came, and in large letters what became of it."""
+    axes.set_title(outcome.title, color=color, fontweight="bold", fontsize=12)
+    seconds = [moment.seconds for moment in outcome.moments]
+    counts = [moment.batches for moment in outcome.moments]
+    axes.plot(seconds, counts, color=color, linewidth=2.5)
+    if outcome.was_killed:
+        axes.plot(outcome.seconds, 0, marker="X", markersize=14, color=_LIMIT, clip_on=False)
+    axes.text(
+        0.04, 0.94, outcome.headline, transform=axes.transAxes, va="top", fontsize=11, color=_TEXT
+    )

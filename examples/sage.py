@@ -7,14 +7,39 @@ in the order of hops, so these are always the first ones.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import torch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from graphmount.torch import TensorBatch
+
+class SageBatch(Protocol):
+    """What the model needs of a batch. A `graphmount.torch.TensorBatch` has it, and more."""
+
+    @property
+    def features(self) -> Mapping[str, torch.Tensor]:
+        """The rows of all nodes, in the table "x"."""
+
+    @property
+    def edge_index(self) -> torch.Tensor:
+        """Sources and destinations of the edges, as numbers of nodes in the batch."""
+
+    @property
+    def num_sampled_nodes(self) -> Sequence[int]:
+        """Seeds, then new nodes of each hop."""
+
+    @property
+    def num_sampled_edges(self) -> Sequence[int] | None:
+        """Edges of each hop; None where edges are not in the order of hops."""
+
+    @property
+    def labels(self) -> torch.Tensor | None:
+        """The labels of the seeds."""
+
+
+Batch = TypeVar("Batch", bound=SageBatch)
 
 
 class SageLayer(torch.nn.Module):
@@ -49,7 +74,7 @@ class Sage(torch.nn.Module):
         layers = [SageLayer(inputs, outputs) for inputs, outputs in pairwise(sizes)]
         self.layers = torch.nn.ModuleList(layers)
 
-    def forward(self, batch: TensorBatch) -> torch.Tensor:
+    def forward(self, batch: SageBatch) -> torch.Tensor:
         """The outputs of the seeds of a batch."""
         if batch.num_sampled_edges is None or len(batch.num_sampled_edges) != len(self.layers):
             raise ValueError(f"{len(self.layers)} layers need a batch of as many hops, in order")
@@ -64,14 +89,14 @@ class Sage(torch.nn.Module):
         return x
 
 
-def targets_of(batch: TensorBatch) -> torch.Tensor:
+def targets_of(batch: SageBatch) -> torch.Tensor:
     """The labels of the seeds."""
     if batch.labels is None:
         raise ValueError("the dataset has no labels; compile it with labels=")
     return batch.labels
 
 
-def accuracy(model: Callable[[TensorBatch], torch.Tensor], batches: Iterable[TensorBatch]) -> float:
+def accuracy(model: Callable[[Batch], torch.Tensor], batches: Iterable[Batch]) -> float:
     """The share of the seeds of all batches that a model finds the right class for."""
     right = total = 0
     with torch.inference_mode():

@@ -15,7 +15,7 @@ import torch
 import graphmount as gm
 import graphmount.torch
 from communities import Communities, make_communities
-from sage import Sage, accuracy, targets_of
+from sage import Sage, SageBatch, accuracy, targets_of
 
 FANOUTS = (10, 5)
 
@@ -42,15 +42,14 @@ class FeaturesAlone(torch.nn.Module):
         super().__init__()
         self.layer = torch.nn.Linear(num_inputs, num_classes)
 
-    def forward(self, batch: gm.torch.TensorBatch) -> torch.Tensor:
+    def forward(self, batch: SageBatch) -> torch.Tensor:
         """The outputs of the seeds of a batch."""
-        out: torch.Tensor = self.layer(batch.features["x"][: batch.batch_size].float())
+        num_seeds = batch.num_sampled_nodes[0]
+        out: torch.Tensor = self.layer(batch.features["x"][:num_seeds].float())
         return out
 
 
-def step(
-    model: torch.nn.Module, optimizer: torch.optim.Optimizer, batch: gm.torch.TensorBatch
-) -> float:
+def step(model: torch.nn.Module, optimizer: torch.optim.Optimizer, batch: SageBatch) -> float:
     """Trains on one batch; returns its loss."""
     loss = torch.nn.functional.cross_entropy(model(batch), targets_of(batch))
     optimizer.zero_grad()

@@ -2,8 +2,25 @@
 
 #include <cstdio>
 #include <system_error>
+#include <utility>
 
 namespace graphmount {
+
+void add_part(std::string& message, std::string_view text) {
+  message += text;
+}
+void add_part(std::string& message, std::int64_t number) {
+  message += std::to_string(number);
+}
+void add_part(std::string& message, std::uint64_t number) {
+  message += std::to_string(number);
+}
+void add_part(std::string& message, double number) {
+  message += std::to_string(number);
+}
+
+FileError::FileError(std::string path, const std::string& problem)
+    : std::runtime_error(path + ": " + problem), path_(std::move(path)) {}
 
 IoError::IoError(std::string path, const std::string& operation, int code)
     : FileError(std::move(path), operation + ": " + std::generic_category().message(code)),

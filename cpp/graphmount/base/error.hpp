@@ -7,19 +7,30 @@
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <type_traits>
 
 namespace graphmount {
 
+/// Adds one part to a message. Not inline: messages are many, and most of what the compiler did.
+void add_part(std::string& message, std::string_view text);
+void add_part(std::string& message, std::int64_t number);
+void add_part(std::string& message, std::uint64_t number);
+void add_part(std::string& message, double number);
+
 /// A message of many parts: text as it is, numbers in digits.
 template <class... Parts>
-std::string say(const Parts&... parts) {
+[[gnu::cold]] std::string say(const Parts&... parts) {
   std::string message;
-  const auto add = [&](const auto& part) {
-    if constexpr (std::is_arithmetic_v<std::remove_cvref_t<decltype(part)>>)
-      message += std::to_string(part);
+  const auto add = [&]<class Part>(const Part& part) {
+    if constexpr (std::is_floating_point_v<Part>)
+      add_part(message, static_cast<double>(part));
+    else if constexpr (std::is_unsigned_v<Part>)
+      add_part(message, static_cast<std::uint64_t>(part));
+    else if constexpr (std::is_integral_v<Part>)
+      add_part(message, static_cast<std::int64_t>(part));
     else
-      message += part;
+      add_part(message, std::string_view(part));
   };
   (add(parts), ...);
   return message;
@@ -28,8 +39,7 @@ std::string say(const Parts&... parts) {
 /// Base of the errors that concern one file.
 class FileError : public std::runtime_error {
  public:
-  FileError(std::string path, const std::string& problem)
-      : std::runtime_error(path + ": " + problem), path_(std::move(path)) {}
+  FileError(std::string path, const std::string& problem);
   const std::string& path() const { return path_; }
 
  private:

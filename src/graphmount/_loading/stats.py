@@ -193,7 +193,7 @@ class LoaderStats(Displayed):
             "batches_per_second": self.batches_per_second,
             "wait_share": self.waited_for_batches / self.seconds if self.seconds else 0.0,
             "waited_for_batches": self.waited_for_batches,
-            "training_waited_for": self.taker_waited_for,
+            "training_waited_for": self.training_waited_for,
             "sample_seconds": self.sample_seconds,
             "feed_seconds": self.feed_seconds,
             "held_bytes": self.held_bytes,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "graphmount/base/checksum.hpp"
+#include "graphmount/base/error.hpp"
 #include "graphmount/base/random.hpp"
 
 namespace graphmount {
@@ -53,7 +54,7 @@ inline std::string show_id(std::int64_t number) {
   return std::to_string(number);
 }
 inline std::string show_id(std::string_view name) {
-  return "'" + std::string(name) + "'";
+  return say("'", name, "'");
 }
 
 /// External ids on their way into a file: one of the two is empty, both are for a graph without.

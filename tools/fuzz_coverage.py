@@ -1,6 +1,6 @@
 """How much of the readers the fuzzers reach: lines of each file, as a table.
 
-    coverage_table.py BUILD [COVERAGE.json]
+    fuzz_coverage.py BUILD [COVERAGE.json]
 
 `BUILD` is a build of the core and its fuzzers with `--coverage`, of which the fuzzers have been run
 (gcov tells what they reached); the other file is what coverage.py says of the readers in Python.
@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import json
 import pathlib
-import subprocess
 import sys
-from collections import defaultdict
+
+from gcov_counts import read_counts
 
 #: The rooms of the core that read what others have written: files, and text.
 READERS = ("format", "graph", "graph/ids", "table", "text", "text/lines", "text/numbers", "verify")
@@ -21,21 +21,11 @@ READERS = ("format", "graph", "graph/ids", "table", "text", "text/lines", "text/
 
 def core_lines(build: pathlib.Path) -> dict[str, dict[int, bool]]:
     """Of each file of the readers: its lines of code, and whether they were reached."""
-    lines: dict[str, dict[int, bool]] = defaultdict(dict)
-    for data in sorted(build.rglob("*.gcda")):
-        told = subprocess.run(
-            ["gcov", "--json-format", "--stdout", data], capture_output=True, check=True, cwd=build
-        ).stdout
-        for report in told.splitlines():
-            for file in json.loads(report)["files"]:
-                _, _, name = file["file"].rpartition("cpp/graphmount/")
-                if name.rpartition("/")[0] not in READERS:
-                    continue
-                found = lines[name]
-                for line in file["lines"]:
-                    number = line["line_number"]
-                    found[number] = found.get(number, False) or line["count"] > 0
-    return lines
+    return {
+        name: counts.lines
+        for name, counts in read_counts(build).items()
+        if name.rpartition("/")[0] in READERS
+    }
 
 
 def python_lines(path: pathlib.Path) -> dict[str, tuple[int, int]]:

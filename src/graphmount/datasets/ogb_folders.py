@@ -31,14 +31,14 @@ class OgbDataset:
         files: What its folder has, beside splits.
         scheme: By what nodes or links are split.
         directed: Whether OGB leaves edges as they are; it adds the inverse of each otherwise.
-        labels: Options of `compile_layout` for labels.
+        label_options: Options of `compile_layout` for labels.
     """
 
     name: str
     files: tuple[str, ...]
     scheme: str
     directed: bool
-    labels: Mapping[str, Any] | None = None
+    label_options: Mapping[str, Any] | None = None
 
     @property
     def is_of_links(self) -> bool:
@@ -77,7 +77,7 @@ PAPERS100M = OgbDataset(
     files=("raw/data.npz", "raw/node-label.npz"),
     scheme="time",
     directed=True,
-    labels={"label_dtype": "int64", "label_nan": -1},
+    label_options={"label_dtype": "int64", "label_nan": -1},
 )
 COLLAB = OgbDataset(
     name="ogbl-collab", files=(*_TEXT, "raw/node-feat.csv.gz"), scheme="time", directed=False
@@ -113,7 +113,7 @@ def open_ogb(
         layout = replace(find_layout(folder), directed=known.directed)
         if known.is_of_links:  # whose labels, if there were any, OGB does not know
             layout = replace(layout, labels=None, splits={})
-        return compile_layout(layout, out, **(known.labels or {}), **more)
+        return compile_layout(layout, out, **(known.label_options or {}), **more)
 
     return open_or_compile(known.name, folder, content, compile_into, left)
 

@@ -149,8 +149,8 @@ def test_folders_that_are_not_there_or_incomplete(tmp_path):
 
 
 def test_wrong_arguments(tmp_path):
-    with pytest.raises(TypeError, match="memroy= is no option of this function; its options are"):
-        gm.datasets.ogbn_arxiv(tmp_path, memroy="1GiB")
+    with pytest.raises(TypeError, match="speed= is no option of this function; its options are"):
+        gm.datasets.ogbn_arxiv(tmp_path, speed="1GiB")
     with pytest.raises(TypeError):
         gm.datasets.ogbn_arxiv(5)
     fake(tmp_path, "ogbn_arxiv")

@@ -131,6 +131,6 @@ def test_what_is_no_dataset_with_one_graph(tmp_path):
             gm.datasets.pyg(wrong, tmp_path)
     with pytest.raises(TypeError, match="pass the class and its root"):
         gm.datasets.pyg(InMemoryDataset(), tmp_path)
-    with pytest.raises(TypeError, match="unexpected keyword argument 'nmae'"):
-        gm.datasets.pyg(Planetoid, tmp_path, nmae="Cora")
+    with pytest.raises(TypeError, match="unexpected keyword argument 'nickname'"):
+        gm.datasets.pyg(Planetoid, tmp_path, nickname="Cora")
     assert not any(name.endswith("graphmount") for name in os.listdir(tmp_path))

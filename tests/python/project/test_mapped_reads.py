@@ -46,6 +46,7 @@ ALLOWED = {
     "_loading/inputs.py": {"labels": "a store, whose rows are gathered"},
     "torch/epoch.py": {"tensor": "of torch"},
     "cli/compile/ogb.py": {"labels": _OWN, "splits": _OWN},
+    "_compile/dataset/from_layout.py": {"labels": _OWN, "splits": _OWN},
     "_compile/cache/content_key.py": {"numpy": "of torch"},
     "_sources/arrow/columns.py": {"indices": "of a dictionary of Arrow"},
     "_dataset/dataset.py": {"numpy": "views for users"},

@@ -171,6 +171,7 @@ class Changing:
         self.size = self.num_rows = None
         self.num_columns = passes[0].shape[1]
         self.is_vector = self.has_keys = self.has_text_keys = False
+        self.order = 0
         self.dtype = "float32"
         self.skipped = Skipped()
 

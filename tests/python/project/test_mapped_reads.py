@@ -43,6 +43,7 @@ VIEWS = {
 _OWN = "an attribute of something else, in memory"
 #: Which modules may use which of these words, and why. No other may.
 ALLOWED = {
+    "_loading/batch_parts.py": {"labels": "of a batch, in memory"},
     "_loading/inputs.py": {"labels": "a store, whose rows are gathered"},
     "torch/epoch.py": {"tensor": "of torch"},
     "cli/compile/ogb.py": {"labels": _OWN, "splits": _OWN},
@@ -56,6 +57,7 @@ ALLOWED = {
         "private_view": "views for users",
         "dlpack_view": "views for users",
     },
+    "_mount/row_index.py": {"numpy": "views for users: slices"},
     "_mount/graph.py": {
         "neighbor_lists": "views for users",
         "indptr": "views for users",

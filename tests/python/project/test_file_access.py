@@ -64,6 +64,7 @@ ALLOWED = {
     "cli/output.py": {"open"},  # os.devnull
     "_mount/free_memory.py": {"read_text"},  # /proc and /sys
     "doctor/machine.py": {"read_text"},  # the same
+    "cli/info/page.py": {"read_text"},  # the style sheet, a file of the package
     "doctor/probe_file.py": {"TemporaryFile"},  # which has no name
     "torch/inference/layerwise.py": {"unlink"},  # in a temporary folder of its own
     "_sources/arrays/stored_bytes.py": {"open"},  # members of an archive that is open

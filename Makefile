@@ -33,6 +33,8 @@ libraries = $(foreach name,$(1),$(shell $(CXX) -print-file-name=lib$(name).so))
 NO_ASLR := $(shell command -v setarch >/dev/null && echo setarch -R)
 # What was compiled before, with the same options, is not compiled again.
 LAUNCHER := $(shell command -v ccache >/dev/null && echo CMAKE_CXX_COMPILER_LAUNCHER=ccache)
+# The core as gcov measures it; counts of many threads must not get lost.
+COVERAGE_OPTIONS := -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS='--coverage -fprofile-update=atomic'
 comma := ,
 
 .PHONY: help build demo test test-all lint format docs test-cpp test-python bench clean \
@@ -175,7 +177,7 @@ fuzz: $(VENV)/.built $(VENV)/.tools ## read damaged files for a minute each, tho
 
 fuzz-coverage: $(VENV)/.built $(VENV)/.tools ## the same, and then which lines of the readers were reached
 	$(BIN)/python -m pip $(PIP_INSTALL) coverage
-	$(call build-core,build/coverage-core,-DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS=--coverage,$(FUZZERS:%=fuzz_%))
+	$(call build-core,build/coverage-core,$(COVERAGE_OPTIONS),$(FUZZERS:%=fuzz_%))
 	find build/coverage-core -name '*.gcda' -delete
 	rm -f build/.coverage
 	$(call run-fuzzers,build/coverage-core,$(BIN)/python -m coverage run --append --data-file=build/.coverage --include='$(PYTHON_READERS)')
@@ -186,7 +188,7 @@ fuzz-coverage: $(VENV)/.built $(VENV)/.tools ## the same, and then which lines o
 # compiler saw it, so without optimization.
 coverage: $(VENV)/.built $(VENV)/.tools ## lines and branches that the tests reach, of Python and of the core
 	$(BIN)/python -m pip $(PIP_INSTALL) --quiet 'coverage>=7.10'
-	$(call build-core,build/coverage-core,-DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS='--coverage -fprofile-update=atomic')
+	$(call build-core,build/coverage-core,$(COVERAGE_OPTIONS))
 	find build/coverage-core -name '*.gcda' -delete
 	$(BIN)/ctest --test-dir build/coverage-core --output-on-failure --parallel 2
 	rm -f build/coverage/data*

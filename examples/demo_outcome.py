@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
@@ -26,10 +26,10 @@ class Outcome:
         way: Which one, of `demo_ways.WAYS`.
         title: What to call it.
         was_killed: Whether the limit of memory ended it.
-        seconds: How long the process lived.
+        seconds: How long it lasted, from when its imports were done.
         training_seconds: How much of that it trained; 0 if it did not get there.
         batches: How many batches it trained on.
-        moments: How that went, over time.
+        moments: How that went, over the same time.
         accuracy: On the validation split, of each model; empty if it was not found out.
     """
 
@@ -69,7 +69,7 @@ def read_outcome(folder: Path, way: str, title: str, *, status: int, seconds: fl
         way: Which way it went.
         title: What to call that.
         status: Its exit status.
-        seconds: How long it ran.
+        seconds: How long it ran, imports included.
 
     Raises:
         RuntimeError: It failed, other than for want of memory.
@@ -77,6 +77,9 @@ def read_outcome(folder: Path, way: str, title: str, *, status: int, seconds: fl
     if status not in (0, KILLED):
         raise RuntimeError(f"{title} ended with status {status}; the lines above say why")
     moments = read_moments(folder / f"{way}.jsonl")
+    # Importing torch takes long, and as long for each: it is left out.
+    imported = moments[0].seconds if moments else 0.0
+    moments = [replace(moment, seconds=moment.seconds - imported) for moment in moments]
     result: dict[str, Any] = {
         "batches": moments[-1].batches if moments else 0,
         "seconds": 0.0,
@@ -88,7 +91,7 @@ def read_outcome(folder: Path, way: str, title: str, *, status: int, seconds: fl
         way=way,
         title=title,
         was_killed=status == KILLED,
-        seconds=seconds,
+        seconds=seconds - imported,
         training_seconds=result["seconds"],
         batches=result["batches"],
         moments=moments,

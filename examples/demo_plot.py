@@ -50,7 +50,7 @@ def draw(outcomes: Sequence[Outcome], path: Path, *, heading: str, limit: int | 
                 0.98, limit, f"limit {limit:,} MiB", color=_LIMIT, ha="right", va="bottom",
                 transform=memory.get_yaxis_transform(), fontsize=9,
             )  # fmt: skip
-        memory.set(xlabel="seconds since the process was started")
+        memory.set(xlabel="seconds, imports aside")
         if column == 0:
             memory.legend(loc="upper left", fontsize=9, framealpha=0.9)
         for axes in (batches, memory):

@@ -71,6 +71,7 @@ class Record:
         print(self._look(), flush=True)
 
     def __enter__(self) -> Self:
+        self._look()  # from here on, imports are done
         self._thread.start()
         return self
 

@@ -125,7 +125,8 @@ class LoaderStats(Displayed):
 
     Examples:
         >>> import graphmount as gm
-        >>> print(gm.LoaderStats(epoch_batches=20, batches=10, seconds=2.0, training_waited_for=1.5))
+        >>> times = {"seconds": 2.0, "training_waited_for": 1.5}
+        >>> print(gm.LoaderStats(epoch_batches=20, batches=10, **times))
         epoch 0: 10 of 20 batches in 2.0 s (5.0/s); most time goes to: model
           the training loop waited 0.0 s for batches, and batches 1.5 s for the training loop
     """

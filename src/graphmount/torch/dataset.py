@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from torch.utils.data import IterableDataset, get_worker_info
 
-from graphmount._loading.state import Place
+from graphmount._loading.state import Place, place_in
 from graphmount._support.arguments import as_count
 from graphmount.torch.epoch import SharedEpoch
 from graphmount.torch.loaders import LinkNeighborLoader, NeighborLoader
@@ -145,7 +145,7 @@ class BatchDataset(IterableDataset[TensorBatch]):
             [1]
         """
         loader = self._loader
-        place = loader._order_facts().place_in(state, num_batches=len(loader))  # noqa: SLF001
+        place = place_in(state, loader._order_facts(), num_batches=len(loader))  # noqa: SLF001
         if place.key != loader._key:  # noqa: SLF001
             if get_worker_info() is not None:
                 raise ValueError(

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from graphmount._dataset.dataset import Dataset
 from graphmount._support.arguments import require_choice
 from graphmount._support.conversion import dtype_name
-from graphmount._support.files.regular_files import open_regular
 from graphmount._support.files.lock_file import take_lock
+from graphmount._support.files.regular_files import open_regular
 from graphmount._support.progress import say
 from graphmount._support.sizes import format_bytes
 from graphmount.datasets.options import OF_CONTENT

@@ -90,8 +90,15 @@ class Dataset(Displayed, Changing):
     def __repr__(self) -> str:
         return one_line(
             f"<Dataset {self.path!r}: {self.num_nodes:,} nodes, {self.num_edges:,} edges, "
-            f"features {sorted(self.description['features'])}>"
+            f"features {sorted(self.description['features'])}{self._labels_and_splits()}>"
         )
+
+    def _labels_and_splits(self) -> str:
+        files = self.description
+        classes = files.get("classes")
+        labels = "" if classes is None else f" of {len(classes):,} classes"
+        labels = "" if files.get("labels") is None else f", labels{labels}"
+        return labels + (f", splits {sorted(files['splits'])}" if files["splits"] else "")
 
     def _shown_fields(self) -> dict[str, object]:
         files = self.description
@@ -233,7 +240,7 @@ class Dataset(Displayed, Changing):
             array([2, 0])
         """
         require_list_of_text(keys, "keys")
-        refuse_marked(keys, "keys", "to_internal")
+        refuse_marked(keys, "keys", "to_internal", advice="take them as they are")
         if self.graph.node_id_type is not None:
             return self.graph.to_internal(keys)
         return self._same(keys, "keys")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -16,7 +17,7 @@ from graphmount._mount.graph import Graph
 from graphmount._mount.mapped_reads import require_source_rows
 from graphmount._mount.node_reading import require_reading, to_internal
 from graphmount._mount.order import check_order
-from graphmount._support.arguments import as_count, as_ids, as_list, require_choice
+from graphmount._support.arguments import as_count, as_ids, as_list, as_plain, require_choice
 from graphmount._support.shown import shown
 
 if TYPE_CHECKING:
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 
     from graphmount._mount.node_ids import IdReading
 
+
+#: In a graph of so few nodes, a list that has only nodes 0 and 1 may well be meant.
+_FEW_NODES = 100
 
 #: What the rows of a table belong to: today the nodes of the graph, or its edges.
 IdSpace = Literal["nodes", "edges"]
@@ -120,9 +124,10 @@ def _graph_and_tables(data: Any) -> tuple[Graph, dict[str, FeatureStore]]:  # no
     if isinstance(tables, FeatureStore):
         tables = {"x": tables}
     if not isinstance(graph, Graph) or not isinstance(tables, Mapping):
+        advice = f"; pass gm.Dataset({shown(data)})" if isinstance(data, str | PathLike) else ""
         raise TypeError(
             "data must be a Dataset, a Graph, or (Graph, FeatureStore or dict of them), not "
-            f"{shown(data)}"
+            f"{shown(data)}{advice}"
         )
     tables = _as_tables(tables)
     _require_rows(tables, graph.num_nodes, "nodes")
@@ -188,9 +193,26 @@ def as_input_nodes(
     if isinstance(nodes, str):
         splits = {} if data.dataset is None else data.dataset.description["splits"]
         if data.dataset is None or nodes not in splits:
-            raise ValueError(f"input_nodes={nodes!r}: there are the splits {sorted(splits)}")
+            there = f"there are the splits {sorted(splits)}"
+            if data.dataset is None:
+                there = "a graph has no splits; pass a Dataset, or ids of nodes"
+            raise ValueError(f"input_nodes={nodes!r}: {there}")
         return data.dataset._read_split(nodes)  # noqa: SLF001
-    return to_internal(nodes, "input_nodes", data.graph, ids)
+    found = to_internal(nodes, "input_nodes", data.graph, ids)
+    _refuse_numbers_of_a_mask(nodes, data.graph.num_nodes)
+    return found
+
+
+def _refuse_numbers_of_a_mask(nodes: ArrayLike, num_nodes: int) -> None:
+    """Raises for a mask of 0 and 1, which would be the first two nodes, again and again."""
+    given = as_plain(nodes, "input_nodes")
+    if given.shape != (num_nodes,) or given.dtype.kind not in "iu" or num_nodes <= _FEW_NODES:
+        return
+    if given.max() <= 1:
+        raise ValueError(
+            "input_nodes has a 0 or a 1 for each node, so it looks like a mask; pass "
+            "mask.astype(bool), or mask.bool() of a tensor"
+        )
 
 
 def as_times(

@@ -346,7 +346,7 @@ class Graph(NeighborSampling, RandomWalks, NegativeSampling):
         """
         core = self._open()
         require_list_of_text(keys, "keys")
-        refuse_marked(keys, "keys", "to_internal")
+        refuse_marked(keys, "keys", "to_internal", advice="take them as they are")
         external = _core.NodeIds(core)
         if self.node_id_type is not str:
             return self._mark(external.to_internal(as_ids(keys, "keys")))

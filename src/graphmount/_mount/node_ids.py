@@ -97,7 +97,7 @@ class NodeRows(np.ndarray[Any, np.dtype[Any]]):
         >>> labels[[0, 3]]
         Traceback (most recent call last):
             ...
-        graphmount.errors.IdError: an index of rows: integers can be ids of the source or of the...
+        graphmount.errors.IdError: an index of rows: integers and masks can go by ids of the source...
     """
 
     _order = 0
@@ -204,9 +204,7 @@ def _length(values: Any) -> int:  # noqa: ANN401
     return len(values) if hasattr(values, "__len__") else 0
 
 
-def refuse_marked(
-    values: object, name: str, place: str, *, advice: str = "pass them without it"
-) -> None:
+def refuse_marked(values: object, name: str, place: str, *, advice: str) -> None:
     """Raises if these ids are known to be internal ones, where ids of the source are meant.
 
     Args:
@@ -247,6 +245,6 @@ def require_marked(
             "there and to_internal here"
         )
     raise IdError(
-        f"{name}: integers can be ids of the source or of the dataset, which has its nodes in "
-        f"another order; {advice}"
+        f"{name}: integers and masks can go by ids of the source or of the dataset, which has its "
+        f"nodes in another order; {advice}"
     )

@@ -82,7 +82,7 @@ def _is_external(nodes: Any, name: str, graph: Graph, ids: IdReading | None) -> 
     """Whether these are ids of the source, where that makes a difference."""
     order = graph._own_order  # noqa: SLF001  (a friend)
     if ids == "external":
-        refuse_marked(nodes, name, "ids='external'")
+        refuse_marked(nodes, name, "ids='external'", advice="pass them without ids=")
     if order_of(nodes) != 0:
         if graph._inside is not None or graph.order != 0:  # noqa: SLF001
             require_marked(nodes, name, graph.order, advice=ADVICE)

@@ -51,7 +51,9 @@ def test_what_is_in_it(tmp_path):
 def test_repr_and_pickle(tmp_path):
     compile_it(tmp_path / "ds", number=5)
     ds = gm.Dataset(tmp_path / "ds", advice="random")
-    assert repr(ds) == f"<Dataset '{tmp_path}/ds': 3 nodes, 3 edges, features ['x']>"
+    assert repr(ds) == (
+        f"<Dataset '{tmp_path}/ds': 3 nodes, 3 edges, features ['x'], labels, splits ['train']>"
+    )
     _ = ds.graph, ds.features, ds.splits  # mounted files do not travel
     again = pickle.loads(pickle.dumps(ds))  # noqa: S301
     assert again.path == ds.path

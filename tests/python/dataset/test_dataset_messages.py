@@ -81,3 +81,45 @@ def test_a_number_alone_does_not_say_how_many_hops(folder):
             gm.NeighborLoader(ds, number)
         with pytest.raises(TypeError, match="fanouts has a number for each hop"):
             ds.graph.sample_neighbors(ds.splits["train"], number)
+
+
+def test_what_a_newcomer_gives_to_a_loader(folder):
+    dataset = gm.Dataset("web")
+    with pytest.raises(TypeError, match=r"pass gm\.Dataset\('web'\)"):
+        gm.NeighborLoader("web", [1])
+    with pytest.raises(ValueError, match="a graph has no splits; pass a Dataset"):
+        gm.NeighborLoader(dataset.graph, [1], input_nodes="train")
+    with pytest.raises(gm.errors.IdError, match=r"integers and masks can go by ids of the source"):
+        gm.NeighborLoader(dataset, [1], input_nodes=np.array([True, False, True, False]))
+
+
+def test_a_mask_of_numbers(folder):
+    """It would be nodes 0 and 1, again and again."""
+    gm.compile_dataset("many", edges=(np.arange(299), np.arange(1, 300)), order="given")
+    many = gm.Dataset("many")
+    mask = np.arange(300) % 3 == 0
+    for numbers in (mask.astype(np.uint8), mask.astype(np.int64)):
+        with pytest.raises(ValueError, match="looks like a mask; pass"):
+            gm.NeighborLoader(many, [1], input_nodes=numbers)
+    assert len(gm.NeighborLoader(many, [1], input_nodes=mask)) == 100
+    assert len(gm.NeighborLoader(many, [1], input_nodes=np.arange(300)[::-1])) == 300
+
+
+def test_classes_and_splits_are_shown(folder):
+    gm.compile_dataset("few", edges=([0], [1]), labels=["a", "b"], order="given")
+    assert repr(gm.Dataset("few")).endswith("features [], labels of 2 classes>")
+    assert repr(gm.Dataset("web")).endswith("features ['x'], splits ['train', 'valid']>")
+
+
+def test_keys_of_names_where_ids_are_numbers(folder):
+    table = gm.Table(source=np.ones((2, 1)), key=["ann", "bob"])
+    with pytest.raises(ValueError, match="keys .* are text, but .* numbers; pass ids='map'"):
+        gm.compile_dataset("new", edges=([0], [1]), features={"x": table})
+
+
+def test_a_header_of_a_dataset(folder):
+    (folder / "needs.csv").write_text("package,needs\nbash,libc\nlibc,bash\n")
+    with pytest.warns(UserWarning, match=r"may be a header.*EdgeTable\(source=\.\.\., header=True"):
+        gm.compile_dataset("a", edges="needs.csv", ids="map")
+    gm.compile_dataset("b", edges=gm.EdgeTable(source="needs.csv", header=True), ids="map")
+    assert gm.Dataset("b").num_nodes == 2

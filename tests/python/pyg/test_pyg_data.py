@@ -456,6 +456,13 @@ def test_bad_data(cache, change, error, message):
     assert not [path for path in cache.rglob("*") if path.suffix not in (".lock", ".used")]
 
 
+def test_edges_of_a_data_are_not_all_of_it(tmp_path):
+    data = make_data()
+    with pytest.warns(UserWarning, match=r"gm\.from_pyg\(data, out\) compiles"):
+        gm.compile_dataset(tmp_path / "ds", edges=data)
+    gm.compile_dataset(tmp_path / "ds2", edges=data, features={"x": data.x})
+
+
 class TestRowsOfTheSource:
     """`edge_ids="source"` for datasets."""
 

@@ -67,8 +67,9 @@ def check_parts(
 def _check_keys(rows: RowSource, nodes: KnownNodes) -> None:
     if rows.has_keys and rows.has_text_keys != nodes.has_text_ids:
         kinds = ("text", "numbers") if rows.has_text_keys else ("numbers", "text")
+        advice = "; pass ids='map', if the edges have names too" if rows.has_text_keys else ""
         raise ValueError(
-            f"the keys of {rows.name} are {kinds[0]}, but the ids of nodes are {kinds[1]}"
+            f"the keys of {rows.name} are {kinds[0]}, but the ids of nodes are {kinds[1]}{advice}"
         )
 
 

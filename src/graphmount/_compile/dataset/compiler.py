@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -34,6 +35,7 @@ from graphmount._compile.output.path import folder_output
 from graphmount._mount.graph import Graph
 from graphmount._sources.contract.batches import Skipped
 from graphmount._sources.contract.tables import EdgeTable
+from graphmount._sources.objects.memory_edges import is_pyg
 from graphmount._sources.opening import open_edge_table
 from graphmount._support.arguments import require_choice
 from graphmount._support.display import Displayed
@@ -176,6 +178,13 @@ def compile_dataset(
     require_choice("source_rows", source_rows, (False, True))
     if edge_features and on_error == "skip":
         raise ValueError("edge_features= does not go with on_error='skip': rows would not match")
+    if is_pyg(edges) and not features and labels is None:
+        warnings.warn(
+            "edges= takes the edges of a Data, and nothing else of it; gm.from_pyg(data, out) "
+            "compiles its features, labels and masks as well",
+            UserWarning,
+            stacklevel=2,
+        )
     budget = as_budget(memory)
     path, folder = folder_output(
         out,

@@ -23,7 +23,10 @@ if TYPE_CHECKING:
     from graphmount._sources.contract.batches import EdgeBatch, EdgeSource
 
 #: What to do about it.
-HEADER_ADVICE = "pass header=True if it is one, or header=False if it is not"
+HEADER_ADVICE = (
+    "pass header=True if it is one, or header=False if it is not (for a dataset, "
+    "edges=gm.EdgeTable(source=..., header=True))"
+)
 
 
 class FirstLine:

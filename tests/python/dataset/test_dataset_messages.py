@@ -83,7 +83,8 @@ def test_a_number_alone_does_not_say_how_many_hops(folder):
             ds.graph.sample_neighbors(ds.splits["train"], number)
 
 
-def test_what_a_newcomer_gives_to_a_loader(folder):
+@pytest.mark.usefixtures("folder")
+def test_what_a_newcomer_gives_to_a_loader():
     dataset = gm.Dataset("web")
     with pytest.raises(TypeError, match=r"pass gm\.Dataset\('web'\)"):
         gm.NeighborLoader("web", [1])
@@ -93,7 +94,8 @@ def test_what_a_newcomer_gives_to_a_loader(folder):
         gm.NeighborLoader(dataset, [1], input_nodes=np.array([True, False, True, False]))
 
 
-def test_a_mask_of_numbers(folder):
+@pytest.mark.usefixtures("folder")
+def test_a_mask_of_numbers():
     """It would be nodes 0 and 1, again and again."""
     gm.compile_dataset("many", edges=(np.arange(299), np.arange(1, 300)), order="given")
     many = gm.Dataset("many")
@@ -105,15 +107,17 @@ def test_a_mask_of_numbers(folder):
     assert len(gm.NeighborLoader(many, [1], input_nodes=np.arange(300)[::-1])) == 300
 
 
-def test_classes_and_splits_are_shown(folder):
+@pytest.mark.usefixtures("folder")
+def test_classes_and_splits_are_shown():
     gm.compile_dataset("few", edges=([0], [1]), labels=["a", "b"], order="given")
     assert repr(gm.Dataset("few")).endswith("features [], labels of 2 classes>")
     assert repr(gm.Dataset("web")).endswith("features ['x'], splits ['train', 'valid']>")
 
 
-def test_keys_of_names_where_ids_are_numbers(folder):
+@pytest.mark.usefixtures("folder")
+def test_keys_of_names_where_ids_are_numbers():
     table = gm.Table(source=np.ones((2, 1)), key=["ann", "bob"])
-    with pytest.raises(ValueError, match="keys .* are text, but .* numbers; pass ids='map'"):
+    with pytest.raises(ValueError, match=r"keys .* are text, but .* numbers; pass ids='map'"):
         gm.compile_dataset("new", edges=([0], [1]), features={"x": table})
 
 

@@ -79,6 +79,25 @@ class CompiledDataset(Displayed):
     seconds: float
 
 
+def _check_edges(
+    edges: object,
+    edge_features: Mapping[str, Any] | None,
+    on_error: OnError,
+    *,
+    has_tables: bool,
+) -> None:
+    """Raises if rows of edges could not match, and warns if only the edges of a Data are taken."""
+    if edge_features and on_error == "skip":
+        raise ValueError("edge_features= does not go with on_error='skip': rows would not match")
+    if is_pyg(edges) and not has_tables:
+        warnings.warn(
+            "edges= takes the edges of a Data, and nothing else of it; gm.from_pyg(data, out) "
+            "compiles its features, labels and masks as well",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
 def compile_dataset(
     out: str | os.PathLike[str],
     *,
@@ -176,15 +195,7 @@ def compile_dataset(
         require_choice("order", order, ("hot", "given"))
     require_choice("overwrite", overwrite, (False, True))
     require_choice("source_rows", source_rows, (False, True))
-    if edge_features and on_error == "skip":
-        raise ValueError("edge_features= does not go with on_error='skip': rows would not match")
-    if is_pyg(edges) and not features and labels is None:
-        warnings.warn(
-            "edges= takes the edges of a Data, and nothing else of it; gm.from_pyg(data, out) "
-            "compiles its features, labels and masks as well",
-            UserWarning,
-            stacklevel=2,
-        )
+    _check_edges(edges, edge_features, on_error, has_tables=bool(features) or labels is not None)
     budget = as_budget(memory)
     path, folder = folder_output(
         out,

@@ -108,5 +108,5 @@ def test_probe_checks_what_it_reads(tmp_path, way):
         assert probe.run(way, seconds=60, **options)[0] == size // 4096
     with pytest.raises(gm.errors.FileChangedError, match="is not what was written there"):
         _core.DiskProbe(os.fsencode(tmp_path / "file"), key + 1).run(way, seconds=1, **options)
-    with pytest.raises(ValueError, match="called mmap"):
+    with pytest.raises(ValueError, match="way is 'mapped', 'pread' or 'uring', not 'mmap'"):
         probe.run("mmap", seconds=1, **options)

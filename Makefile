@@ -202,7 +202,8 @@ lint: $(VENV)/.built $(VENV)/.tools ## ruff, mypy, clang-format, codespell, stub
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/clang-format --dry-run --Werror $(CPP_FILES)
+	@echo "$(BIN)/clang-format of all C++ files"
+	@$(BIN)/clang-format --dry-run --Werror $(CPP_FILES)
 	$(BIN)/codespell
 	diff -u src/graphmount/_core.pyi $(BUILD)/_core.pyi
 

@@ -37,8 +37,8 @@ def parse_options() -> argparse.Namespace:
     parser.add_argument("--limit", type=int, default=1024, help="MiB of each process that trains")
     parser.add_argument("--memory", default="192MiB", help="of that, for caches of graphmount")
     parser.add_argument("--train-nodes", type=int, default=60_000, help="how many to train on")
-    parser.add_argument("--epochs", type=int, default=3, help="how long graphmount trains")
-    parser.add_argument("--seconds", type=float, default=40, help="how long the others train")
+    parser.add_argument("--epochs", type=int, default=2, help="how long graphmount trains")
+    parser.add_argument("--seconds", type=float, default=30, help="how long the others train")
     return parser.parse_args()
 
 

@@ -1,7 +1,7 @@
 """The picture of `make demo`: the three ways side by side, one column each.
 
 Above is how many batches each had trained on, below where memory was, over time and on the same
-scales, so that columns can be compared. graphmount has one color, the others have another.
+scales, so that columns can be compared. Each way has its color, and memory that is its own too.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from demo_outcome import Outcome
 
-_OURS, _THEIRS, _CACHE, _LIMIT = "#00796b", "#b26a00", "#c9d4d8", "#c62828"
-_TEXT = "#37474f"
+_COLORS = {"memory": "#b26a00", "mapped": "#5c6bc0", "graphmount": "#00796b"}
+_CACHE, _LIMIT, _TEXT = "#c9d4d8", "#c62828", "#37474f"
 
 
 def draw(outcomes: Sequence[Outcome], path: Path, *, heading: str, limit: int | None) -> None:
@@ -37,7 +37,7 @@ def draw(outcomes: Sequence[Outcome], path: Path, *, heading: str, limit: int | 
     )
     for column, outcome in enumerate(outcomes):
         batches, memory = rows[0][column], rows[1][column]
-        color = _OURS if outcome.way == "graphmount" else _THEIRS
+        color = _COLORS[outcome.way]
         seconds = [moment.seconds for moment in outcome.moments]
         _draw_batches(batches, outcome, color)
         own = [moment.process_bytes / 2**20 for moment in outcome.moments]
@@ -51,15 +51,14 @@ def draw(outcomes: Sequence[Outcome], path: Path, *, heading: str, limit: int | 
                 transform=memory.get_yaxis_transform(), fontsize=9,
             )  # fmt: skip
         memory.set(xlabel="seconds, imports aside")
-        if column == 0:
-            memory.legend(loc="upper left", fontsize=9, framealpha=0.9)
+        memory.legend(loc="upper left", fontsize=8, framealpha=0.9)
         for axes in (batches, memory):
             axes.spines[["top", "right"]].set_visible(False)
             axes.grid(axis="y", color="#eceff1")
             axes.set_axisbelow(True)
     longest = max([1.0, *(moment.seconds for way in outcomes for moment in way.moments)])
     rows[0][0].set(ylabel="batches trained on", ylim=(0, None), xlim=(0, longest * 1.02))
-    rows[1][0].set(ylabel="memory, MiB", ylim=(0, None if limit is None else limit * 1.35))
+    rows[1][0].set(ylabel="memory, MiB", ylim=(0, None if limit is None else limit * 1.45))
     figure.suptitle(heading, fontsize=14, color=_TEXT)
     figure.tight_layout()
     figure.savefig(path, dpi=120)

@@ -33,8 +33,8 @@ def parse_options() -> argparse.Namespace:
     parser.add_argument("folder", type=Path, help="where dataset/ is")
     parser.add_argument("--way", choices=WAYS, default="graphmount", help="where batches come from")
     parser.add_argument("--memory", default="192MiB", help="for the caches of graphmount's loader")
-    parser.add_argument("--epochs", type=int, default=3, help="how long graphmount trains")
-    parser.add_argument("--seconds", type=float, default=40, help="how long the others train")
+    parser.add_argument("--epochs", type=int, default=2, help="how long graphmount trains")
+    parser.add_argument("--seconds", type=float, default=30, help="how long the others train")
     parser.add_argument(
         "--started", type=float, default=time.time(), help="by the clock, for times"
     )

@@ -122,7 +122,7 @@ def test_demo(tmp_path):
         ways.append("memory")  # all of this small graph fits
     for way in ways:
         assert json.loads((tmp_path / f"{way}.json").read_text())["batches"] > 0
-    _, _, table = text.partition("what became of it")
+    _, _, table = text.partition("side by side")
     assert table.count("trained on") == len(ways)
     if importlib.util.find_spec("matplotlib") is None:
         assert "no picture without matplotlib" in text

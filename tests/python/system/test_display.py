@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-import importlib
+import importlib.util
 import re
 from html.parser import HTMLParser
 
@@ -16,6 +16,8 @@ import graphmount as gm
 import graphmount.doctor
 import graphmount.graphzero
 from graphmount._support.display import LONGEST_LINE, Displayed, NamedParts, brief, html_table
+
+HAS_LIGHTNING = importlib.util.find_spec("pytorch_lightning") is not None
 
 NUM_NODES = 3000
 NASTY = "<script>alert('&')</script>"
@@ -103,6 +105,9 @@ def _of_others(ds, path):
     yield pyg.NeighborSampler(ds, [2], ids="external")
     yield pyg.EdgeFeatures(ds)
     yield pyg.Node2Vec(ds, 4, 3, 2)
+    if HAS_LIGHTNING:
+        yield pyg.LightningNodeData(ds, input_train_nodes="train", num_neighbors=[2])
+        yield pyg.LightningLinkData(ds, num_neighbors=[2])
 
 
 def _of_the_doctor():
@@ -145,6 +150,8 @@ def test_every_public_class_is_one_line(folder):
             continue
     for module in modules:
         for name in module.__all__:
+            if name.startswith("Lightning") and not HAS_LIGHTNING:
+                continue
             each = getattr(module, name)
             if isinstance(each, type) and not issubclass(each, enum.Enum | Exception):
                 assert name in shown, f"{name} is not looked at here"

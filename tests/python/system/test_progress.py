@@ -63,8 +63,8 @@ def test_bars_of_the_compilers(tmp_path):
 @pytest.mark.parametrize(
     ("text", "size"),
     [
-        (17, 17),
-        ("17", 17),
+        (1700, 1700),
+        ("1700", 1700),
         ("17 B", 17),
         ("2GiB", 2 << 30),
         ("2G", 2 << 30),

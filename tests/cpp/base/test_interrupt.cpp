@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "check.hpp"
+#include "forged_file.hpp"
 #include "graphmount/base/ids.hpp"
 #include "graphmount/base/interrupt.hpp"
 #include "graphmount/compile/hot_order.hpp"

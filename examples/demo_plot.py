@@ -60,7 +60,7 @@ def draw(outcomes: Sequence[Outcome], path: Path, *, heading: str, limit: int | 
     rows[0][0].set(ylabel="batches trained on", ylim=(0, None), xlim=(0, longest * 1.02))
     rows[1][0].set(ylabel="memory, MiB", ylim=(0, None if limit is None else limit * 1.45))
     figure.suptitle(heading, fontsize=14, color=_TEXT)
-    figure.tight_layout()
+    figure.tight_layout(w_pad=2.5)
     figure.savefig(path, dpi=120)
     plt.close(figure)
 

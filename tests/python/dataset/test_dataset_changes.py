@@ -71,8 +71,8 @@ class TestTables:
             dataset.add_features("wrong", other.features["x"])
 
     def test_what_inference_wrote(self, dataset, tmp_path):
-        inference = pytest.importorskip("graphmount.torch").layerwise_inference
-        inference(dataset, [lambda x, _: 2 * x], out=tmp_path / "out.gd")
+        torch = pytest.importorskip("graphmount.torch", exc_type=ImportError)
+        torch.layerwise_inference(dataset, [lambda x, _: 2 * x], out=tmp_path / "out.gd")
         grown = dataset.add_features("out", tmp_path / "out.gd")
         assert by_source(grown, "out").tolist() == (2 * ROWS).tolist()
 

@@ -38,17 +38,17 @@ def expected_access(
     nodes that have it for a neighbor samples it. It takes one pass over the lists for each hop, and
     three float64 for each node.
 
-    Give it to `compile_dataset(order=…)`, above all for a training set in one corner of the graph,
-    or a graph where few nodes have long lists: a cache then serves far more than with
-    `order="hot"`. Where training starts from everywhere it serves somewhat more; but the graph has
-    to be compiled before, and the order is then that of one training set.
+    Pass the result to `compile_dataset(order=…)`. That pays most if the training set lies in one
+    corner of the graph, or if few nodes have long lists: a cache then serves far more rows than
+    with `order="hot"`. If training starts from everywhere, it serves somewhat more. On the other
+    hand, the graph has to be compiled once before, and the order suits only one training set.
 
     Args:
-        graph: The graph, or its path, in the numbering of the source.
+        graph: The graph, or its path. Its nodes must be in the order of the source.
         seeds: The nodes that training starts from.
-        num_neighbors: How many neighbors are sampled in each hop; -1 for all.
-        batch_size: Seeds in a batch.
-        direction: Which lists are sampled.
+        num_neighbors: For each hop, how many neighbors are sampled for each node; -1 for all.
+        batch_size: How many seeds a batch has.
+        direction: Which neighbor lists are sampled, "in" or "out".
 
     Raises:
         IdError: A seed does not exist.

@@ -41,15 +41,15 @@ class CompiledFeatures(Displayed):
     """What `compile_features` wrote.
 
     Attributes:
-        path: The file.
-        shape: Rows and columns, or rows alone.
+        path: The path of the file.
+        shape: (rows, columns), or (rows,) for a vector.
         dtype: The name of the element type.
-        file_bytes: Its size.
-        seconds: How long it took.
-        missing: How many nodes the source has no row for; they have the value of `missing=`.
-        repeated: How many rows were dropped, as their nodes have others.
+        file_bytes: The size of the file.
+        seconds: How long compiling took.
+        missing: How many nodes had no row in the source; they got the value of `missing=`.
+        repeated: How many rows were dropped because their node had another row.
         skipped: How many rows were left out with `on_error="skip"`.
-        skipped_examples: Why, for the first few of them.
+        skipped_examples: What was wrong with the first of the skipped rows.
 
     Examples:
         >>> import graphmount as gm
@@ -96,8 +96,8 @@ def compile_features(
     """Writes a matrix of features, or a vector of labels, to a `.gd` file.
 
     The source is read batch by batch, so it may be larger than memory, and its rows may come in any
-    order if they have keys. The file appears complete or not at all, and replaces one that is
-    there; who has mounted the old one keeps it.
+    order if they have keys. The file appears complete or not at all. It replaces a file of the same
+    name; programs that have mounted the old file keep it.
 
     Args:
         source: A path, a list of paths, a glob or a folder: `.npy`, `.npz`, headerless binary (with
@@ -105,39 +105,50 @@ def compile_features(
             `.gd` of graphmount or GraphZero. Or an object of one or two dimensions: a NumPy array
             (also a memory-mapped one), a torch tensor, a `FeatureStore`, nested lists; or anything
             with `__arrow_c_stream__`, whose numeric columns, or one column of lists, are the rows.
-        out: The file to write.
+        out: The path of the file to write.
         dtype: How to store the values: "float32", "float64", "float16", "bfloat16", "int8",
-            "int16", "int32", "int64", "uint8" or "bool"; as they are if None. A value that does not
-            fit is an error, not an infinity.
-        num_nodes: How many rows the file has: checked against the source, unless rows have keys,
-            which are then checked. By default the rows of the source, or the largest key plus one.
-        order: The graph (or its path) whose nodes the rows belong to. The file gets the graph's
-            fingerprint, and has a row for each of its nodes. Keys are external ids, if the graph
-            has some; without keys, row i belongs to node i.
-        edges: The graph (or its path) whose edges the rows belong to, row i to the edge that was in
-            row i of its source; it must have been compiled with `source_rows=True`. The file has
-            the rows in the order of edge ids, so that those of a neighbor list lie together.
-        key: Which node each row belongs to: a column of the source, by name or number, which is
-            then no feature; or an array with one key for each row. Without keys, rows are in order.
-        columns: The columns to take, by name or number; all but that of the keys if None.
-        missing: The value for nodes without a row; "error" refuses them.
-        repeated: Which of several rows for one node to keep, in the order of the source; "error"
-            refuses them.
-        nan: "keep", "error", or the number to put in the place of NaN.
-        quantize: "column" stores int8 with a float32 scale for each column, the largest absolute
-            value over 127; see `FeatureStore.scales`. The source is read twice.
-        on_error: "skip" leaves out, and counts, rows that cannot be read or whose keys name no
-            node.
-        delimiter: For text: what separates values.
-        header: For text: whether the first line has names.
-        comments: For text: the characters with which lines begin that are not data.
+            "int16", "int32", "int64", "uint8" or "bool". They stay as they are if None. A value
+            that does not fit is an error, and never becomes an infinity.
+        num_nodes: How many rows the file must have. Without keys, the source must have this many
+            rows; with keys, all keys must be smaller. By default the number of rows of the source,
+            or the largest key plus one.
+        order: The graph (or its path) whose nodes the rows belong to. The file gets a row for each
+            node of the graph, and the fingerprint of its order. If the graph has external ids, keys
+            are external ids. Without keys, row i belongs to node i.
+        edges: The graph (or its path) whose edges the rows belong to. Row i belongs to the edge
+            that was in row i of the graph's source, so the graph must have been compiled with
+            `source_rows=True`. The file has the rows in the order of edge ids: rows of the same
+            neighbor list lie together.
+        key: Which node each row belongs to: a column of the source, by name or number, or an array
+            with one key for each row. A key column is not stored as a feature. Without keys, rows
+            are in the order of the nodes.
+        columns: The columns to take, by name or number. All columns except the key if None.
+        missing: What to do with nodes that have no row: "error" refuses them, a number is stored as
+            their value.
+        repeated: What to do with several rows for the same node: "first" or "last" keeps that one,
+            in the order of the source; "error" refuses them.
+        nan: What to do with NaN: "keep" stores it, "error" refuses it, a number is stored in its
+            place.
+        quantize: "column" stores int8 with one float32 scale for each column: the largest absolute
+            value of the column divided by 127 (`FeatureStore.scales` has them). The source is then
+            read twice.
+        on_error: "raise" stops at the first row that cannot be read or whose key names no node.
+            "skip" leaves such rows out, and counts them.
+        delimiter: For text files: the character between columns; found by looking at the first
+            lines if None.
+        header: For text files: whether the first line has the names of the columns; found by
+            looking at it if None.
+        comments: For text files: lines that begin with one of these characters are skipped.
         shape: For headerless binary files: the shape of the matrix.
-        source_dtype: For headerless binary files: their dtype; `dtype` if None.
-        member: For `.npz` files with several arrays: which one.
-        tmp: The folder for temporary files, which sorting needs if the matrix is larger than
-            `memory`; that of `out` if None.
-        memory: How much memory to use besides the source.
-        progress: A callback of (bytes done, bytes in all); True or False for a bar or none.
+        source_dtype: For headerless binary files: the dtype of their values; the same as `dtype` if
+            None.
+        member: For `.npz` files with several arrays: the name of the one to take.
+        tmp: The folder for temporary files, which are needed if rows have to be sorted and the
+            matrix is larger than `memory`. The folder of `out` if None.
+        memory: How much memory compiling may use. A source that is already in memory is not
+            counted.
+        progress: A callback of (bytes done, bytes in all); True or False to show a progress bar or
+            not. None shows one if the work takes a while.
 
     Returns:
         A `CompiledFeatures`.
@@ -145,7 +156,7 @@ def compile_features(
     Raises:
         SourceError: A value cannot be stored in this dtype, a key names no node, or rows are
             missing or repeated; the message says which.
-        OrderError: The rows are not as many as the nodes of `order`.
+        OrderError: The source has more or fewer rows than `order` has nodes.
         ValueError, TypeError: The source is not a numeric matrix, or an option is wrong.
         OSError: The file, or a temporary one, cannot be written.
 

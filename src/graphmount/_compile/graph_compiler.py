@@ -29,15 +29,15 @@ class CompiledGraph(Displayed):
     """What `compile_graph` wrote.
 
     Attributes:
-        path: The file.
-        num_nodes: Nodes of the graph.
-        num_edges: List entries of one direction, after dropping what was to be dropped; an
-            undirected edge has two.
-        file_bytes: Its size.
-        spilled_bytes: How much was written to temporary files on the way; 0 if all fit into memory.
+        path: The path of the file.
+        num_nodes: The number of nodes of the graph.
+        num_edges: The number of list entries of one direction, after dropping what was to be
+            dropped. An undirected edge counts twice.
+        file_bytes: The size of the file.
+        spilled_bytes: How much was written to temporary files; 0 if everything fit into memory.
         skipped: How many rows of the source were left out, with `on_error="skip"`.
-        skipped_examples: What was wrong with the first of them.
-        seconds: How long it took.
+        skipped_examples: What was wrong with the first of the skipped rows.
+        seconds: How long compiling took.
 
     Examples:
         >>> import graphmount as gm
@@ -85,8 +85,8 @@ def compile_graph(
     r"""Writes edges of any source to a `.gl` file, as neighbor lists sorted by node.
 
     The graph may be larger than memory: edges that do not fit into `memory` wait in a temporary
-    file. The file appears complete or not at all, and replaces one that is there; who has mounted
-    the old one keeps it.
+    file. The file appears complete or not at all. It replaces a file of the same name; programs
+    that have mounted the old file keep it.
 
     Args:
         source: The edges. A path, a list of paths, a glob or a folder: text tables (`.csv`, `.tsv`,
@@ -97,44 +97,50 @@ def compile_graph(
             torch tensor, a SciPy sparse matrix, a NetworkX graph, a PyG `Data`, or anything with
             `__arrow_c_stream__`, such as a Polars or pandas frame, a DuckDB query, or a pyarrow
             table.
-        out: The file to write.
-        directed: If False, every edge runs both ways; one copy of the lists serves both directions.
-            Sources that hold undirected graphs (NetworkX, symmetric Matrix Market) say so
-            themselves.
-        neighbors: Which lists to keep: "in" (what sampling reads), "out" (what walks read) or both.
-        columns: Which columns of a table hold source and destination, by name or number; the first
-            two if None.
-        weights: The column that holds the weights, by name or number, or an array of them: one
-            number of at least 0 for each edge. Stored as float32, with tables that make weighted
-            picks take constant time. True takes the values of a sparse matrix.
-        timestamps: The column that holds the times, or an array of them: one int64 for each edge.
-            Lists are then sorted by (time, neighbor).
+        out: The path of the file to write.
+        directed: If False, every edge runs both ways, and one copy of the lists serves both
+            directions. Sources that hold undirected graphs (NetworkX, symmetric Matrix Market) say
+            so themselves.
+        neighbors: Which neighbor lists to store: "in" (what sampling reads), "out" (what walks
+            read) or "both".
+        columns: Which two columns of a table hold the source and the destination of edges, by name
+            or number. The first two columns if None.
+        weights: The weights of edges: a column, by name or number, or an array with one number of
+            at least 0 for each edge. They are stored as float32, with tables that make a weighted
+            pick take constant time. True takes the values of a sparse matrix.
+        timestamps: The times of edges: a column, by name or number, or an array with one int64 for
+            each edge. Neighbor lists are then sorted by (time, neighbor).
         ids: "dense" takes ids as they are: integers from 0 on. "map" takes any integers, strings or
-            UUIDs and numbers them as they first appear; the graph keeps them, and
-            `Graph.to_internal` and `Graph.to_external` translate.
-        key_type: With `ids="map"` and text files, whether ids are "int" or "str"; found by looking
+            UUIDs, and numbers them in the order of their first appearance. The graph keeps the
+            original ids, and `Graph.to_internal` and `Graph.to_external` translate between the two.
+        key_type: With `ids="map"` and text files: whether ids are "int" or "str". Found by looking
             at the first lines if None.
         node_ids: External ids of the nodes, integers or strings, all different: `node_ids[i]` is
             what the source calls node i. They define the order of the nodes. With `ids="dense"`
             the edges are in terms of i; with `ids="map"`, in terms of `node_ids[i]`.
-        num_nodes: Number of nodes; by default the largest id plus one.
-        dedup: True or "first" keeps the first of several edges between the same nodes (at the same
-            time, where there are timestamps); "sum" adds up their weights.
+        num_nodes: The number of nodes; the largest id plus one if None.
+        dedup: What to do with several edges between the same two nodes (and of the same time, if
+            there are timestamps). False keeps all of them, True or "first" keeps the first, and
+            "sum" adds up their weights.
         self_loops: Whether to keep or drop edges from a node to itself.
-        index_dtype: "int64" for libraries that want neighbors and offsets in one dtype; by default
-            int32 up to 2**31 nodes.
-        source_rows: Keep the row that each edge had in the source (not counting skipped rows), for
-            `compile_features(…, edges=)`.
-        delimiter: What stands between the columns of a text table; found if None.
-        header: Whether the first line of a text table names the columns; found if None.
-        comments: Lines of a text table that begin with one of these characters are no edges.
-        shape: Shape of a headerless binary file.
-        dtype: Dtype of a headerless binary file.
-        on_error: "skip" leaves out rows that cannot be used, counts them and keeps the first few
-            messages.
-        memory: How much memory the process may use for this, besides a source that is in memory.
-        tmp: The folder for temporary files; that of `out` if None.
-        progress: A callback of (done, total), in thousandths; True or False for bars or none.
+        index_dtype: The dtype of stored neighbors. By default int32 for up to 2**31 nodes. "int64"
+            is for libraries that want neighbors and offsets in the same dtype.
+        source_rows: Whether to keep the row that each edge had in the source (skipped rows do not
+            count). `compile_features(…, edges=)` needs it.
+        delimiter: For text files: the character between columns; found by looking at the first
+            lines if None.
+        header: For text files: whether the first line has the names of the columns; found by
+            looking at it if None.
+        comments: For text files: lines that begin with one of these characters are skipped.
+        shape: For headerless binary files: the shape of the array.
+        dtype: For headerless binary files: the dtype of the array.
+        on_error: "raise" stops at the first row that cannot be used. "skip" leaves such rows out,
+            counts them, and keeps the messages of the first few.
+        memory: How much memory compiling may use. A source that is already in memory is not
+            counted.
+        tmp: The folder for temporary files; the folder of `out` if None.
+        progress: A callback of (done, total), in thousandths; True or False to show progress bars
+            or not. None shows bars if the work takes a while.
 
     Returns:
         A `CompiledGraph`.
@@ -142,7 +148,7 @@ def compile_graph(
     Raises:
         SourceError: Something in the source is wrong; the message says what and where.
         BudgetError: Even one neighbor list, or the map of ids, needs more than `memory`.
-        ValueError, TypeError: The source is of no known kind, or an option is wrong.
+        ValueError, TypeError: The source is of an unknown kind, or an option is wrong.
         OSError: A file cannot be read or written, or the disk is full.
 
     Examples:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 class Changing:
     """The methods of a `Dataset` that change its folder.
 
-    A change is there complete or not at all. Who has the dataset open keeps what was there, in all
-    threads and processes; who opens it next has what is there now.
+    A change happens completely or not at all. Programs that have the dataset open keep the old
+    state, in all threads and processes; programs that open it afterwards see the new one.
     """
 
     def _reopened(self) -> Self:
@@ -38,20 +38,22 @@ class Changing:
 
         Args:
             name: The name of the table.
-            source: Any source of `compile_features`, or a `Table`, which has options. Without keys,
-                rows are in the order of the source of the dataset; or in that of the dataset, if it
-                is a `.gd` file that knows so, as what `layerwise_inference` writes.
-            overwrite: Replace the table of this name, if there is one.
-            memory: How much memory to use besides the source.
+            source: Any source that `compile_features` takes, or a `Table`, which also has options.
+                Without keys, rows must be in the order of the dataset's source. If the source is a
+                `.gd` file that knows that it has the dataset's own order, such as one that
+                `layerwise_inference` wrote, rows are taken in that order.
+            overwrite: Whether to replace a table of the same name.
+            memory: How much memory to use, besides a source that is in memory.
             tmp: The folder for temporary files; beside the dataset if None.
-            progress: A callback of (bytes done, bytes in all); True or False for a bar or none.
+            progress: A callback of (bytes done, bytes in all); True or False to show a progress bar
+                or not. None shows one if the work takes a while.
 
         Returns:
             The dataset as it is now. This one stays as it was.
 
         Raises:
-            FileExistsError: There is such a table, and `overwrite` is False.
-            OrderError: The table has not as many rows as there are nodes, or another order.
+            FileExistsError: There is a table of this name, and `overwrite` is False.
+            OrderError: The table has more or fewer rows than there are nodes, or another order.
             SourceError: Something in the source is wrong; the message says what and where.
             DatasetChangedError: The folder has another graph by now.
             BlockingIOError: Another process is changing the dataset.
@@ -83,18 +85,23 @@ class Changing:
 
         Args:
             name: The name of the table.
-            source: Any source of `compile_features`, or a `Table`, which has options.
-            overwrite: Replace the table of this name, if there is one.
-            memory: How much memory to use besides the source.
+            source: Any source that `compile_features` takes, or a `Table`, which also has options.
+            overwrite: Whether to replace a table of the same name.
+            memory: How much memory to use, besides a source that is in memory.
             tmp: The folder for temporary files; beside the dataset if None.
-            progress: A callback of (bytes done, bytes in all); True or False for a bar or none.
+            progress: A callback of (bytes done, bytes in all); True or False to show a progress bar
+                or not. None shows one if the work takes a while.
 
         Returns:
             The dataset as it is now. This one stays as it was.
 
         Raises:
             MissingDataError: The dataset was compiled without `source_rows=True`.
-            Exception: As for `add_features`.
+            FileExistsError: There is a table of this name, and `overwrite` is False.
+            OrderError: The table has more or fewer rows than the source had edges.
+            SourceError: Something in the source is wrong; the message says what and where.
+            DatasetChangedError: The folder has another graph by now.
+            BlockingIOError: Another process is changing the dataset.
 
         Examples:
             >>> import graphmount as gm
@@ -117,20 +124,25 @@ class Changing:
         tmp: str | os.PathLike[str] | None = None,
         progress: ProgressOption = None,
     ) -> Self:
-        """Gives the nodes labels, in place of those that they may have.
+        """Gives the nodes labels. Labels that they have are replaced.
 
         Args:
-            source: A source with one column, or a `Table`; in the order of the source of the
-                dataset, or with keys. Text becomes numbers: see `Dataset.classes`.
-            memory: How much memory to use besides the source.
+            source: A source with one column, or a `Table`, which also has options. Rows are in the
+                order of the dataset's source, or have keys. Text becomes numbers of classes, and
+                `Dataset.classes` has the texts.
+            memory: How much memory to use, besides a source that is in memory.
             tmp: The folder for temporary files; beside the dataset if None.
-            progress: A callback of (bytes done, bytes in all); True or False for a bar or none.
+            progress: A callback of (bytes done, bytes in all); True or False to show a progress bar
+                or not. None shows one if the work takes a while.
 
         Returns:
             The dataset as it is now. This one stays as it was.
 
         Raises:
-            Exception: As for `add_features`.
+            OrderError: There are more or fewer labels than nodes, or they are in another order.
+            SourceError: Something in the source is wrong; the message says what and where.
+            DatasetChangedError: The folder has another graph by now.
+            BlockingIOError: Another process is changing the dataset.
 
         Examples:
             >>> import graphmount as gm
@@ -146,18 +158,21 @@ class Changing:
         return self._reopened()
 
     def set_split(self, name: str, nodes: Any, *, ids: IdReading | None = None) -> Self:  # noqa: ANN401
-        """Gives a split its nodes, in place of those that it may have.
+        """Adds a split, or replaces the split of this name.
 
         Args:
             name: The name of the split.
-            nodes: Ids, a mask, or the path of a file with one column of ids.
-            ids: Whose ids they are, "internal" or "external": as for `NeighborLoader`.
+            nodes: The nodes of the split: ids, a mask with one bool for each node, or the path of a
+                file with one column of ids.
+            ids: Which ids `nodes` are: "internal" for ids of the dataset, "external" for ids of its
+                source. If the dataset kept the order of its source, both are the same and None is
+                enough; so it is for ids that the dataset returned (`NodeIds`).
 
         Returns:
             The dataset as it is now. This one stays as it was.
 
         Raises:
-            IdError: A node does not exist, or it is not known whose ids these are.
+            IdError: A node does not exist, or it is unknown which ids these are.
             DatasetChangedError: The folder has another graph by now.
             BlockingIOError: Another process is changing the dataset.
 
@@ -181,11 +196,12 @@ class Changing:
     ) -> Self:
         """Removes a table or a split; or the labels, as "labels".
 
-        Loaders that read it go on, as do all that have the dataset open.
+        Loaders that are reading it go on, and so does everything else that has the dataset open.
 
         Args:
-            name: The name of the table or of the split.
-            kind: What it is, if several have the name.
+            name: The name of the table or split; "labels" for the labels.
+            kind: What to remove, if several things have this name: "features", "edge_features",
+                "splits" or "labels".
 
         Returns:
             The dataset as it is now. This one stays as it was.

@@ -37,31 +37,34 @@ if TYPE_CHECKING:
 class Dataset(Displayed, Changing):
     """A mounted folder of `compile_dataset`.
 
-    Graph, tables, labels and splits all number the nodes in the same way: a dataset has one id
-    space, its own. The ids of the source cross only by `to_internal` and `to_external`, and by
-    `ids="external"` of loaders. Unless the order is that of the source, what a dataset gives knows
-    whose ids it holds (`NodeIds`), and plain integers are refused: they may be ids of the source.
+    Graph, tables, labels and splits of a dataset all number the nodes in the same way: by internal
+    ids. `to_internal` and `to_external` translate between these and the ids of the source, and
+    loaders do so with `ids="external"`. If the dataset is in another order than its source, the ids
+    that it returns are marked as internal (`NodeIds`), and it refuses plain integers, because they
+    may be ids of the source.
 
-    All files are mounted when the dataset is opened, as one version of it: who replaces the folder
-    later does not change what is open. A dataset pickles as its path, and as what tells its files
-    from others, so that a worker that it is sent to has the same version, or an error. It may be
-    used by many threads at once, which get the same handles, and in a child of `fork`.
+    All files are mounted when the dataset is opened. If the folder is replaced later, an open
+    dataset stays as it was. A pickled dataset holds its path and facts that identify its files, so
+    that a worker process opens the same version or gets an error. Many threads may use a dataset at
+    the same time and share its handles, and so may a child of `fork`.
 
     Args:
-        path: The folder.
-        advice: How its files will be used; see `Graph.advise`.
+        path: The path of the folder.
+        advice: How the files will be used. "auto", the default, suits most uses; `Graph.advise`
+            explains the other choices.
 
     Attributes:
-        path: The folder.
-        num_nodes: Nodes of the graph.
-        num_edges: List entries of one direction.
-        description: What `dataset.json` says.
+        path: The path of the folder.
+        num_nodes: The number of nodes of the graph.
+        num_edges: The number of list entries of one direction. An undirected edge counts twice.
+        description: The content of `dataset.json`, as a dict.
 
     Raises:
-        FileNotFoundError: There is no such folder, it is no dataset, or a file is missing.
-        FormatError: Its description or a file is damaged, of a later version, or a link.
-        OrderError: A table has not as many rows as there are nodes or edges, or another order.
-        DatasetChangedError: The folder was replaced meanwhile, or has files of another version.
+        FileNotFoundError: There is no such folder, it is not a dataset, or a file is missing.
+        FormatError: The description or a file is damaged, is of a later version, or is a link.
+        OrderError: A table has more or fewer rows than there are nodes or edges, or another order.
+        DatasetChangedError: The folder was replaced while it was being opened, or has files of
+            another version.
 
     Examples:
         >>> import numpy as np
@@ -145,8 +148,8 @@ class Dataset(Displayed, Changing):
     def labels(self) -> NDArray[Any] | None:
         """The labels of the nodes, as a read-only view of their file; None if there are none.
 
-        A vector, if there is one label for each node, however the source has them. Of a reordered
-        dataset they are `NodeRows`, which take no plain integers for an index.
+        They are a vector if there is one label for each node. In a reordered dataset they are
+        `NodeRows`, which refuse plain integers as an index.
         """
         store = self._label_store()
         if store is None:
@@ -157,10 +160,10 @@ class Dataset(Displayed, Changing):
 
     @property
     def classes(self) -> list[str] | None:
-        """What the labels were before they became numbers: label i is the text `classes[i]`.
+        """The texts of labels that became numbers: label i stands for the text `classes[i]`.
 
-        They are sorted. None if the source had numbers. A label may also be the number for missing
-        ones, such as -1, if the dataset was compiled with one.
+        The texts are sorted. None if the labels were numbers in the source. If the dataset was
+        compiled with a number for missing labels, such as -1, labels may also have that number.
 
         Examples:
             >>> import graphmount as gm
@@ -180,7 +183,7 @@ class Dataset(Displayed, Changing):
     def splits(self) -> Mapping[str, NDArray[np.int64]]:
         """Internal ids of nodes by the name of the split, as read-only views of their files.
 
-        They are read when this is first asked for: all of them are nodes.
+        They are read and checked on first use.
         """
         stores = self._tables("splits", "split")
         for name, store in stores.items():
@@ -196,10 +199,10 @@ class Dataset(Displayed, Changing):
         return read_split_ids(store, name, self.num_nodes)
 
     def to_external(self, ids: ArrayLike) -> NDArray[np.int64] | list[str]:
-        """What the source calls these nodes.
+        """The ids that the source has for these nodes.
 
         Args:
-            ids: Nodes of the dataset.
+            ids: Nodes of the dataset, as internal ids.
 
         Returns:
             An array, or a list where the ids of the source are strings.
@@ -223,14 +226,14 @@ class Dataset(Displayed, Changing):
         return self._same(ids, "ids")
 
     def to_internal(self, keys: ArrayLike | Sequence[str]) -> NDArray[np.int64]:
-        """The nodes that the source calls so.
+        """The nodes that have these ids in the source.
 
         Args:
-            keys: Ids of the source, integers or strings.
+            keys: Ids of the source: integers or strings.
 
         Raises:
             IdError: The source has no such node; the message says which.
-            ValueError: The ids are marked as internal ones: see `NodeIds`.
+            ValueError: The ids are already marked as internal ones (`NodeIds`).
 
         Examples:
             >>> import graphmount as gm
@@ -246,10 +249,10 @@ class Dataset(Displayed, Changing):
         return self._same(keys, "keys")
 
     def as_internal(self, ids: ArrayLike) -> NDArray[np.int64]:
-        """These ids, marked as nodes of this dataset: for ids that were computed or stored.
+        """Marks ids as internal ids of this dataset: for ids that were computed or stored.
 
         Args:
-            ids: Internal ids, in an array of integers.
+            ids: The internal ids, as an array of integers.
 
         Returns:
             `NodeIds`, or a plain array if the dataset is in the order of its source.
@@ -271,12 +274,13 @@ class Dataset(Displayed, Changing):
     def to_pyg(
         self, *, attributes: Iterable[str] | None = None, dtype: torch.dtype | None = None
     ) -> tuple[pyg.FeatureStore, pyg.GraphStore]:
-        """The dataset as PyG's loaders take it: a feature store and a graph store.
+        """The dataset in the form that PyG's loaders take: a feature store and a graph store.
 
         Args:
-            attributes: What batches have: names of tables, `y` for the labels, `train_mask` for the
-                split `train`. All tables and the labels if None.
-            dtype: What tables of floats, and quantized ones, are converted to.
+            attributes: What batches have: the names of tables, `y` for the labels, `train_mask` for
+                the split `train`. All tables and the labels if None.
+            dtype: What float tables and quantized tables are converted to. If None, float tables
+                stay as they are and quantized ones become float32.
 
         Returns:
             `graphmount.pyg.FeatureStore` and `graphmount.pyg.GraphStore`, which pickle by path.

@@ -29,10 +29,10 @@ class Problem(Displayed):
     """Something wrong with a file.
 
     Attributes:
-        section: Where, such as "indices (in)", "header" or "padding".
-        offset: The byte of the file.
-        message: What.
-        file: Of a dataset, which file of its folder; None of a file by itself.
+        section: The part of the file: a section such as "indices (in)", or "header" or "padding".
+        offset: The position in the file, in bytes.
+        message: What is wrong there.
+        file: For a dataset, the file in its folder; None if a single file was checked.
 
     Examples:
         >>> import graphmount as gm
@@ -55,13 +55,14 @@ class Verification(Displayed):
     """What `verify` found.
 
     Attributes:
-        path: The file, or the folder of a dataset.
-        kind: "graph", "features" or "dataset".
-        file_bytes: Its size; of a dataset, that of all files.
+        path: The path of the file, or of the folder of a dataset.
+        kind: What was checked: "graph", "features" or "dataset".
+        file_bytes: The size of the file, or of all files of a dataset.
         num_problems: How many problems there are, in all files.
-        problems: The first hundred of them, in file order; of a dataset, first those that no file
-            shows by itself: one that is missing, not as long as it should be, of another version.
-        files: Of a dataset, what was found in each file.
+        problems: The first hundred problems, in file order. For a dataset, problems of the folder
+            come first: a file is missing, has another length than it should, or is of another
+            version.
+        files: For a dataset, the result for each file.
 
     Examples:
         >>> import graphmount as gm
@@ -86,22 +87,23 @@ class Verification(Displayed):
 def verify(path: str | os.PathLike[str], *, progress: ProgressOption = None) -> Verification:
     """Reads a whole file and checks every checksum and every rule of the format, in parallel.
 
-    Opening a file does not read its data, so this is how to make sure of it, after a download say.
-    Of a dataset it reads all files, and checks that they belong together: that they are the files
-    that `dataset.json` lists, that tables have a row for each node or edge and the order of the
-    graph, and that splits have nodes.
+    Opening a file does not read its data. So call this to make sure that a file is whole, after a
+    download for example. Of a dataset it reads all files, and checks that they belong together:
+    that they are the files listed in `dataset.json`, that tables have a row for each node or edge
+    and the order of the graph, and that all ids in splits are nodes.
 
     Args:
-        path: A `.gl` or `.gd` file, or the folder of a dataset.
-        progress: A callback of (bytes done, bytes in all); True or False for a bar or none.
+        path: The path of a `.gl` or `.gd` file, or of the folder of a dataset.
+        progress: A callback of (bytes done, bytes in all); True or False to show a progress bar or
+            not. None shows one if the work takes a while.
 
     Returns:
         A `Verification`. Damage is reported there, not raised.
 
     Raises:
-        FormatError: The file is not a graphmount file at all, or the folder has no description that
-            can be read.
-        DatasetChangedError: The folder was replaced meanwhile.
+        FormatError: The file is not a graphmount file at all, or the folder has no readable
+            description.
+        DatasetChangedError: The folder was replaced while it was being checked.
         FileNotFoundError, PermissionError, OSError: The file cannot be read.
 
     Examples:

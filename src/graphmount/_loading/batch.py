@@ -22,20 +22,23 @@ class Batch(BatchParts):
     """One batch of a `NeighborLoader`. It is yours: no later batch changes it.
 
     Attributes:
-        nodes: The node of each number, seeds first; see `NeighborSample`.
-        row: Numbers of the sources of the edges.
-        col: Numbers of the destinations of the edges.
-        edge_ids: Ids of the edges.
-        batch: The place of the seed whose tree a node belongs to, if sampling is disjoint.
-        num_sampled_nodes: Seeds, then new nodes of each hop.
-        num_sampled_edges: Edges of each hop; None where edges are not in the order of hops.
-        features: For each table, the rows of `nodes`.
-        edge_features: For each table of edges, the rows of `edge_ids`.
-        labels: The labels of the seeds, or None.
-        input_ids: The places of the seeds in `input_nodes`.
-        number: The place of the batch in its epoch.
-        epoch: The epoch, from 0 on.
-        dataset: What the loader was made of, if that was a dataset.
+        nodes: The node of each number, seeds first: position i has the id of the node that `row`
+            and `col` call i.
+        row: The number of the source of each edge.
+        col: The number of the destination of each edge.
+        edge_ids: The id of each edge.
+        batch: For each node, the place of the seed whose tree it belongs to, if sampling is
+            disjoint; else None.
+        num_sampled_nodes: How many seeds there are, then how many new nodes each hop brought.
+        num_sampled_edges: How many edges each hop has; None where edges are not in the order of
+            hops.
+        features: For each node table, the rows of `nodes`.
+        edge_features: For each edge table, the rows of `edge_ids`.
+        labels: The labels of the seeds, or None if there are none.
+        input_ids: The places of the seeds in `input_nodes` of the loader.
+        number: The place of the batch in its epoch, from 0 on.
+        epoch: The number of the epoch, from 0 on.
+        dataset: The dataset that the loader was made from; None if it was made from a graph.
 
     Examples:
         >>> import numpy as np
@@ -80,23 +83,25 @@ class Batch(BatchParts):
 class LinkBatch(Batch):
     """One batch of a `LinkNeighborLoader`. It is yours: no later batch changes it.
 
-    It has all that a `Batch` has. Seeds are the ends of the links and of their negatives: each once
-    and sorted, or, if sampling is disjoint, as often as they are an end. All numbers here are such
-    as `row` and `col` have: `nodes[edge_label_index]` are the nodes.
+    It has all attributes of a `Batch`. Seeds are the ends of the links and of their negatives. Each
+    is there once, in sorted order; if sampling is disjoint, as often as it is an end. All numbers
+    below are positions in `nodes`, like those in `row` and `col`: `nodes[edge_label_index]` are the
+    ids of the ends.
 
     Attributes:
         input_ids: The places of the batch's links in `edge_label_index` of the loader.
-        batch: The place of the link whose tree a node belongs to, if sampling is disjoint; that of
-            its link, for a negative.
-        edge_label_index: Numbers of the sources and of the destinations: (2, links). Negatives come
-            behind the links. None for triplets.
-        edge_label: The labels of these, 0 for negatives. None for triplets, and without negatives
-            if the loader was given none.
-        edge_label_time: The times of these, or of the links of triplets; negatives have that of
-            their link. None if the loader was given none.
-        src_index: For triplets, the numbers of the sources of the links; else None, as the next.
-        dst_pos_index: The numbers of the destinations.
-        dst_neg_index: For each link, the numbers of its negative destinations: (links, amount).
+        batch: For each node, the place of the link whose tree it belongs to, if sampling is
+            disjoint. Nodes of a negative have the place of its link.
+        edge_label_index: The numbers of the ends of each link, of shape (2, links): sources and
+            destinations. Negatives come after the links. None for triplets.
+        edge_label: The label of each of these links, 0 for negatives. None for triplets; also None
+            without negatives, if the loader was given no labels.
+        edge_label_time: The time of each of these links, or for triplets of each link. A negative
+            has the time of its link. None if the loader was given no times.
+        src_index: For triplets, the number of the source of each link; else None.
+        dst_pos_index: For triplets, the number of the destination of each link; else None.
+        dst_neg_index: For triplets, the numbers of the negative destinations of each link, of shape
+            (links, amount); else None.
 
     Examples:
         >>> import graphmount as gm

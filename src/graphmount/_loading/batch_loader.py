@@ -401,7 +401,7 @@ class BatchLoader(Displayed, Replayed):
             pipeline.stop()
 
     def close(self) -> None:
-        """Ends a loop that runs, and frees the caches. A new loop fills them again.
+        """Ends a running loop, and frees the caches. A new loop fills them again.
 
         Examples:
             >>> import graphmount as gm
@@ -418,9 +418,10 @@ class BatchLoader(Displayed, Replayed):
     def state_dict(self) -> dict[str, Any]:
         """Where the loader is: the epoch, and how many of its batches have been handed out.
 
-        After a loop that was left early this is still where it was left, until the next one begins.
-        It is plain data, as JSON has it, and the same for all ranks that are at the same batch. All
-        that decides the order of the batches is in it too, with a checksum of the inputs.
+        After a loop was left early, this is still the place where it was left, until the next loop
+        begins. The state can be written as JSON, and is the same for all ranks that are at the same
+        batch. It also has everything that decides the order of batches, and a checksum of the
+        inputs.
 
         Examples:
             >>> import graphmount as gm
@@ -436,19 +437,20 @@ class BatchLoader(Displayed, Replayed):
         return state_at(place, self._order_facts())
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Goes on where `state_dict` was taken: the next loop begins with the batch after it.
+        """Makes the next loop go on where `state_dict` was taken, with the batch after it.
 
-        The loader must have the order that the state is of: the same inputs, shuffling, sampling
-        and graph, and as many inputs a batch. Only the seed is taken from the state. The number of
-        processes may be another one if `batch_size` times `world_size` stays the same: whatever
-        ranks have not had yet is then shared by those that there are now.
+        This loader must have the same order of batches as the one that the state is from: the same
+        inputs, shuffling, sampling, graph and number of inputs in a batch. Only the seed is taken
+        from the state. The number of processes may differ if `batch_size` times `world_size` stays
+        the same: the batches that are left are then shared by the processes that there are now.
 
         Args:
-            state: Of this loader or another one; of any rank.
+            state: What `state_dict` returned, for this loader or another one, on any rank.
 
         Raises:
-            TypeError, ValueError: It is no state, or one of another order. The message names all
-                that differs; nothing has changed, and a loop that runs goes on.
+            TypeError, ValueError: This is no state, or the state of a loader with another order of
+                batches. The message names everything that differs. Nothing has changed then, and a
+                running loop goes on.
 
         Examples:
             >>> import graphmount as gm

@@ -42,53 +42,74 @@ if TYPE_CHECKING:
 class LinkNeighborLoader(BatchLoader):
     """Batches of links with sampled neighbors of their ends, and the rows of all nodes.
 
-    It works as `NeighborLoader` does, also with threads and processes, but with links for seeds.
-    Argument names are PyG's where it has them, and so is what they mean, but for negatives: these
-    are no edges of the graph.
+    It works like `NeighborLoader`, also with threads and processes, but its seeds are the ends of
+    links. Arguments have the names and meanings that PyG gives them, where it has them, with one
+    difference: unless you ask for it, negatives are not edges of the graph.
 
     Args:
-        data: A `Dataset`; or a `Graph` alone, or with a `FeatureStore` or a dict of them.
-        num_neighbors: How many neighbors to draw in each hop; -1 for all.
-        edge_label_index: The links: sources and destinations, (2, links). They need not be edges of
-            the graph. All edges if None, in the order of edge ids; these take 16 bytes each, for
-            which there must be room in `memory`.
-        ids: Whose ids the ends of the links are, and in whose order `src_weight` and `dst_weight`
-            of negatives come: "internal" or "external", as for `NeighborLoader`.
+        data: A `Dataset`; or a `Graph` alone, or a pair of a `Graph` and a `FeatureStore` or a dict
+            of them.
+        num_neighbors: For each hop, how many neighbors to draw for each node; -1 for all.
+        edge_label_index: The links to predict, of shape (2, links): sources and destinations. They
+            need not be edges of the graph. If None, all edges in the order of edge ids; they take
+            16 bytes each, which must fit into `memory`.
+        ids: Which ids the ends of the links are: "internal" for ids of the dataset, "external" for
+            ids of its source. The weights of `LinkNegatives` are in the order of the same ids. If
+            the dataset kept the order of its source, both are the same and None is enough. None is
+            also enough for ids that a dataset returned (`NodeIds`).
         edge_label: A label for each link. With binary negatives, labels that begin with 0 go up by
-            one: 0 is for negatives.
+            one, because 0 then stands for negatives.
         edge_label_time: The time of each link. Both of its ends, and those of its negatives, then
-            sample edges of that time or before, and sampling is disjoint.
-        neg_sampling: Which negatives to draw: a `LinkNegatives`, PyG's `NegativeSampling`,
-            "binary", "triplet", or ("triplet", 5). None for none.
-        neg_sampling_ratio: Another way to ask for so many binary negatives for each link.
-        batch_size: Links of a batch.
-        shuffle: Order the links anew in each epoch.
-        drop_last: Leave out the last batch if it is smaller.
-        edge_ids: What batches have for ids of edges, "internal" or "source", as for
-            `NeighborLoader`.
-        replace: As for `Graph.sample_neighbors`, and so for the next ones.
-        weighted: See there.
-        disjoint: See there: every end of a link has its own tree.
-        temporal_strategy: See there.
-        subgraph_type: See there.
-        direction: See there.
-        features: As for `NeighborLoader`, and so for all that follow.
-        edge_features: See there.
-        dtype: See there.
-        memory: See there.
-        prefetch: See there.
-        window: See there.
-        reader: See there.
-        seed: See there.
-        rank: See there.
-        world_size: See there.
+            sample only edges of that time or before, and sampling is disjoint.
+        neg_sampling: Which negatives to draw: a `LinkNegatives`, a `NegativeSampling` of PyG,
+            "binary", "triplet", or ("triplet", 5) for five of each link. No negatives if None.
+        neg_sampling_ratio: PyG's older way to ask for binary negatives: how many for each link.
+        batch_size: How many links a batch has.
+        shuffle: Whether to put the links into a new random order in each epoch.
+        drop_last: Whether to leave out the last batch of an epoch if it is smaller than the others.
+        edge_ids: What batches have as edge ids: "internal" for the edge ids of the graph, "source"
+            for the row that each edge had in the source. For "source", the graph must have kept
+            these rows: it must have been compiled with `source_rows=True` or with edge tables.
+        replace: Whether a neighbor may be drawn more than once for the same node.
+        weighted: Whether neighbors are drawn in proportion to the weights of their edges. A
+            neighbor of weight 0 is never drawn.
+        disjoint: Whether each end of a link gets a tree of its own that shares no nodes with other
+            trees.
+        temporal_strategy: For sampling with times: "uniform" draws among all edges that are early
+            enough, "last" takes the latest of them.
+        subgraph_type: Which edges a batch has. "directional": the edges that were drawn.
+            "bidirectional": those and their reverse, each once. "induced": all edges that the graph
+            has between the sampled nodes.
+        direction: "in" draws the sources of incoming edges, "out" the targets of outgoing edges.
+            `row` and `col` are sources and destinations in both cases.
+        features: Names of the node tables whose rows each batch gets; all tables if None.
+        edge_features: Names of the edge tables whose rows each batch gets; none by default. Without
+            a dataset: a dict of `FeatureStore` objects by name.
+        dtype: What rows are converted to while they are loaded: one dtype for all node tables, or a
+            dict with a dtype for some tables. Rows stay as stored if None.
+        memory: How much memory the row caches may use, including their bookkeeping and reads in
+            flight. Each table gets at least 2 MiB for reads in flight, even if `memory` is smaller.
+            Batches that are being made or that you hold come on top. If None, the loader takes a
+            part of the memory that is free on the machine or in its control group (docs/loading.md
+            has the rule), and `stats()` says how much that is.
+        prefetch: How many finished batches may wait for the training loop.
+        window: How many batches are sampled ahead. A row that several of them need is read once.
+        reader: How rows are read from disk: "uring", "pread" or "mapped". "auto" takes what suits
+            the file and the system.
+        seed: The seed of all randomness: an integer, or several integers. If None, one is drawn
+            from torch's generator, or from NumPy's if torch is not loaded.
+        rank: Which part of the links this process takes, from 0 to `world_size` - 1. If None, it
+            comes from torch.distributed if that is set up. All ranks have the same number of
+            batches.
+        world_size: How many processes share the links. If None, it comes from torch.distributed if
+            that is set up.
 
     Raises:
-        BudgetError: All edges are the links, and they take more than `memory`, and 64 MiB.
+        BudgetError: All edges are the links, and they need more than `memory` and more than 64 MiB.
         IdError: A node does not exist, or it is not known whose ids these are.
         MissingDataError: Strict triplets, and negatives by degree, need directions that the file
             was compiled without: see `Graph.sample_negatives`.
-        ValueError: Options that do not go together.
+        ValueError: Some options contradict each other.
 
     Examples:
         >>> import graphmount as gm

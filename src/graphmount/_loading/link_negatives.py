@@ -31,23 +31,24 @@ class LinkNegatives(Displayed):
     """Negatives for each batch of a `LinkNeighborLoader`: PyG's `NegativeSampling`, and more.
 
     Attributes:
-        mode: "binary" draws pairs of nodes, both ends, and marks them by the label 0. "triplet"
-            draws destinations for the source of each link.
-        amount: Negatives for each link. In binary mode it need not be whole: a batch then has as
-            many as that makes, rounded up.
+        mode: "binary" draws pairs of nodes and gives them the label 0. "triplet" keeps the source
+            of each link and draws destinations for it.
+        amount: How many negatives to draw for each link. In binary mode it need not be a whole
+            number: the total for a batch is rounded up.
         weighting: "uniform" draws all nodes alike; "degree" draws a destination in proportion to
             its incoming edges, a source in proportion to its outgoing ones.
-        strict: Draw no edges of the graph, whatever their time. Where there is nothing else to draw
-            (every node is the destination of an edge from the source), any node may come. So it may
-            with `src_weight` or `dst_weight`, where 64 draws in turn were edges.
-        self_loops: Whether a negative may be a node and itself. By default only if not strict.
-        src_weight: A weight for each node: sources are drawn in proportion to it. If only one end
-            has weights, the other is drawn evenly.
-        dst_weight: The same for destinations.
+        strict: Whether to draw only pairs that are no edge of the graph, whatever the time of the
+            edge. If every node is the destination of an edge from the source, any node may be
+            drawn. With `src_weight` or `dst_weight`, any node may also be drawn after 64 draws in a
+            row were edges.
+        self_loops: Whether a negative may pair a node with itself. If None, only if not strict.
+        src_weight: A weight for each node: sources are drawn in proportion to it. If only one of
+            the two ends has weights, the other is drawn uniformly.
+        dst_weight: A weight for each node: destinations are drawn in proportion to it.
 
     Raises:
-        ValueError: There is no such mode or weighting, or the amount is not above 0, or not whole
-            for triplets; or both weights and a weighting are given.
+        ValueError: There is no such mode or weighting; the amount is not above 0, or not a whole
+            number for triplets; or both weights and a weighting are given.
 
     Examples:
         >>> import graphmount as gm

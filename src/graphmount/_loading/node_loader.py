@@ -32,50 +32,65 @@ if TYPE_CHECKING:
 class NeighborLoader(BatchLoader):
     """Batches of seeds with sampled neighbors, and the rows of all their nodes.
 
-    Threads of the core sample ahead, fetch rows ahead, and hand batches over without a copy. They
-    work while a loop runs, and end with it. Argument names are PyG's where it has them.
+    While a loop runs, threads of the core sample batches and fetch rows ahead of it, and hand
+    batches over without a copy. Arguments have the names that PyG gives them, where it has them.
 
-    Calls of several threads may overlap. There is one loop at a time: `iter`, `close` and
-    `load_state_dict` end the one that runs, whichever thread has it, and one thread at a time takes
-    batches. A child of `fork` begins a loop of its own: see docs/threads.md.
+    Several threads may call a loader at the same time. A loader has one loop at a time: `iter`,
+    `close` and `load_state_dict` end the loop that is running, even in another thread. Only one
+    thread at a time may take batches. After `fork`, the child process begins a loop of its own;
+    docs/threads.md has the details.
 
     Args:
-        data: A `Dataset`; or a `Graph` alone, or with a `FeatureStore` or a dict of them.
-        num_neighbors: How many neighbors to draw in each hop; -1 for all.
-        input_nodes: The seeds: ids, a mask, or the name of a split. All nodes if None.
-        ids: Whose ids the seeds are: "internal" for those of the dataset, "external" for those of
-            its source, such as masks and splits that came with the data. A dataset in the order of
-            its source has one kind, so None will do; so it does for names of splits, and for ids
-            that a dataset has given (`NodeIds`).
-        batch_size: Seeds of a batch.
-        shuffle: Order the seeds anew in each epoch.
-        drop_last: Leave out the last batch if it is smaller.
-        edge_ids: What batches have for ids of edges: "internal" for edge ids of the graph, "source"
-            for the row that each edge had in the source, for which the graph must know them: see
-            `source_rows` of `compile_dataset`.
-        replace: As for `Graph.sample_neighbors`, and so for the next ones.
-        weighted: See there.
-        disjoint: See there.
-        input_time: The time of each seed, as `time` there.
-        temporal_strategy: See there.
-        subgraph_type: See there.
-        direction: See there.
-        features: Names of the tables whose rows to fetch; all if None.
-        edge_features: Names of the tables of edges to fetch; or, without a dataset, tables by name.
-        dtype: What rows are converted to on their way: one dtype for all tables of nodes, or a dict
-            with one for some tables, as for `FeatureStore.gather`. As stored if None.
-        memory: What caches of rows may take, with all that belongs to them: their bookkeeping, and
-            reads in flight, which have 2 MiB for each table even if this is less. Batches that are
-            under way or handed out come on top. If None, it is a part of what is free on the
-            machine or in its control group: see docs/loading.md. `stats()` says how much.
-        prefetch: Finished batches that may wait to be taken.
-        window: Batches to sample ahead. Rows that several of them want are read once.
-        reader: How rows come from the disk: "uring", "pread", "mapped", or "auto", which takes what
-            suits the file and the system.
-        seed: Of all randomness. Drawn if None, as for other calls.
-        rank: Which part of the seeds to take, of `world_size`. As torch.distributed says, if None
-            and that is set up. All ranks have the same number of batches.
-        world_size: How many processes share the seeds.
+        data: A `Dataset`; or a `Graph` alone, or a pair of a `Graph` and a `FeatureStore` or a dict
+            of them.
+        num_neighbors: For each hop, how many neighbors to draw for each node; -1 for all.
+        input_nodes: The seeds: ids, a mask with one bool for each node, or the name of a split. All
+            nodes if None.
+        ids: Which ids the seeds are: "internal" for ids of the dataset, "external" for ids of its
+            source, such as masks and splits that came with the data. If the dataset kept the order
+            of its source, both are the same and None is enough. None is also enough for the name of
+            a split, and for ids that a dataset returned (`NodeIds`).
+        batch_size: How many seeds a batch has.
+        shuffle: Whether to put the seeds into a new random order in each epoch.
+        drop_last: Whether to leave out the last batch of an epoch if it is smaller than the others.
+        edge_ids: What batches have as edge ids: "internal" for the edge ids of the graph, "source"
+            for the row that each edge had in the source. For "source", the graph must have kept
+            these rows: it must have been compiled with `source_rows=True` or with edge tables.
+        replace: Whether a neighbor may be drawn more than once for the same node.
+        weighted: Whether neighbors are drawn in proportion to the weights of their edges. A
+            neighbor of weight 0 is never drawn.
+        disjoint: Whether each seed gets a tree of its own that shares no nodes with the trees of
+            other seeds.
+        input_time: The time of each seed. Only edges of that time or before are sampled, and
+            sampling is then disjoint.
+        temporal_strategy: For sampling with times: "uniform" draws among all edges that are early
+            enough, "last" takes the latest of them.
+        subgraph_type: Which edges a batch has. "directional": the edges that were drawn.
+            "bidirectional": those and their reverse, each once. "induced": all edges that the graph
+            has between the sampled nodes.
+        direction: "in" draws the sources of incoming edges, "out" the targets of outgoing edges.
+            `row` and `col` are sources and destinations in both cases.
+        features: Names of the node tables whose rows each batch gets; all tables if None.
+        edge_features: Names of the edge tables whose rows each batch gets; none by default. Without
+            a dataset: a dict of `FeatureStore` objects by name.
+        dtype: What rows are converted to while they are loaded: one dtype for all node tables, or a
+            dict with a dtype for some tables. Rows stay as stored if None.
+        memory: How much memory the row caches may use, including their bookkeeping and reads in
+            flight. Each table gets at least 2 MiB for reads in flight, even if `memory` is smaller.
+            Batches that are being made or that you hold come on top. If None, the loader takes a
+            part of the memory that is free on the machine or in its control group (docs/loading.md
+            has the rule), and `stats()` says how much that is.
+        prefetch: How many finished batches may wait for the training loop.
+        window: How many batches are sampled ahead. A row that several of them need is read once.
+        reader: How rows are read from disk: "uring", "pread" or "mapped". "auto" takes what suits
+            the file and the system.
+        seed: The seed of all randomness: an integer, or several integers. If None, one is drawn
+            from torch's generator, or from NumPy's if torch is not loaded.
+        rank: Which part of the seeds this process takes, from 0 to `world_size` - 1. If None, it
+            comes from torch.distributed if that is set up. All ranks have the same number of
+            batches.
+        world_size: How many processes share the seeds. If None, it comes from torch.distributed if
+            that is set up.
 
     Examples:
         >>> import numpy as np

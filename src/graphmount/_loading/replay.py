@@ -28,14 +28,15 @@ _PLACE = ("_epoch", "_handed_out", "_resumes", "_was_left", "_last")
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Replay(Displayed, Generic[BatchT]):
-    """What `replay` of a loader gives: as many batches as an epoch has, of which a few are real.
+    """What `replay` of a loader returns: a loop as long as an epoch, over a few kept batches.
 
-    Each time, a batch comes as a shallow copy: a step that moves its tensors to a device, or hangs
-    something on it, does so anew in the next round, as with batches of the loader.
+    Each time, a batch comes as a shallow copy. So a training step that moves its tensors to a
+    device, or adds an attribute to it, has to do so again in the next round, as with the loader
+    itself.
 
     Attributes:
-        batches: The batches that go round.
-        num_steps: How many come in all: as many as an epoch of the loader has.
+        batches: The batches that are kept and returned again and again.
+        num_steps: How many batches a loop returns: as many as an epoch of the loader has.
 
     Examples:
         >>> import graphmount as gm
@@ -84,14 +85,14 @@ class Replayed(ABC):
         """Ends the loop that runs."""
 
     def replay(self: Iterable[BatchT], num_batches: int = 8) -> Replay[BatchT]:
-        """A few batches that go round: what training takes without loading.
+        """Keeps a few batches, to time training without loading.
 
-        The first batches of an epoch are made and kept. What is returned gives as many as an epoch
-        has, again and again these, at no cost. Compare the time of a loop over it with that of a
-        loop over the loader: the difference is what loading costs.
+        This makes the first batches of an epoch and keeps them. A loop over the result is as long
+        as an epoch, and returns these batches again and again at no cost. Compare its time with
+        that of a loop over the loader: the difference is what loading costs.
 
-        A loop over the loader that runs is ended, as by `iter`. The place stays as it is: the next
-        loop, and `state_dict`, are as if nobody had called this.
+        A running loop over the loader is ended, as by `iter`. The place of the loader does not
+        change: the next loop and `state_dict` are as if this had not been called.
 
         Args:
             num_batches: How many batches to keep in memory.

@@ -35,20 +35,20 @@ class TableStats(Displayed):
     """Where the rows of one table came from.
 
     Attributes:
-        rows: Rows that batches wanted.
-        hot_rows: Of these, in the cache of hot rows.
-        window_rows: Kept from a batch before, because the window knew that they would be wanted, or
-            read once for several batches.
-        read_rows: Read from the file.
-        read_along_rows: Read along with them, for a later batch of the window.
-        requests: Reads that the disk was asked for.
-        merged_rows: Rows that came with the read of another.
-        bytes_read: Bytes of these reads, whole blocks.
-        copy_seconds: Time for copying rows that were in memory.
-        wait_seconds: Time that was waited for the disk when all else was done.
-        cache_bytes: Memory of the caches.
-        is_swept: Whether the file is read from end to end, again and again, for many batches at
-            once, because each of them wants a large part of it.
+        rows: How many rows batches needed.
+        hot_rows: How many of these were in the cache of hot rows.
+        window_rows: How many had been kept from an earlier batch, because the window knew that they
+            would be needed, or were read once for several batches.
+        read_rows: How many were read from the file.
+        read_along_rows: How many were read together with them, for a later batch of the window.
+        requests: How many reads the disk was asked for.
+        merged_rows: How many rows came with the read of another row.
+        bytes_read: How many bytes these reads had, in whole blocks.
+        copy_seconds: How long copying rows took that were in memory.
+        wait_seconds: How long the work stood still because it waited for the disk.
+        cache_bytes: How much memory the caches take.
+        is_swept: Whether the file is read from end to end again and again, for many batches at
+            once. That is done if each batch needs a large part of the file.
 
     Examples:
         >>> import graphmount as gm
@@ -75,7 +75,7 @@ class TableStats(Displayed):
         return 1 - self.read_rows / self.rows if self.rows else 1.0
 
     def since(self, before: TableStats) -> TableStats:
-        """What was counted after `before` was; the rest as it is now.
+        """The counts since `before`; figures that are no counts are as they are now.
 
         Args:
             before: The figures of the same table at an earlier time.
@@ -104,23 +104,24 @@ class LoaderStats(Displayed):
     Printing it shows one scope after the other, table by table.
 
     Attributes:
-        epoch: The epoch that the figures are of.
+        epoch: The number of the epoch that the figures are about.
         epoch_batches: How many batches an epoch has.
-        batches: Batches of this epoch that were made.
-        seconds: Since the epoch began; until it ended, if it has.
-        sampled_nodes: Nodes of these batches.
-        sampled_edges: Edges of these batches.
-        sample_seconds: Time that sampling took.
-        feed_seconds: Time that getting rows took.
-        sampling_waited_for: Time that rows could not be got because sampling was not done.
-        training_waited_for: Time that finished batches waited for the training loop.
-        waited_for_batches: Time that the training loop waited for batches.
+        batches: How many batches of this epoch have been made.
+        seconds: The time since the epoch began; for a finished epoch, the time that it took.
+        sampled_nodes: How many nodes these batches have.
+        sampled_edges: How many edges these batches have.
+        sample_seconds: How long sampling took.
+        feed_seconds: How long getting rows took.
+        sampling_waited_for: How long the work on rows waited for samples.
+        training_waited_for: How long finished batches waited for the training loop.
+        waited_for_batches: How long the training loop waited for batches.
         epoch_tables: For each table, where its rows came from in this epoch.
         tables: For each table, where its rows came from since the loader was made.
-        held_batches: Batches whose rows are in memory now, waiting or handed out and kept.
-        held_bytes: The memory of these rows, which comes on top of the caches.
-        budget_bytes: What caches of rows may take.
-        budget_source: Where that number comes from: `memory=`, or what was free.
+        held_batches: How many batches have their rows in memory now: those that wait, and those
+            that you hold.
+        held_bytes: How much memory these rows take, on top of the caches.
+        budget_bytes: How much memory the row caches may take.
+        budget_source: Where that number comes from: `memory=`, or the memory that was free.
         memory: Process memory, page cache and disk reads.
 
     Examples:
@@ -152,15 +153,15 @@ class LoaderStats(Displayed):
 
     @property
     def batches_per_second(self) -> float:
-        """Batches by the time since the epoch began."""
+        """Batches divided by the time since the epoch began."""
         return self.batches / self.seconds if self.seconds else 0.0
 
     @property
     def bottleneck(self) -> str:
         """What the epoch spends its time on: "model", "disk", "sampling" or "memory".
 
-        "model" if batches wait for the training loop; else what making them waits for most: reads,
-        samples, or the copying of rows.
+        It is "model" if batches wait for the training loop. Otherwise it is what making batches
+        waits for most: reads ("disk"), samples ("sampling") or copying rows ("memory").
         """
         if self.batches == 0:
             return "nothing yet"

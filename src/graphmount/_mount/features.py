@@ -33,13 +33,14 @@ class FeatureStore(Handle[_core.FeatureMatrix]):
     file of any size, and no memory for the data. Pages come from the disk as they are touched.
 
     Args:
-        path: The file.
-        advice: How the file will be used; see `advise`. The default suits scattered reads where the
-            file is large for the machine.
+        path: The path of the file.
+        advice: How the file will be used: "auto", "normal", "random", "sequential", "willneed" or
+            "populate"; `advise` explains them. The default suits scattered reads of files that are
+            large for the machine.
 
     Raises:
         FileNotFoundError, PermissionError, OSError: The file cannot be opened.
-        FormatError: It is not a feature file, is damaged, or of another version.
+        FormatError: This is not a feature file, it is damaged, or it is of another version.
 
     Examples:
         >>> import graphmount as gm
@@ -86,26 +87,26 @@ class FeatureStore(Handle[_core.FeatureMatrix]):
 
     @property
     def scales(self) -> NDArray[np.float32] | None:
-        """Of a quantized matrix, one for each column: value = int8 * scale. None for others."""
+        """The scale of each column of a quantized matrix: value = int8 * scale. Otherwise None."""
         return self._open().scales()
 
     def __len__(self) -> int:
         return self.shape[0]
 
     def __getitem__(self, index: Any) -> Any:  # noqa: ANN401
-        """Rows by their numbers, as NumPy has it, read as fast as by `gather`.
+        """Rows by their numbers, with the indexing of NumPy and the speed of `gather`.
 
         `x[7]` is one row, `x[ids]` are rows by their numbers, `x[mask]` those where a mask with a
         bool for each row is true: copies in memory, in the dtype of the file. `x[100:200]` is a
         read-only view of the file, as in `numpy`. A second index picks columns of these rows: one
         integer, or a slice.
 
-        Numbers of rows are those of the file. In a dataset they are internal ids: a reordered
-        dataset takes ids and masks only if it is known whose they are (see `NodeIds`). A negative
-        number is no row, and does not count from the end: -1 often stands for a missing node.
+        Row numbers are positions in the file. In a dataset these are internal ids, and a reordered
+        dataset takes only ids and masks that are marked as its own (`NodeIds`). A negative number
+        is an error and does not count from the end, because -1 often stands for a missing node.
 
         Args:
-            index: Which rows, and which columns of them.
+            index: The rows, and as a second part the columns of these rows.
 
         Raises:
             IdError: A row does not exist; or it is not known whose ids these are.
@@ -203,29 +204,30 @@ class FeatureStore(Handle[_core.FeatureMatrix]):
     ) -> NDArray[Any]:
         """The rows `ids`, in this order, in memory: `numpy()[ids]`, but fast from disk as well.
 
-        Rows in memory are copied. Others are read in the order of the file, each once, hundreds at
-        a time, neighbors in one read. Beside the result this takes at most 30 MiB, whatever the
-        number of ids. Other threads run meanwhile.
+        Rows that are in memory are copied. All others are read from disk in the order of the file:
+        each once, hundreds at a time, and adjacent rows in one read. Besides the result, this takes
+        at most 30 MiB, whatever the number of ids. Other Python threads run meanwhile.
 
         Args:
-            ids: Any rows, in any order, also repeatedly.
-            out: Where to put them, an array of the result's shape and dtype, C-contiguous. It is
-                also the result. Using one again saves the system the clearing of new memory.
-            dtype: What to convert to: float32 or float64 from anything (of a quantized matrix,
-                integer times scale), or wider integers. The default is that of `out`, or else that
-                of the file; bfloat16 comes as uint16 bits, as in `numpy`.
-            reader: "auto" copies from the mapping while the whole file is in memory, else it reads
-                with io_uring, or threads where the system forbids that. A file that is small for
-                the machine is read through the page cache, so that it will be in memory next time.
-                "mapped", "uring" and "pread" (threads) insist.
+            ids: The rows to return, in any order. A row may appear several times.
+            out: A C-contiguous array of the result's shape and dtype to put the rows into. It is
+                also the result. Reusing an array saves the system from clearing new memory. A new
+                array if None.
+            dtype: What to convert to: float32 or float64 from anything (for a quantized matrix,
+                integer times scale), or wider integers. By default the dtype of `out`, or else that
+                of the file; bfloat16 comes as uint16 bits, like in `numpy`.
+            reader: "auto" copies from the mapping while the whole file is in memory; otherwise it
+                reads with io_uring, or with threads where the system forbids that. A file that is
+                small for the machine is read through the page cache, so that it will be in memory
+                next time. "mapped", "uring" and "pread" (threads) use that way and no other.
 
         Returns:
             An array of the shape of `ids` by that of a row.
 
         Raises:
             IdError: A row does not exist.
-            ValueError: `out` or `dtype` do not fit.
-            OSError: The disk failed, or the reader that was insisted on is not to be had.
+            ValueError: `out` or `dtype` does not fit.
+            OSError: The disk failed, or the chosen reader is not available.
             FileChangedError: The file was truncated.
 
         Examples:
@@ -256,7 +258,7 @@ class FeatureStore(Handle[_core.FeatureMatrix]):
 
     @property
     def readers(self) -> tuple[Reader, ...]:
-        """What `gather(reader=)` can be here: "auto", and what system and file system allow.
+        """The values that `gather(reader=)` takes here: "auto", and what the system allows.
 
         Examples:
             >>> import graphmount as gm
@@ -271,7 +273,7 @@ class FeatureStore(Handle[_core.FeatureMatrix]):
         """Asks the system to read these rows, and returns without waiting for them.
 
         Args:
-            ids: The rows.
+            ids: The rows to read.
 
         Returns:
             How many bytes were asked for, in whole pages.

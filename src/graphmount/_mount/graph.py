@@ -46,17 +46,18 @@ class Graph(NeighborSampling, RandomWalks, NegativeSampling):
     graph of any size, and no memory for the data. Pages come from the disk as they are touched.
 
     Args:
-        path: The file.
-        advice: How the file will be used; see `advise`. The default suits scattered reads where the
-            file is large for the machine.
+        path: The path of the file.
+        advice: How the file will be used: "auto", "normal", "random", "sequential", "willneed" or
+            "populate"; `advise` explains them. The default suits scattered reads of files that are
+            large for the machine.
         reads: How calls that look at many lists get them from the disk. "batch" asks for all pages
-            that a call will look at before it touches the first, so that the disk has much to do at
-            a time; "fault" touches pages as it comes to them, which costs nothing if they are in
-            memory; "auto" is "batch" while part of the file is not in memory.
+            of a call before it touches the first one, so that the disk works on many reads at a
+            time. "fault" touches pages one after the other, which costs nothing if they are in
+            memory. "auto" is "batch" while part of the file is not in memory.
 
     Raises:
         FileNotFoundError, PermissionError, OSError: The file cannot be opened.
-        FormatError: It is not a graph file, is damaged, or of another version.
+        FormatError: This is not a graph file, it is damaged, or it is of another version.
 
     Examples:
         >>> import graphmount as gm
@@ -173,7 +174,8 @@ class Graph(NeighborSampling, RandomWalks, NegativeSampling):
         """All neighbor lists of one direction, as read-only views of the file.
 
         Args:
-            direction: "in" for the sources of incoming edges, "out" for the targets of outgoing.
+            direction: "in" for the sources of incoming edges, "out" for the targets of outgoing
+                edges.
 
         Raises:
             MissingDataError: The file was compiled without this direction.
@@ -196,7 +198,7 @@ class Graph(NeighborSampling, RandomWalks, NegativeSampling):
 
         Args:
             ids: The nodes; all of them if None.
-            direction: Which edges to count.
+            direction: "in" counts incoming edges, "out" outgoing edges.
 
         Returns:
             int64, one for each id.
@@ -227,7 +229,8 @@ class Graph(NeighborSampling, RandomWalks, NegativeSampling):
 
         Args:
             id: The node.
-            direction: "in" for the sources of its incoming edges, "out" for the targets.
+            direction: "in" for the sources of incoming edges, "out" for the targets of outgoing
+                edges.
 
         Raises:
             IdError: The node does not exist.
@@ -250,8 +253,8 @@ class Graph(NeighborSampling, RandomWalks, NegativeSampling):
         It does wait for the offsets of the nodes, which say where the lists are.
 
         Args:
-            ids: The nodes.
-            direction: Whose lists.
+            ids: The nodes whose lists to read.
+            direction: Which lists: "in" for incoming edges, "out" for outgoing edges.
 
         Returns:
             How many bytes were asked for, in whole pages.
@@ -272,7 +275,7 @@ class Graph(NeighborSampling, RandomWalks, NegativeSampling):
         """How the degrees are distributed, in one pass over the offsets.
 
         Args:
-            direction: Which edges to count.
+            direction: "in" counts incoming edges, "out" outgoing edges.
 
         Raises:
             MissingDataError: The file was compiled without this direction.
@@ -293,7 +296,7 @@ class Graph(NeighborSampling, RandomWalks, NegativeSampling):
         return {"int": int, "str": str, "none": None}[self._open().node_id_kind]
 
     def to_external(self, ids: ArrayLike) -> NDArray[np.int64] | list[str]:
-        """The ids by which the source knows these nodes.
+        """The ids that the source has for these nodes.
 
         Args:
             ids: Nodes of this graph.
@@ -324,7 +327,7 @@ class Graph(NeighborSampling, RandomWalks, NegativeSampling):
         return as_native(_core.NodeIds(self._open()).find(to_core(keys)))
 
     def to_internal(self, keys: ArrayLike | Sequence[str]) -> NDArray[np.int64]:
-        """The nodes that the source knows by these ids.
+        """The nodes that have these ids in the source.
 
         Args:
             keys: External ids, integers or strings as the graph has them.

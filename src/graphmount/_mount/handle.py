@@ -151,7 +151,7 @@ class Handle(Displayed, Generic[CoreT]):
     def order(self) -> int:
         """Fingerprint of the order of the nodes; 0 is the order of the source.
 
-        Files go together only if theirs are equal: see `check_order`.
+        Files can be used together only if their fingerprints are equal; `check_order` checks it.
         """
         return self._open().order
 
@@ -224,14 +224,14 @@ class Handle(Displayed, Generic[CoreT]):
         """Tells the system how the file will be used, as `madvise` does.
 
         Args:
-            advice: "normal" reads many pages around each that is touched; "random" only the page
-                itself, best for scattered rows of a file larger than memory; "sequential" reads far
-                ahead; "auto" is "random" for a file larger than half of the memory that this
-                process may use, else "normal". These hold for all views, also later ones.
-                "willneed" starts reading the whole file and returns; "populate" returns when it
-                has been read.
-            progress: For "populate", a callback of (bytes done, bytes in all); True or False for a
-                bar or none.
+            advice: "normal" reads many pages around each page that is touched. "random" reads only
+                the page itself, which is best for scattered rows of a file larger than memory.
+                "sequential" reads far ahead. "auto" is "random" for a file larger than half of the
+                memory that this process may use, else "normal". These hold for all views, also
+                later ones. "willneed" starts reading the whole file and returns at once; "populate"
+                returns when the file has been read.
+            progress: For "populate": a callback of (bytes done, bytes in all); True or False to
+                show a progress bar or not. None shows one if the work takes a while.
 
         Raises:
             ValueError: `advice` is none of these.
@@ -262,12 +262,12 @@ class Handle(Displayed, Generic[CoreT]):
                 self._requested, self._advice = requested, advice
 
     def resident_bytes(self) -> int | None:
-        """How much of the file the page cache holds, whoever read it.
+        """How much of the file is in the page cache, no matter which process read it.
 
-        On Linux this asks `cachestat`. Where that is not allowed (to those who may not write to the
-        file) or not known (before Linux 6.5), it is an estimate: some pages, chosen at random, are
-        read on the condition that no waiting is needed. It never asks `mincore`, which answers "all
-        of it" to those who do not own the file.
+        On Linux this asks `cachestat`. That call is forbidden to users who may not write to the
+        file, and missing before Linux 6.5. There the result is an estimate: some pages, chosen at
+        random, are read on the condition that no waiting is needed. `mincore` is never used,
+        because it answers "all of it" to users who do not own the file.
 
         Returns:
             Bytes, or None where the system cannot tell.

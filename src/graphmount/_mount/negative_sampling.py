@@ -31,20 +31,20 @@ class NegativeSampling(Handle[_core.Graph]):
     def has_edge(self, sources: ArrayLike, destinations: ArrayLike) -> NDArray[np.bool_]:
         """Whether there is an edge from each source to its destination.
 
-        The file may have either direction; where it has both, the shorter list is searched. Lists
-        are searched by halving, but in graphs with timestamps, which have them in order of time,
-        from end to end.
+        The file may have either direction; if it has both, the shorter list is searched. Lists are
+        searched by bisection. In graphs with timestamps they are in the order of time, and are
+        searched from end to end.
 
         Args:
-            sources: Nodes.
-            destinations: As many nodes.
+            sources: The source of each pair.
+            destinations: The destination of each pair: as many nodes as `sources`.
 
         Returns:
             One bool for each pair.
 
         Raises:
             IdError: A node does not exist.
-            ValueError: There are not as many sources as destinations.
+            ValueError: `sources` and `destinations` have different lengths.
             FormatError: The file is damaged where these nodes are.
 
         Examples:
@@ -71,30 +71,33 @@ class NegativeSampling(Handle[_core.Graph]):
         pad: int | None = None,
         seed: Seed = None,
     ) -> NDArray[np.int64]:
-        """For each edge, nodes to put at one end of it while the other end is kept.
+        """For each edge, draws nodes to replace one end of it while the other end is kept.
 
         Args:
-            kept: The ends that are kept: the sources of the edges if destinations are drawn, else
-                their destinations.
-            num: How many negatives for each.
-            corrupt: Which end is drawn.
+            kept: The end of each edge that is kept: its source if destinations are drawn, its
+                destination if sources are drawn.
+            num: How many negatives to draw for each edge.
+            corrupt: Which end is drawn: "destination" or "source".
             weighting: "uniform" draws all nodes alike; "degree" draws a destination in proportion
                 to its incoming edges, a source in proportion to its outgoing ones.
-            strict: Never draw a node that makes an edge of the graph.
-            self_loops: Whether a node may be its own negative, in strict mode if it has no loop. By
-                default it may not in strict mode, and may otherwise.
-            pad: A number below 0 to stand where no node can: by default, that is an error.
-            seed: An integer, or several; see `sample_negative_pairs`.
+            strict: Whether to draw only nodes that make no edge of the graph.
+            self_loops: Whether a node may be its own negative. In strict mode such a pair is drawn
+                only if it is no edge of the graph. By default False in strict mode, else True.
+            pad: A number below 0 that is returned where no node can be drawn. If None, that is an
+                error.
+            seed: An integer, or several such as (seed, epoch, batch). The same seed gives the same
+                negatives. If None, one is drawn from torch's generator, or from NumPy's if torch is
+                not loaded.
 
         Returns:
             int64 of shape (number of kept ends, `num`).
 
         Raises:
             IdError: A node does not exist.
-            MissingDataError: A node has no negative. Or the file lacks a direction: strict draws,
-                and those by degree, of destinations need `neighbors="out"` or "both", of sources
-                "in" or "both"; those by degree that are strict or without self-loops need "both".
-                Undirected graphs serve for all.
+            MissingDataError: A node has no negative, or the file lacks a direction. Strict draws
+                and draws by degree need `neighbors="out"` or "both" for destinations, "in" or
+                "both" for sources. Draws by degree that are strict or without self-loops need
+                "both". An undirected graph has all directions.
             FormatError: The file is damaged where these nodes are.
 
         Examples:
@@ -129,20 +132,21 @@ class NegativeSampling(Handle[_core.Graph]):
         pad: int | None = None,
         seed: Seed = None,
     ) -> NDArray[np.int64]:
-        """Pairs of nodes, both drawn, that are not edges.
+        """Draws pairs of nodes that are not edges.
 
         Args:
-            num: How many.
+            num: How many pairs to draw.
             weighting: "uniform" draws all pairs alike; "degree" draws a source in proportion to its
                 outgoing edges and a destination in proportion to its incoming ones.
-            strict: Never draw an edge of the graph.
-            self_loops: Whether a pair may be one node twice, in strict mode if it has no loop. By
-                default it may not in strict mode, and may otherwise.
-            pad: A number below 0 to stand in all pairs if the graph has no negative pair: by
-                default, that is an error.
+            strict: Whether to draw only pairs that are no edge of the graph.
+            self_loops: Whether a pair may have the same node twice. In strict mode such a pair is
+                drawn only if it is no edge of the graph. By default False in strict mode, else
+                True.
+            pad: A number below 0 that is returned in all pairs if the graph has no negative pair.
+                If None, that is an error.
             seed: An integer, or several such as (seed, epoch, batch). The same seed gives the same
-                negatives. By default torch's generator gives one, or NumPy's if torch is not
-                loaded.
+                negatives. If None, one is drawn from torch's generator, or from NumPy's if torch is
+                not loaded.
 
         Returns:
             int64 of shape (2, `num`): sources and destinations.

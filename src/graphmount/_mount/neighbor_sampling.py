@@ -38,20 +38,24 @@ class NeighborSampling(Handle[_core.Graph]):
         direction: Direction = "in",
         seed: Seed = None,
     ) -> NDArray[np.int64]:
-        """The same number of random neighbors for each node.
+        """Draws the same number of random neighbors for each node.
 
         Args:
-            nodes: The nodes; one may come several times, and draws anew each time.
-            k: How many neighbors of each. They are distinct entries of the node's list, in random
-                order, where it has so many.
-            replace: Draw with replacement.
-            weighted: Draw in proportion to the weights; neighbors of weight 0 never.
-            pad: What fills the row of a node with fewer neighbors. "repeat": all of them again,
-                each as often as the others, and the remainder at random, so that a mean over the
-                row is a fair mean of the neighbors; a node without neighbors stands for itself. Or
-                -1, for those who mask: never index with it.
-            direction: "in" draws sources of incoming edges, "out" targets of outgoing ones.
-            seed: An integer, or several: the same seed, the same result. See `docs/sampling.md`.
+            nodes: The nodes. A node may appear several times, and draws new neighbors each time.
+            k: How many neighbors to draw for each node. They are distinct entries of its list, in
+                random order, if it has that many.
+            replace: Whether a neighbor may be drawn more than once for the same node.
+            weighted: Whether to draw in proportion to the weights of edges. Neighbors of weight 0
+                are never drawn.
+            pad: What fills the row of a node with fewer neighbors. "repeat" repeats all of them
+                equally often, with the remainder drawn at random, so that the mean over the row is
+                a fair mean of the neighbors; a node without neighbors stands for itself. Or -1, for
+                code that masks: never use it as an index.
+            direction: "in" draws the sources of incoming edges, "out" the targets of outgoing
+                edges.
+            seed: An integer, or several such as (seed, epoch, batch). The same seed gives the same
+                result. If None, one is drawn from torch's generator, or from NumPy's if torch is
+                not loaded.
 
         Returns:
             int64 of shape (number of nodes, k).
@@ -104,34 +108,40 @@ class NeighborSampling(Handle[_core.Graph]):
         direction: Direction = "in",
         seed: Seed = None,
     ) -> NeighborSample:
-        """A sample of several hops, with its nodes numbered anew.
+        """Draws a sample of several hops, and numbers its nodes from 0.
 
         Each seed draws neighbors; in the next hop, the nodes that are new draw theirs, and so on. A
-        node that is there already keeps its number. Seeds come first, as they were given: one that
-        is given several times has several numbers and draws for each of them, and edges that lead
-        to it from elsewhere lead to the first.
+        node that is there already keeps its number. Seeds come first, in the given order. A seed
+        that is given several times has several numbers and draws neighbors for each of them; edges
+        of other nodes to it use its first number.
 
         Args:
             seeds: The nodes to begin with.
-            fanouts: For each hop, how many neighbors of each node; -1 for all.
-            replace: Draw with replacement.
-            weighted: Draw in proportion to the weights; neighbors of weight 0 never. Without
-                replacement, as if one after the other was taken out of the list.
-            disjoint: A tree of its own for each seed, which shares no nodes with the others.
-            time: For each seed, the latest time that an edge may have to be drawn in its tree;
-                sampling is then disjoint.
-            temporal_strategy: "uniform" draws among these edges, "last" takes the latest.
-            subgraph_type: Which edges to return. "directional": those that were drawn.
-                "bidirectional": those and the ways against them, each once, sorted by destination.
-                "induced": all that the lists have between sampled nodes, sorted by destination.
-            direction: "in" draws sources of incoming edges, "out" targets of outgoing ones. `row`
-                and `col` are sources and destinations in both cases.
-            seed: An integer, or several: the same seed, the same result. See `docs/sampling.md`.
+            fanouts: For each hop, how many neighbors to draw for each node; -1 for all.
+            replace: Whether a neighbor may be drawn more than once for the same node.
+            weighted: Whether to draw in proportion to the weights of edges. Neighbors of weight 0
+                are never drawn. Without replacement, this is as if neighbors were taken out of the
+                list one after the other.
+            disjoint: Whether each seed gets a tree of its own that shares no nodes with the trees
+                of other seeds.
+            time: For each seed, a time: only edges of that time or before are drawn in its tree.
+                Sampling is then disjoint.
+            temporal_strategy: "uniform" draws among all edges that are early enough, "last" takes
+                the latest of them.
+            subgraph_type: Which edges to return. "directional": the edges that were drawn.
+                "bidirectional": those and their reverse, each once, sorted by destination.
+                "induced": all edges that the lists have between the sampled nodes, sorted by
+                destination.
+            direction: "in" draws the sources of incoming edges, "out" the targets of outgoing
+                edges. `row` and `col` are sources and destinations in both cases.
+            seed: An integer, or several such as (seed, epoch, batch). The same seed gives the same
+                result. If None, one is drawn from torch's generator, or from NumPy's if torch is
+                not loaded.
 
         Raises:
             IdError: A node does not exist.
             MissingDataError: The file was compiled without this direction, weights or timestamps.
-            ValueError: Options that do not go together, or a fanout below -1.
+            ValueError: Some options contradict each other, or a fanout is below -1.
             BudgetError: The sample has more than 2^32 edges.
             FormatError: The file is damaged where these lists are.
 

@@ -30,11 +30,11 @@ TENSOR_MARK = "_graphmount_order"
 class NodeIds(np.ndarray[Any, np.dtype[np.int64]]):
     """Internal ids of nodes of one dataset: what its splits, `to_internal` and its batches give.
 
-    They are an int64 array like any other. Calls that take nodes of the dataset take them as they
-    are, where plain integers would need `ids=`; another dataset refuses them. What is picked out of
-    them by indexing are `NodeIds` too. A copy (`ids.copy()`, `numpy.array(ids)`, a pickle), a
-    tensor of them, and what is calculated of them are plain again; who writes into them, writes
-    internal ids.
+    They are an int64 array like any other, with a mark that says which dataset they belong to. All
+    calls of that dataset take them without `ids=`, which plain integers would need; another dataset
+    refuses them. Indexing them gives `NodeIds` again. Copies (`ids.copy()`, `numpy.array(ids)`, a
+    pickle), tensors made from them and results of calculations have no mark. If you write into
+    them, write internal ids.
 
     Examples:
         >>> import graphmount as gm
@@ -50,7 +50,7 @@ class NodeIds(np.ndarray[Any, np.dtype[np.int64]]):
 
     @property
     def order(self) -> int:
-        """The fingerprint of the order that the dataset has its nodes in; 0 if this is plain."""
+        """The fingerprint of the dataset's order of nodes; 0 if these have no mark."""
         return self._order
 
     def __getitem__(self, key: Any) -> Any:  # noqa: ANN401
@@ -62,6 +62,10 @@ class NodeIds(np.ndarray[Any, np.dtype[np.int64]]):
 
     def reshape(self, *shape: Any, **options: Any) -> Any:  # noqa: ANN401
         """The same ids in another shape, marked as before.
+
+        Args:
+            shape: The new shape, as NumPy's `reshape` takes it.
+            options: Options of NumPy's `reshape`, such as `order`.
 
         Examples:
             >>> import graphmount as gm
@@ -83,10 +87,10 @@ class NodeIds(np.ndarray[Any, np.dtype[np.int64]]):
 class NodeRows(np.ndarray[Any, np.dtype[Any]]):
     """Rows of a reordered dataset, one for each node: its labels, or a table by `numpy()`.
 
-    They are an array like any other, but for one thing: plain integers, and masks that do not come
-    from the dataset, are no index, since they may be ids of the source. `NodeIds` are, and so are
-    slices, single integers (which count as internal ids), and masks that compare these rows with
-    something, as `labels == 3`. Whatever comes out is a plain array.
+    They are an array like any other, with one difference: they refuse plain integers, and masks
+    that do not come from the dataset, as an index, because these may go by ids of the source. They
+    take `NodeIds`, slices, single integers (which count as internal ids), and masks made by
+    comparing these rows with something, such as `labels == 3`. The result is a plain array.
 
     Examples:
         >>> import graphmount as gm
@@ -104,7 +108,7 @@ class NodeRows(np.ndarray[Any, np.dtype[Any]]):
 
     @property
     def order(self) -> int:
-        """The fingerprint of the order that the dataset has its nodes in; 0 if this is plain."""
+        """The fingerprint of the dataset's order of nodes; 0 if these have no mark."""
         return self._order
 
     def __repr__(self) -> str:
@@ -120,7 +124,13 @@ class NodeRows(np.ndarray[Any, np.dtype[Any]]):
         axis: Any = None,  # noqa: ANN401
         **options: Any,  # noqa: ANN401
     ) -> Any:  # noqa: ANN401
-        """Rows by their ids, which must be marked, as for an index; the others as NumPy does.
+        """Takes rows by their ids, which must be marked; other axes work as in NumPy.
+
+        Args:
+            indices: The rows to take. Along the first axis they must be marked as ids of the
+                dataset (`NodeIds`).
+            axis: The axis to take from, as NumPy's `take` has it.
+            options: Options of NumPy's `take`, such as `out` and `mode`.
 
         Examples:
             >>> import graphmount as gm

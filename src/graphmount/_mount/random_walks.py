@@ -46,21 +46,24 @@ class RandomWalks(Handle[_core.Graph]):
         With `p` and `q`, steps are those of node2vec (Grover and Leskovec, 2016): the probability
         of a neighbor is proportional to its weight (1, unless `weighted`), times 1/p if the step
         leads back to the node before, and times 1/q if it leads to a node that is no neighbor of
-        the node before in this direction. These probabilities are exact, and no tables are made.
+        the node before in this direction. These probabilities are exact, and need no tables.
 
         Args:
-            starts: The nodes to start from. A node may be there often.
-            length: The number of steps.
-            p: Large values keep walks from going back at once.
-            q: Small values lead walks away, large ones keep them near.
-            restart: The probability, at each step, to be back at the start instead. The step after
-                it is like the first: it depends on no node before.
+            starts: The nodes to start from. The same node may appear several times.
+            length: The number of steps of a walk.
+            p: The larger, the less likely a walk goes straight back to the node it came from.
+            q: Small values lead walks away from where they were, large values keep them near.
+            restart: The probability, at each step, of jumping back to the start. The step after a
+                jump is like the first one: it does not depend on the nodes before.
             weighted: Whether a neighbor is chosen in proportion to the weight of its edge.
-            dead_end: What happens where there is no neighbor (or none of positive weight). "stay"
-                repeats the node, until a restart frees the walk; "end" fills the row with -1.
-            direction: Along which edges to walk.
+            dead_end: What a walk does at a node without neighbors (or without any of positive
+                weight). "stay" repeats the node until a restart frees the walk; "end" fills the
+                rest of the row with -1.
+            direction: Along which edges to walk: "out" follows edges from source to destination,
+                "in" goes against them.
             seed: An integer, or several such as (seed, epoch, batch). The same seed gives the same
-                walks. None draws one.
+                walks. If None, one is drawn from torch's generator, or from NumPy's if torch is not
+                loaded.
 
         Returns:
             int64 of shape (starts, length + 1), a walk in each row, its start first.
@@ -117,31 +120,38 @@ class RandomWalks(Handle[_core.Graph]):
 
         The walks are those that `random_walk` gives with the same options and seed. Each node of a
         walk is a center, and the nodes at most `window` steps before and after it are its contexts.
-        A window does not reach over a restart: what lies before it and what comes after is not
-        near in the graph. Steps that a walk has ended before make no pairs; with
-        `dead_end="stay"`, a walk that is stuck makes pairs of a node with itself.
+        A window does not reach over a restart, because the nodes before and after it are not near
+        each other in the graph. A walk makes no pairs after its end. With `dead_end="stay"`, a walk
+        that is stuck makes pairs of a node with itself.
 
         Args:
-            starts: The nodes to start from.
+            starts: The nodes to start from. The same node may appear several times.
             length: The number of steps of a walk.
-            window: How many steps center and context may be apart.
-            negatives: How many negatives to draw for each pair. They are drawn from all nodes, so
-                one of them may be the context by chance.
-            negative_weighting: "uniform" draws all nodes alike; "degree" in proportion to how
-                often they are in the lists of this direction, by taking a random entry.
-            p: As in `random_walk`.
-            q: As in `random_walk`.
-            restart: As in `random_walk`.
-            weighted: As in `random_walk`.
-            dead_end: As in `random_walk`, but walks end by default.
-            direction: As in `random_walk`.
-            seed: As in `random_walk`.
+            window: How many steps a center and its context may be apart.
+            negatives: How many negatives to draw for each pair. They are drawn from all nodes, so a
+                negative may happen to be the context.
+            negative_weighting: "uniform" draws all nodes alike; "degree" draws a node in proportion
+                to how often it appears in the neighbor lists of this direction.
+            p: The larger, the less likely a walk goes straight back to the node it came from.
+            q: Small values lead walks away from where they were, large values keep them near.
+            restart: The probability, at each step, of jumping back to the start. The step after a
+                jump is like the first one: it does not depend on the nodes before.
+            weighted: Whether a neighbor is chosen in proportion to the weight of its edge.
+            dead_end: What a walk does at a node without neighbors (or without any of positive
+                weight). "end", the default, ends the walk there; "stay" repeats the node until a
+                restart frees the walk.
+            direction: Along which edges to walk: "out" follows edges from source to destination,
+                "in" goes against them.
+            seed: An integer, or several such as (seed, epoch, batch). The same seed gives the same
+                walks and negatives. If None, one is drawn from torch's generator, or from NumPy's
+                if torch is not loaded.
 
         Raises:
             IdError: A start does not exist.
             MissingDataError: The file lacks this direction, or weights.
-            ValueError: An option has no meaning; as in `random_walk`, or `window` is less than 1,
-                or negatives by degree are asked for where there are no edges.
+            ValueError: `p` or `q` is not positive and finite, `restart` is no probability, `length`
+                is negative or too large, `window` is less than 1, or negatives by degree are asked
+                for where there are no edges.
             BudgetError: There is not enough memory for the pairs.
             FormatError: The file is damaged where a walk came by.
 
@@ -194,32 +204,38 @@ class RandomWalks(Handle[_core.Graph]):
     ) -> VisitCounts:
         """Walks several times from each start, and counts where the walks have been.
 
-        With a restart, visits divided by their sum approximate personalised PageRank: the more
-        walks, and the longer, the better. (A node without neighbors then counts as one that leads
-        to itself.) The `top` nodes are the important neighbors of PinSAGE.
+        With a restart, visits divided by their sum approximate personalised PageRank. More walks
+        and longer walks make it more exact. (A node without neighbors then counts as if it had an
+        edge to itself.) The `top` nodes are the important neighbors of PinSAGE.
 
         The walks are those of `random_walk(np.repeat(starts, num_walks), length)` with the same
-        options and seed, but they are counted as they go, and never all in memory. The start of a
-        walk counts as a visit, too.
+        options and seed. They are counted while they run, so they never all lie in memory. The
+        start of a walk counts as a visit, too.
 
         Args:
             starts: The nodes to start from.
-            num_walks: How many walks from each.
+            num_walks: How many walks to start at each node.
             length: The number of steps of a walk.
-            restart: The probability, at each step, to be back at the start instead.
-            top: The most nodes to keep for a start, those visited most; all if None.
-            p: As in `random_walk`.
-            q: As in `random_walk`.
-            weighted: As in `random_walk`.
-            dead_end: As in `random_walk`. What comes after an end is not counted.
-            direction: As in `random_walk`.
-            seed: As in `random_walk`.
+            restart: The probability, at each step, of jumping back to the start. The step after a
+                jump is like the first one: it does not depend on the nodes before.
+            top: How many nodes to keep for each start, those that were visited most; all if None.
+            p: The larger, the less likely a walk goes straight back to the node it came from.
+            q: Small values lead walks away from where they were, large values keep them near.
+            weighted: Whether a neighbor is chosen in proportion to the weight of its edge.
+            dead_end: What a walk does at a node without neighbors (or without any of positive
+                weight). "stay" repeats the node until a restart frees the walk; "end" ends the
+                walk, and steps after that are not counted.
+            direction: Along which edges to walk: "out" follows edges from source to destination,
+                "in" goes against them.
+            seed: An integer, or several such as (seed, epoch, batch). The same seed gives the same
+                walks. If None, one is drawn from torch's generator, or from NumPy's if torch is not
+                loaded.
 
         Raises:
             IdError: A start does not exist.
             MissingDataError: The file lacks this direction, or weights.
-            ValueError: An option has no meaning; as in `random_walk`, or `num_walks` or `top` is
-                less than 1.
+            ValueError: `p` or `q` is not positive and finite, `restart` is no probability, `length`
+                is negative or too large, or `num_walks` or `top` is less than 1.
             FormatError: The file is damaged where a walk came by.
 
         Examples:

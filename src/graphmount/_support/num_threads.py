@@ -9,7 +9,7 @@ from graphmount._support.arguments import as_count
 def num_threads() -> int:
     """How many threads a call may use.
 
-    To begin with this is OMP_NUM_THREADS, or as many as the machine has cores for this process.
+    At first this is OMP_NUM_THREADS, or the number of cores that this process may use.
 
     Examples:
         >>> import graphmount as gm
@@ -20,10 +20,12 @@ def num_threads() -> int:
 
 
 def set_num_threads(count: int) -> None:
-    """Sets how many threads a call may use, here and in forked children. Results do not change.
+    """Sets how many threads a call may use, here and in forked children.
+
+    Results do not depend on it.
 
     Args:
-        count: From 1 to 4096.
+        count: The number of threads, from 1 to 4096.
 
     Raises:
         ValueError: `count` is out of range.

@@ -24,18 +24,20 @@ def ogbl_collab(
 ) -> Dataset:
     """Authors who have written papers together: 235,868 nodes, 128 features.
 
-    Edges run both ways, as OGB has them, without their weights and years.
+    Edges run both ways, as in OGB, without their weights and years.
 
     Args:
-        root: What was given to OGB as `root`, or the folder `ogbl_collab` itself.
-        options: See `DatasetOptions`.
+        root: The folder that was given to OGB as `root`, or the folder `ogbl_collab` itself.
+        options: How to compile and where to, by the names of `DatasetOptions`: `out`, `dtype`,
+            `order`, `overwrite`, `memory`, `tmp` and `progress`.
 
     Returns:
-        The dataset, which was compiled now or before.
+        The dataset, which was compiled now or earlier.
 
     Raises:
-        FileNotFoundError: OGB has not downloaded it there; the message has the call that does.
-        FileExistsError: What is at `out` was compiled of something else.
+        FileNotFoundError: OGB has not downloaded the dataset there; the message has the call that
+            does.
+        FileExistsError: What is at `out` was compiled from something else.
         SourceError: A file is damaged.
 
     Examples:
@@ -53,18 +55,20 @@ def ogbl_ppa(
 ) -> Dataset:
     """Associations of proteins: 576,289 nodes, 58 features.
 
-    Edges run both ways, as OGB has them.
+    Edges run both ways, as in OGB.
 
     Args:
-        root: What was given to OGB as `root`, or the folder `ogbl_ppa` itself.
-        options: See `DatasetOptions`.
+        root: The folder that was given to OGB as `root`, or the folder `ogbl_ppa` itself.
+        options: How to compile and where to, by the names of `DatasetOptions`: `out`, `dtype`,
+            `order`, `overwrite`, `memory`, `tmp` and `progress`.
 
     Returns:
-        The dataset, which was compiled now or before.
+        The dataset, which was compiled now or earlier.
 
     Raises:
-        FileNotFoundError: OGB has not downloaded it there; the message has the call that does.
-        FileExistsError: What is at `out` was compiled of something else.
+        FileNotFoundError: OGB has not downloaded the dataset there; the message has the call that
+            does.
+        FileExistsError: What is at `out` was compiled from something else.
         SourceError: A file is damaged.
 
     Examples:
@@ -82,18 +86,20 @@ def ogbl_citation2(
 ) -> Dataset:
     """Citations between papers: 2,927,963 nodes, 128 features.
 
-    Edges are as OGB has them, from a paper to one that it cites.
+    Edges are those of OGB, from a paper to a paper that it cites.
 
     Args:
-        root: What was given to OGB as `root`, or the folder `ogbl_citation2` itself.
-        options: See `DatasetOptions`.
+        root: The folder that was given to OGB as `root`, or the folder `ogbl_citation2` itself.
+        options: How to compile and where to, by the names of `DatasetOptions`: `out`, `dtype`,
+            `order`, `overwrite`, `memory`, `tmp` and `progress`.
 
     Returns:
-        The dataset, which was compiled now or before.
+        The dataset, which was compiled now or earlier.
 
     Raises:
-        FileNotFoundError: OGB has not downloaded it there; the message has the call that does.
-        FileExistsError: What is at `out` was compiled of something else.
+        FileNotFoundError: OGB has not downloaded the dataset there; the message has the call that
+            does.
+        FileExistsError: What is at `out` was compiled from something else.
         SourceError: A file is damaged.
 
     Examples:
@@ -111,18 +117,20 @@ def ogbl_ddi(
 ) -> Dataset:
     """Drugs that affect each other: 4,267 nodes, without features.
 
-    Edges run both ways, as OGB has them.
+    Edges run both ways, as in OGB.
 
     Args:
-        root: What was given to OGB as `root`, or the folder `ogbl_ddi` itself.
-        options: See `DatasetOptions`.
+        root: The folder that was given to OGB as `root`, or the folder `ogbl_ddi` itself.
+        options: How to compile and where to, by the names of `DatasetOptions`: `out`, `dtype`,
+            `order`, `overwrite`, `memory`, `tmp` and `progress`.
 
     Returns:
-        The dataset, which was compiled now or before.
+        The dataset, which was compiled now or earlier.
 
     Raises:
-        FileNotFoundError: OGB has not downloaded it there; the message has the call that does.
-        FileExistsError: What is at `out` was compiled of something else.
+        FileNotFoundError: OGB has not downloaded the dataset there; the message has the call that
+            does.
+        FileExistsError: What is at `out` was compiled from something else.
         SourceError: A file is damaged.
 
     Examples:

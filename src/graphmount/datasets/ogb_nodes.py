@@ -20,19 +20,21 @@ def ogbn_arxiv(
 ) -> Dataset:
     """Citations between papers of arXiv: 169,343 nodes, 1,166,243 edges, 40 classes.
 
-    Edges are as OGB has them, from a paper to one that it cites. Features are the table `x`, and
+    Edges are those of OGB, from a paper to a paper that it cites. Features are the table `x`, and
     there are the splits "train", "valid" and "test".
 
     Args:
-        root: What was given to OGB as `root`, or the folder `ogbn_arxiv` itself.
-        options: See `DatasetOptions`.
+        root: The folder that was given to OGB as `root`, or the folder `ogbn_arxiv` itself.
+        options: How to compile and where to, by the names of `DatasetOptions`: `out`, `dtype`,
+            `order`, `overwrite`, `memory`, `tmp` and `progress`.
 
     Returns:
-        The dataset, which was compiled now or before.
+        The dataset, which was compiled now or earlier.
 
     Raises:
-        FileNotFoundError: OGB has not downloaded it there; the message has the call that does.
-        FileExistsError: What is at `out` was compiled of something else.
+        FileNotFoundError: OGB has not downloaded the dataset there; the message has the call that
+            does.
+        FileExistsError: What is at `out` was compiled from something else.
         SourceError: A file is damaged.
 
     Examples:
@@ -50,19 +52,21 @@ def ogbn_products(
 ) -> Dataset:
     """Products that were bought together: 2,449,029 nodes, 61,859,140 edges, 47 classes.
 
-    Edges run both ways, as OGB has them. Features are the table `x`, and there are the splits
+    Edges run both ways, as in OGB. Features are the table `x`, and there are the splits
     "train", "valid" and "test".
 
     Args:
-        root: What was given to OGB as `root`, or the folder `ogbn_products` itself.
-        options: See `DatasetOptions`.
+        root: The folder that was given to OGB as `root`, or the folder `ogbn_products` itself.
+        options: How to compile and where to, by the names of `DatasetOptions`: `out`, `dtype`,
+            `order`, `overwrite`, `memory`, `tmp` and `progress`.
 
     Returns:
-        The dataset, which was compiled now or before.
+        The dataset, which was compiled now or earlier.
 
     Raises:
-        FileNotFoundError: OGB has not downloaded it there; the message has the call that does.
-        FileExistsError: What is at `out` was compiled of something else.
+        FileNotFoundError: OGB has not downloaded the dataset there; the message has the call that
+            does.
+        FileExistsError: What is at `out` was compiled from something else.
         SourceError: A file is damaged.
 
     Examples:
@@ -80,19 +84,21 @@ def ogbn_proteins(
 ) -> Dataset:
     """Associations of proteins: 132,534 nodes, 39,561,252 edges, 112 labels for each node.
 
-    Edges run both ways, as OGB has them, without their features. Nodes have no features, and there
+    Edges run both ways, as in OGB, without their features. Nodes have no features, and there
     are the splits "train", "valid" and "test".
 
     Args:
-        root: What was given to OGB as `root`, or the folder `ogbn_proteins` itself.
-        options: See `DatasetOptions`.
+        root: The folder that was given to OGB as `root`, or the folder `ogbn_proteins` itself.
+        options: How to compile and where to, by the names of `DatasetOptions`: `out`, `dtype`,
+            `order`, `overwrite`, `memory`, `tmp` and `progress`.
 
     Returns:
-        The dataset, which was compiled now or before.
+        The dataset, which was compiled now or earlier.
 
     Raises:
-        FileNotFoundError: OGB has not downloaded it there; the message has the call that does.
-        FileExistsError: What is at `out` was compiled of something else.
+        FileNotFoundError: OGB has not downloaded the dataset there; the message has the call that
+            does.
+        FileExistsError: What is at `out` was compiled from something else.
         SourceError: A file is damaged.
 
     Examples:
@@ -110,19 +116,22 @@ def ogbn_papers100m(
 ) -> Dataset:
     """Citations between papers: 111,059,956 nodes, 1,615,685,872 edges, 172 classes.
 
-    Edges are as OGB has them, from a paper to one that it cites. Features are the table `x`; labels
-    are int64, -1 for the papers without one; there are the splits "train", "valid" and "test".
+    Edges are those of OGB, from a paper to a paper that it cites. Features are the table `x`;
+    labels are int64, -1 for the papers without one; there are the splits "train", "valid" and
+    "test".
 
     Args:
-        root: What was given to OGB as `root`, or the folder `ogbn_papers100M` itself.
-        options: See `DatasetOptions`.
+        root: The folder that was given to OGB as `root`, or the folder `ogbn_papers100M` itself.
+        options: How to compile and where to, by the names of `DatasetOptions`: `out`, `dtype`,
+            `order`, `overwrite`, `memory`, `tmp` and `progress`.
 
     Returns:
-        The dataset, which was compiled now or before.
+        The dataset, which was compiled now or earlier.
 
     Raises:
-        FileNotFoundError: OGB has not downloaded it there; the message has the call that does.
-        FileExistsError: What is at `out` was compiled of something else.
+        FileNotFoundError: OGB has not downloaded the dataset there; the message has the call that
+            does.
+        FileExistsError: What is at `out` was compiled from something else.
         SourceError: A file is damaged.
 
     Examples:

@@ -11,18 +11,21 @@ if TYPE_CHECKING:
 
 
 class DatasetOptions(TypedDict, total=False):
-    """What the functions of `graphmount.datasets` take by name.
+    """The keyword options of the functions in `graphmount.datasets`.
 
     Attributes:
         out: The folder of the compiled dataset. By default it lies beside the folder that was
             downloaded: `dataset/ogbn_arxiv-graphmount`.
-        dtype: How features are stored, such as "float16"; as they are by default.
-        order: As for `compile_dataset`, "hot" or "given".
-        overwrite: Compile anew if what is at `out` was compiled of other files, or with another
-            `dtype` or `order`. Otherwise that is an error.
-        memory: As for `compile_dataset`, and so for the next two.
-        tmp: See there.
-        progress: See there. False also leaves out the line that says what was compiled.
+        dtype: How features are stored, such as "float16"; as in the source by default.
+        order: How nodes are numbered: "hot", the default, puts the nodes first that appear most
+            often in the lists that sampling reads; "given" keeps the order of the source.
+        overwrite: Whether to compile again if what is at `out` was compiled from other files, or
+            with another `dtype` or `order`. If False, that is an error.
+        memory: How much memory compiling may use.
+        tmp: The folder for temporary files; the folder of `out` if None.
+        progress: A callback of (done, total), in thousandths; True or False to show progress bars
+            or not. None shows bars if the work takes a while. False also leaves out the line that
+            says what was compiled.
 
     Examples:
         >>> import graphmount as gm

@@ -24,23 +24,24 @@ def pyg(
 ) -> Dataset:
     """The one graph of a dataset of PyG, such as `Reddit`, `Flickr` or `Planetoid`.
 
-    It is compiled by `from_pyg` for the first time, for which PyG reads it into memory; after that
-    it is opened without. Masks are splits: `train_mask` is "train".
+    The first call compiles it with `from_pyg`, for which PyG reads it into memory. Later calls open
+    what was compiled, without PyG. Masks become splits: `train_mask` is the split "train".
 
     Args:
-        dataset: The class: `torch_geometric.datasets.Reddit`, say.
-        root: What was given to it as `root`.
-        options: `DatasetOptions`, where `dtype` may also be a dict, as for `from_pyg`; all others
-            are arguments of the class, such as `name="Cora"` for `Planetoid`.
+        dataset: The class of the dataset, such as `torch_geometric.datasets.Reddit`.
+        root: The folder that was given to the class as `root`.
+        options: How to compile and where to, by the names of `DatasetOptions`; `dtype` may also be
+            a dict of dtypes by the name of the attribute. All other names are arguments of the
+            class, such as `name="Cora"` for `Planetoid`.
 
     Returns:
-        The dataset, which was compiled now or before.
+        The dataset, which was compiled now or earlier.
 
     Raises:
-        FileNotFoundError: PyG has not made it there; the message has the call that does.
-        FileExistsError: What is at `out` was compiled of something else.
-        TypeError: It is no class of a dataset of PyG, or has several kinds of nodes.
-        SourceError: It has several graphs.
+        FileNotFoundError: PyG has not made the dataset there; the message has the call that does.
+        FileExistsError: What is at `out` was compiled from something else.
+        TypeError: This is no dataset class of PyG, or its graph has several kinds of nodes.
+        SourceError: The dataset has several graphs.
 
     Examples:
         >>> from torch_geometric.datasets import Planetoid

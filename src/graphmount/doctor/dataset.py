@@ -15,11 +15,11 @@ class TableFacts(Displayed):
     """A table of a dataset.
 
     Attributes:
-        name: Its name.
-        rows: How many it has.
-        row_bytes: The size of one.
-        dtype: Of its numbers.
-        of_edges: Whether it has a row for each edge, rather than for each node.
+        name: The name of the table.
+        rows: How many rows it has.
+        row_bytes: The size of a row.
+        dtype: The dtype of its values.
+        of_edges: Whether it has a row for each edge; otherwise it has one for each node.
 
     Examples:
         >>> from graphmount.doctor import TableFacts
@@ -44,13 +44,14 @@ class BatchFacts(Displayed):
     """What batches are made of: means over a few that were sampled.
 
     Attributes:
-        fanouts: Neighbors that were drawn in each hop.
-        num_seeds: Seeds of a batch.
-        num_nodes: Nodes of a batch, each of which needs a row of every table.
-        sample_bytes: The size of a sample, without rows.
-        sample_seconds: Time to sample it once its part of the graph is in memory.
-        smaller_because: Why it has not 1,024 seeds: there was no "time" to sample so many, batches
-            of them would not fit into "memory", or there are no more "seeds".
+        fanouts: For each hop, how many neighbors were drawn.
+        num_seeds: How many seeds a batch had.
+        num_nodes: How many nodes a batch had. Each needs a row of every node table.
+        sample_bytes: The size of a sample without rows.
+        sample_seconds: How long sampling a batch takes when its part of the graph is in memory.
+        smaller_because: Why a batch has fewer than 1,024 seeds: "time" was too short to sample
+            more, larger batches would not fit into "memory", or there are no more "seeds". None if
+            it has 1,024.
 
     Examples:
         >>> from graphmount.doctor import BatchFacts
@@ -74,19 +75,20 @@ class DatasetFacts(Displayed):
     """A dataset: sizes, and what a cache of its hottest rows would serve.
 
     Attributes:
-        path: Its folder.
-        num_nodes: Nodes.
-        num_edges: Edges.
+        path: The path of the folder.
+        num_nodes: The number of nodes.
+        num_edges: The number of edges.
         is_hot_first: Whether the nodes that sampling meets most often come first.
         list_bytes: The size of the neighbor lists that sampling reads.
-        tables: Its tables.
+        tables: The tables of the dataset.
         batch: What batches are made of; None if there was no time for even a small one.
         copy_bytes_per_second: How fast one thread copies scattered rows that are in memory.
-        served: Points (share of the nodes whose rows are in memory, share of the rows of the
-            sampled batches that these are).
-        appearances: The same for entries of all neighbor lists, which is what `order="hot"` goes
-            by. None where the file does not tell. A node that comes often comes once in a batch, so
-            that caches serve less of batches than of lists.
+        served: Points of a curve: (share of the nodes whose rows are in memory, share of the rows
+            of sampled batches that these serve).
+        appearances: The same curve for the entries of all neighbor lists, which is what
+            `order="hot"` goes by. None if the file does not say. A node that appears often in lists
+            appears only once in a batch, so a cache serves a smaller share of batches than of
+            lists.
 
     Examples:
         >>> from graphmount.doctor import DatasetFacts, TableFacts
@@ -112,24 +114,24 @@ class DatasetFacts(Displayed):
 
     @property
     def node_tables(self) -> tuple[TableFacts, ...]:
-        """Those with a row for each node."""
+        """The tables with a row for each node."""
         return tuple(table for table in self.tables if not table.of_edges)
 
     @property
     def row_bytes(self) -> int:
-        """What one node has in all tables of nodes."""
+        """The size of one node's rows in all node tables."""
         return sum(table.row_bytes for table in self.node_tables)
 
     @property
     def node_bytes(self) -> int:
-        """All tables of nodes."""
+        """The size of all node tables."""
         return sum(table.table_bytes for table in self.node_tables)
 
     def served_share(self, cached: float) -> float:
         """The share of a batch's rows that a cache serves.
 
         Args:
-            cached: The share of the nodes whose rows it holds.
+            cached: The share of the nodes whose rows the cache holds.
 
         Examples:
             >>> from graphmount.doctor import DatasetFacts

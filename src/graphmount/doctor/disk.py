@@ -17,16 +17,17 @@ class Disk(Displayed):
     """Facts about the disk of a folder; None for what the system does not tell.
 
     Attributes:
-        folder: The folder.
-        source: What is mounted: a device, or a name.
-        model: Of the device; virtual disks have only a driver.
-        file_system: Its type.
-        mount_options: As the system lists them.
-        scheduler: Of reads; the one in brackets is in use.
-        is_rotational: What the device says of itself. Virtual disks often say yes.
+        folder: The path of the folder.
+        source: What is mounted there: a device, or a name.
+        model: The model of the device; virtual disks have only a driver.
+        file_system: The type of the file system.
+        mount_options: The options of the mount, as the system lists them.
+        scheduler: The I/O schedulers of the device; the one in brackets is in use.
+        is_rotational: Whether the device says that it is a spinning disk. Virtual disks often say
+            so wrongly.
         read_ahead_bytes: How much the system reads around a page that a program touches.
-        total_bytes: Of the file system.
-        free_bytes: Of these, what this user may still write.
+        total_bytes: The size of the file system.
+        free_bytes: How much this user may still write.
 
     Examples:
         >>> from graphmount.doctor import Disk

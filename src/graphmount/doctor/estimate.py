@@ -25,15 +25,15 @@ _SAMPLES = 16 + _BATCHES
 class Estimate(Displayed):
     """How many batches a second a dataset should give, before the model. An estimate.
 
-    Reads are counted as if none were merged and no row were kept for the next batch, both of which
-    the loader does; so the disk should be faster than this rather than slower.
+    The estimate assumes that no reads are merged and no row is kept for the next batch. The loader
+    does both, so the disk should rather be faster than this.
 
     Attributes:
-        memory_bytes: What is passed as `memory=`.
+        memory_bytes: The `memory=` of the loader.
         served_share: The share of rows that come from the cache of hot rows.
-        rows_per_second: Rows that the disk gives.
-        disk_seconds: What the disk needs for a batch.
-        cpu_seconds: What sampling and copying need for it.
+        rows_per_second: How many rows a second the disk delivers.
+        disk_seconds: How long the disk needs for a batch.
+        cpu_seconds: How long sampling and copying a batch take.
 
     Examples:
         >>> from graphmount.doctor import Estimate
@@ -53,12 +53,12 @@ class Estimate(Displayed):
 
     @property
     def batches_per_second(self) -> float:
-        """The slower of the two, which work at the same time."""
+        """What the slower of disk and processor allows; they work at the same time."""
         return 1 / max(self.disk_seconds, self.cpu_seconds, 1e-9)
 
     @property
     def bound(self) -> Literal["disk", "cpu"]:
-        """What decides."""
+        """What decides the speed: the disk or the processor."""
         return "disk" if self.disk_seconds > self.cpu_seconds else "cpu"
 
 

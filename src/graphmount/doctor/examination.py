@@ -38,12 +38,13 @@ class MachineReport(Displayed):
     """What a machine can do, and what to do about it.
 
     Attributes:
-        machine: Cores, memory, pages.
-        disk: What is mounted where the figures were taken.
-        figures: What the disk does.
-        dataset: The dataset, if one was given.
-        estimate: How many batches a second it should give with the memory that is suggested.
-        findings: Advice, in plain words.
+        machine: The machine: cores, memory, pages.
+        disk: The disk where the figures were measured.
+        figures: What was measured.
+        dataset: The dataset, if one was given; else None.
+        estimate: How many batches a second the dataset should give with the suggested memory; None
+            without a dataset.
+        findings: The advice, in plain words.
         seconds: How long the examination took.
 
     Examples:
@@ -71,17 +72,17 @@ def examine(
 ) -> MachineReport:
     """Finds out what this machine can do: `graphmount doctor` in Python.
 
-    The disk is measured with a temporary file of 1 GiB in the folder, less where space or time is
-    short; it has no name, and is gone whatever happens. If a dataset is given and no folder, and
-    one of its tables is large, that is read instead and nothing is written; it is dropped from the
-    page cache first.
+    The disk is measured with a temporary file of 1 GiB in the folder, or less if space or time is
+    short. The file has no name, so it is gone whatever happens. If a dataset is given and no
+    folder, and one of its tables is large, that table is read instead and nothing is written; it is
+    dropped from the page cache first.
 
     Args:
-        folder: Where to measure; that of the dataset, or the current one, if None.
-        dataset: The folder of a dataset to give advice for.
-        seconds: How long it may take, about.
-        progress: A callback of (done, total), True or False for a bar or none; None for a bar where
-            standard error is a terminal.
+        folder: The folder to measure in. If None, the folder of the dataset, or the current folder.
+        dataset: The path of a dataset to give advice for; none if None.
+        seconds: About how long the examination may take.
+        progress: A callback of (done, total); True or False to show a progress bar or not. None
+            shows one if standard error is a terminal.
 
     Raises:
         OSError: There is no such folder or dataset, or no file can be written there; with ENOSPC if

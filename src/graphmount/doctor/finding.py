@@ -13,9 +13,9 @@ class Finding(Displayed):
     """One piece of advice.
 
     Attributes:
-        subject: What it is about.
-        level: "good", "note", or "act" where something should be done.
-        text: Plain words.
+        subject: What the advice is about.
+        level: "good", "note", or "act" if something should be done.
+        text: The advice, in plain words.
 
     Examples:
         >>> from graphmount.doctor import Finding

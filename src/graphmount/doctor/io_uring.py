@@ -49,9 +49,9 @@ class IoUring(Displayed):
     """Whether this process may use io_uring.
 
     Attributes:
-        is_allowed: Whether a read by it worked.
-        error: Else the error, such as "EPERM".
-        reason: Who forbids it, as far as can be told.
+        is_allowed: Whether a read with io_uring worked.
+        error: The error if it did not, such as "EPERM".
+        reason: What forbids it, as far as this can be found out.
         remedy: How to allow it.
 
     Examples:

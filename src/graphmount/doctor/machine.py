@@ -18,15 +18,15 @@ class Machine(Displayed):
     """Facts about a machine; None for what the system does not tell.
 
     Attributes:
-        system: Kernel, its version and the architecture.
-        processor: Its model.
-        cores: Those that this process may use.
-        memory_bytes: All of the machine's memory.
-        available_bytes: What could still be given out without swapping.
-        limit_bytes: The limit of this process's control group, page cache included; None if there
-            is none.
+        system: The kernel, its version and the architecture.
+        processor: The model of the processor.
+        cores: The number of cores that this process may use.
+        memory_bytes: The size of the machine's memory.
+        available_bytes: How much memory programs could still get without swapping.
+        limit_bytes: The memory limit of this process's control group, page cache included; None if
+            there is none.
         page_bytes: The size of a page.
-        huge_pages: "always", "madvise" (for programs that ask) or "never".
+        huge_pages: "always", "madvise" (for programs that ask for it) or "never".
 
     Examples:
         >>> from graphmount.doctor import Machine

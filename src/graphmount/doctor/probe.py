@@ -32,9 +32,9 @@ class ReadFigure(Displayed):
     """How many reads of 4 KiB, at places all over a file, came in a second.
 
     Attributes:
-        way: "uring", "pread" (threads that wait) or "mapped" (page faults of a mapping that is
-            advised "random").
-        depth: Reads at a time: in the ring, or threads.
+        way: How reads were made: "uring", "pread" (threads that wait) or "mapped" (page faults of a
+            mapping that is advised "random").
+        depth: How many reads ran at a time: in the ring, or in threads.
         reads_per_second: The median of three runs.
 
     Examples:
@@ -53,15 +53,17 @@ class DiskFigures(Displayed):
     """What was measured of a disk.
 
     Attributes:
-        file: Which file was read: a table of a dataset, or "a temporary file".
-        file_bytes: Its size.
+        file: Which file was read: the name of a dataset's table, or "a temporary file".
+        file_bytes: The size of the file.
         read_bytes: The size of a scattered read.
-        io_uring: Whether it is allowed.
+        io_uring: Whether io_uring is allowed, and if not, why.
         why_not_direct: None if reads went past the page cache, else why they did not.
-        cached_bytes: What of the file could not be dropped from the page cache; None if unknown.
-        write_bytes_per_second: Of the temporary file, until it was on the disk.
-        sequential_bytes_per_second: Reads of 1 MiB in order, eight at a time.
-        reads: Scattered reads, by way and depth.
+        cached_bytes: How much of the file could not be dropped from the page cache; None if
+            unknown.
+        write_bytes_per_second: How fast the temporary file was written, until it was on the disk;
+            None if none was written.
+        sequential_bytes_per_second: How fast reads of 1 MiB in order were, eight at a time.
+        reads: The figures of scattered reads, by way and depth.
 
     Examples:
         >>> from graphmount.doctor import DiskFigures, IoUring, ReadFigure
@@ -87,10 +89,10 @@ class DiskFigures(Displayed):
     reads: tuple[ReadFigure, ...]
 
     def best(self, way: Way) -> ReadFigure | None:
-        """The depth at which a way is fastest; None if it was not measured.
+        """The figure of the depth at which a way is fastest; None if it was not measured.
 
         Args:
-            way: The way.
+            way: The way of reading: "uring", "pread" or "mapped".
 
         Examples:
             >>> from graphmount.doctor import DiskFigures, IoUring
@@ -106,7 +108,7 @@ class DiskFigures(Displayed):
 
     @property
     def rows(self) -> ReadFigure | None:
-        """The way that graphmount reads rows by here, at its best."""
+        """The best figure of the way in which graphmount reads rows here."""
         return self.best("uring") or self.best("pread") or self.best("mapped")
 
 

@@ -36,12 +36,12 @@ def convert_csv_to_gl(
 ) -> None:
     r"""Compiles a table of edges: source, destination and, if there is a third column, weight.
 
-    A first line with names is passed over. The file serves all of graphmount, too: it has the lists
-    of both directions.
+    A first line with names is skipped. All of graphmount can use the file as well: it has neighbor
+    lists of both directions.
 
     Args:
-        csv_path: The table.
-        out_path: The file to write.
+        csv_path: The path of the table.
+        out_path: The path of the file to write.
         directed: Whether edges run one way only.
 
     Raises:
@@ -73,12 +73,12 @@ def convert_csv_to_gd(
 ) -> None:
     r"""Compiles a table of features: the first column names the node, the others are its row.
 
-    A first line with names is passed over. Rows may come in any order. Nodes without a row get
-    zeros, and the last of several rows for a node counts.
+    A first line with names is skipped. Rows may come in any order. Nodes without a row get zeros.
+    If a node has several rows, the last one counts.
 
     Args:
-        csv_path: The table.
-        out_path: The file to write.
+        csv_path: The path of the table.
+        out_path: The path of the file to write.
         dtype: How to store the values.
 
     Raises:

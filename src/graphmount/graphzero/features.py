@@ -20,7 +20,7 @@ class FeatureStore:
     """A `.gd` file: one of graphmount, or one of graphzero, which is copied once.
 
     Args:
-        filename: The file.
+        filename: The path of the file.
 
     Raises:
         RuntimeError: The file cannot be opened, or holds no features.
@@ -78,6 +78,9 @@ class FeatureStore:
 
     def get_data(self, node_id: int) -> NDArray[Any]:
         """The row of one node, as a part of `get_tensor`.
+
+        Args:
+            node_id: The node.
 
         Raises:
             RuntimeError: There is no such node.

@@ -23,7 +23,7 @@ class Graph:
     What is drawn depends on `torch.manual_seed` where torch is loaded, else on `numpy.random.seed`.
 
     Args:
-        filename: The file.
+        filename: The path of the file.
 
     Raises:
         RuntimeError: The file cannot be opened, or is no graph.
@@ -70,6 +70,9 @@ class Graph:
     def get_degree(self, node_id: int) -> int:
         """How many edges leave a node.
 
+        Args:
+            node_id: The node.
+
         Raises:
             RuntimeError: There is no such node.
 
@@ -85,6 +88,9 @@ class Graph:
 
     def get_neighbours(self, node_id: int) -> NDArray[np.int64]:
         """Where the edges of a node lead to, sorted.
+
+        Args:
+            node_id: The node.
 
         Returns:
             A new int64 array.
@@ -105,6 +111,9 @@ class Graph:
 
     def get_weights(self, node_id: int) -> NDArray[np.float32]:
         """The weights of the edges of a node, in the order of `get_neighbours`.
+
+        Args:
+            node_id: The node.
 
         Returns:
             A new float32 array.
@@ -130,13 +139,13 @@ class Graph:
     def batch_random_walk(
         self, start_nodes: ArrayLike, walk_length: int, p: float = 1.0, q: float = 1.0
     ) -> NDArray[np.int64]:
-        """Walks of node2vec, by weight if the graph has weights.
+        """Walks of node2vec. They choose edges by weight if the graph has weights.
 
         Args:
-            start_nodes: Where walks start.
-            walk_length: The number of steps.
-            p: Large values keep walks from going back at once.
-            q: Small values lead walks away, large ones keep them near.
+            start_nodes: The nodes to start from, one walk for each.
+            walk_length: The number of steps of a walk.
+            p: The larger, the less likely a walk goes straight back to the node it came from.
+            q: Small values lead walks away from where they were, large values keep them near.
 
         Returns:
             int64 of shape (starts, walk_length + 1), each walk with its start. A walk stays where
@@ -161,11 +170,11 @@ class Graph:
     def batch_random_walk_uniform(
         self, start_nodes: ArrayLike, walk_length: int
     ) -> NDArray[np.int64]:
-        """Walks that take each edge alike, whatever its weight.
+        """Walks that choose all edges with the same probability, whatever their weights.
 
         Args:
-            start_nodes: Where walks start.
-            walk_length: The number of steps.
+            start_nodes: The nodes to start from, one walk for each.
+            walk_length: The number of steps of a walk.
 
         Returns:
             int64 of shape (starts, walk_length + 1), each walk with its start. A walk stays where
@@ -190,11 +199,11 @@ class Graph:
         start_nodes: ArrayLike,
         K: int,  # noqa: N803  (graphzero's name)
     ) -> NDArray[np.int64]:
-        """K random neighbors of each node, each list entry alike.
+        """Draws K random neighbors of each node. All entries of its list are equally likely.
 
         Args:
-            start_nodes: The nodes.
-            K: How many neighbors of each.
+            start_nodes: The nodes whose neighbors to draw.
+            K: How many neighbors to draw for each node.
 
         Returns:
             int64 of shape (nodes, K). Where there are fewer neighbors, they are repeated, each as
@@ -219,11 +228,11 @@ class Graph:
         start_node: int,
         K: int,  # noqa: N803  (graphzero's name)
     ) -> NDArray[np.int64]:
-        """Up to K random neighbors of one node: all of them, if it has no more.
+        """Draws K random neighbors of one node; returns all of them if it has no more than K.
 
         Args:
-            start_node: The node.
-            K: How many neighbors.
+            start_node: The node whose neighbors to draw.
+            K: How many neighbors to draw at most.
 
         Returns:
             int64, of different entries of the node's list.

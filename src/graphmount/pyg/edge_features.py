@@ -30,8 +30,8 @@ class EdgeFeatures:
     It pickles by path.
 
     Args:
-        dataset: The dataset.
-        features: The tables to add, under their names; all if None.
+        dataset: The dataset that the batches come from.
+        features: The names of the edge tables to add; all tables if None.
         weights: Whether to add the weights of the edges, as `edge_weight`.
 
     Examples:

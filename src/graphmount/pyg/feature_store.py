@@ -39,11 +39,11 @@ class FeatureStore(torch_geometric.data.FeatureStore):
     `y`, and for each split a mask, as `train_mask`.
 
     Args:
-        dataset: The dataset.
+        dataset: The dataset to serve.
         attributes: What batches have: PyG fetches each of these for all nodes of every batch. All
-            tables and the labels if None. The others can be asked for all the same.
-        dtype: What tables of floats, and quantized ones, are converted to. As they are if None, but
-            float32 if they are quantized.
+            tables and the labels if None. Other attributes can still be asked for one by one.
+        dtype: What float tables and quantized tables are converted to. If None, float tables stay
+            as they are and quantized ones become float32.
 
     Examples:
         >>> import graphmount as gm

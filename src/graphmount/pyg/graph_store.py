@@ -85,8 +85,12 @@ class GraphStore(torch_geometric.data.GraphStore):
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]:
         """The edges in CSR, with the ids of the edges as the permutation.
 
-        They are in the file if it has lists of outgoing edges with ids; else PyG sorts all edges in
-        memory.
+        If the file has lists of outgoing edges with ids, these are used. Otherwise PyG sorts all
+        edges in memory.
+
+        Args:
+            edge_types: The types of edges; there is only one, so None will do.
+            store: Whether PyG keeps the sorted edges, if it has to sort them.
 
         Examples:
             >>> import graphmount as gm

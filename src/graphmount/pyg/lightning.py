@@ -148,25 +148,32 @@ class _Module(LightningDataModule or object):  # type: ignore[misc]
 class LightningNodeData(_Module):
     """PyG's `LightningNodeData` over `graphmount.pyg.NeighborLoader`: one import changes.
 
-    Its loaders make batches ahead of the training step by threads, so options of worker processes
-    are taken with a warning. Of several processes (`strategy="ddp"`), each gets its share.
+    Threads make batches ahead of the training loop, so options of worker processes are accepted
+    with a warning. With several processes (`strategy="ddp"`), each gets its share.
 
     Args:
-        data: What `graphmount.pyg.NeighborLoader` takes: a `Data`, a dataset, the path of one, ….
-        input_train_nodes: What to train on: a mask, nodes, or the name of a split. By default the
-            attribute `train_mask`, `train_idx` or `train_index` of a `Data`, or the split "train";
-            all nodes if there is none.
-        input_train_time: Times of these.
-        input_val_nodes: What to validate on; "val" or "valid" by default.
-        input_val_time: Times of these.
-        input_test_nodes: What to test on; "test" by default.
-        input_test_time: Times of these.
-        input_pred_nodes: What to predict; "pred" by default, or all nodes.
-        input_pred_time: Times of these.
-        loader: "neighbor".
-        node_sampler: None: loaders sample by themselves.
-        eval_loader_kwargs: Options of loaders that are others for all but training.
-        options: `num_neighbors`, `batch_size` and all else that loaders take. Each loader has a
+        data: What `graphmount.pyg.NeighborLoader` takes: a `Data`, a `Dataset`, the path of one, a
+            `Graph`, or a `Graph` with tables.
+        input_train_nodes: The nodes to train on: a mask, ids, or the name of a split. By default
+            the attribute `train_mask`, `train_idx` or `train_index` of a `Data`, or the split
+            "train"; all nodes if there is none.
+        input_train_time: The time of each node to train on.
+        input_val_nodes: The nodes to validate on: a mask, ids, or the name of a split. By default
+            `val_mask` and the like of a `Data`, or the split "val" or "valid". Without any, there
+            is no validation.
+        input_val_time: The time of each node to validate on.
+        input_test_nodes: The nodes to test on: a mask, ids, or the name of a split. By default
+            `test_mask` and the like of a `Data`, or the split "test". Without any, there is no
+            testing.
+        input_test_time: The time of each node to test on.
+        input_pred_nodes: The nodes to predict: a mask, ids, or the name of a split. By default
+            `pred_mask` and the like of a `Data`, or the split "pred"; all nodes if there is none.
+        input_pred_time: The time of each node to predict.
+        loader: "neighbor"; PyG's other word for it, "link_neighbor", is taken as well.
+        node_sampler: Must be None: loaders sample by themselves.
+        eval_loader_kwargs: Options that differ for the loaders of validation, test and prediction.
+        options: Options of the loaders, which are those of `graphmount.pyg.NeighborLoader`.
+            `num_neighbors` is required, and `batch_size` is 1 by default. Each loader has a
             `memory` of its own.
 
     Examples:
@@ -233,23 +240,29 @@ class LightningLinkData(_Module):
     """PyG's `LightningLinkData` over `graphmount.pyg.LinkNeighborLoader`: one import changes.
 
     Args:
-        data: What `graphmount.pyg.LinkNeighborLoader` takes: a `Data`, a dataset, its path, ….
-        input_train_edges: The links to train on: (2, links), or (None, links). All edges if None.
-        input_train_labels: Labels of these.
-        input_train_time: Times of these.
-        input_val_edges: The links to validate on.
-        input_val_labels: Labels of these.
-        input_val_time: Times of these.
-        input_test_edges: The links to test on.
-        input_test_labels: Labels of these.
-        input_test_time: Times of these.
-        input_pred_edges: The links to predict. All edges if None.
-        input_pred_labels: Labels of these.
-        input_pred_time: Times of these.
-        loader: "neighbor", or PyG's other word for it, "link_neighbor".
-        link_sampler: None: loaders sample by themselves.
-        eval_loader_kwargs: Options of loaders that are others for all but training.
-        options: `num_neighbors`, `batch_size` and all else that loaders take. Each loader has a
+        data: What `graphmount.pyg.LinkNeighborLoader` takes: a `Data`, a `Dataset`, the path of
+            one, a `Graph`, or a `Graph` with tables.
+        input_train_edges: The links to train on, of shape (2, links), or PyG's pair (None, links).
+            All edges if None.
+        input_train_labels: The label of each link to train on.
+        input_train_time: The time of each link to train on.
+        input_val_edges: The links to validate on, of shape (2, links), or PyG's pair (None, links).
+            If None, there is no validation.
+        input_val_labels: The label of each link to validate on.
+        input_val_time: The time of each link to validate on.
+        input_test_edges: The links to test on, of shape (2, links), or PyG's pair (None, links). If
+            None, there is no testing.
+        input_test_labels: The label of each link to test on.
+        input_test_time: The time of each link to test on.
+        input_pred_edges: The links to predict, of shape (2, links), or PyG's pair (None, links).
+            All edges if None.
+        input_pred_labels: The label of each link to predict.
+        input_pred_time: The time of each link to predict.
+        loader: "neighbor"; PyG's other word for it, "link_neighbor", is taken as well.
+        link_sampler: Must be None: loaders sample by themselves.
+        eval_loader_kwargs: Options that differ for the loaders of validation, test and prediction.
+        options: Options of the loaders, which are those of `graphmount.pyg.LinkNeighborLoader`.
+            `num_neighbors` is required, and `batch_size` is 1 by default. Each loader has a
             `memory` of its own.
 
     Examples:

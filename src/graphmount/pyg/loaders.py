@@ -39,39 +39,88 @@ class NeighborLoader(PygLoader[NodeData], TensorNodeLoader):
 
     Batches are `Data` with `x`, `y` and all other tables of nodes, tables of edges (`edge_attr`),
     `edge_weight` if the graph has weights, `edge_index`, `n_id`, `e_id`, `input_id`, `batch_size`,
-    `num_sampled_nodes`, `num_sampled_edges`, `batch` and `seed_time`. They are made ahead of the
-    training step, by threads. Methods are those of `graphmount.NeighborLoader`.
+    `num_sampled_nodes`, `num_sampled_edges`, `batch` and `seed_time`. Threads make them ahead of
+    the training loop. The methods are those of `graphmount.NeighborLoader`.
 
     Args:
-        data: A `Data` of PyG, which is compiled into a cache when it is met for the first time; a
-            `Dataset`, the path of one, a `Graph`, or (`Graph`, `FeatureStore` or dict of them).
-            With a `Data`, all ids are those of that object.
-        num_neighbors: How many neighbors to draw in each hop; -1 for all.
-        input_nodes: The seeds: a tensor of nodes, a mask, or the name of a split. All if None.
-        ids: Whose ids `input_nodes` are: "external" for those of the source, such as `train_mask`
-            or `split_idx` of the data that was compiled, "internal" for those of the dataset, such
-            as `n_id` of its batches. It must be said where the two differ.
-        input_time: The time of each seed: edges of that time or before are sampled.
-        time_attr: What batches call the times of edges; they have none if None. Timestamps are in
-            the graph, so temporal sampling does without.
-        weight_attr: What batches call the weights of edges. If given, sampling is weighted.
-        transform: A function that is given each batch, and returns what the loop gets.
-        directed: PyG's older way: False for `subgraph_type="induced"`.
-        custom_cls: The class of batches, a `Data`.
-        input_id: What batches have for `input_id`, for each of the inputs; their places if None.
-            If the inputs are a mask, these are the places in the mask, as in PyG.
-        features: Names of the tables of nodes that batches have; all if None, and labels always.
-        edge_features: Names of the tables of edges that batches have; all if None.
-        dtype: What tables of nodes are converted to: one dtype, or a dict by their names.
-        edge_ids: What `e_id` are: "internal" for edge ids of the graph, "source" for rows of the
-            source, such as the places in `edge_index` of a `Data`, for which always these are.
-        cache: For a `Data`: the folder to compile it into; see the cache in docs/pyg.md.
-        progress: For a `Data`: as for `compile_dataset`. False also leaves out the line that says
-            where it is compiled to.
-        options: `batch_size`, `shuffle`, `drop_last`, `replace`, `disjoint`, `subgraph_type`,
-            `temporal_strategy`, `pin_memory` and `generator`, as in PyG; and graphmount's `memory`,
-            `window`, `prefetch`, `reader`, `seed`, `rank`, `world_size` and `direction`. Options of
-            worker processes (`num_workers`, …) are taken with a warning: there are none.
+        data: A `Data` of PyG, which is compiled into a cache the first time it is seen; or a
+            `Dataset`, the path of one, a `Graph`, or a pair of a `Graph` and a `FeatureStore` or a
+            dict of them. With a `Data`, all ids are those of that object.
+        num_neighbors: For each hop, how many neighbors to draw for each node; -1 for all.
+        input_nodes: The seeds: a tensor of nodes, a mask, or the name of a split. All nodes if
+            None.
+        ids: Which ids `input_nodes` are: "external" for ids of the source, such as `train_mask` or
+            `split_idx` of the data that was compiled; "internal" for ids of the dataset, such as
+            `n_id` of its batches. You must say so if the two differ.
+        input_time: The time of each seed. Only edges of that time or before are sampled, and
+            sampling is then disjoint.
+        time_attr: Under which name batches have the times of edges; they have none if None.
+            Sampling by time does not need this, because the graph itself has the times.
+        weight_attr: Under which name batches have the weights of edges. If given, neighbors are
+            drawn in proportion to the weights.
+        transform: A function that is called with each batch. The loop gets what it returns.
+        directed: PyG's older way to ask for `subgraph_type="induced"`: False.
+        custom_cls: The class of batches: `Data`, or a class derived from it.
+        input_id: The values of `input_id` in batches, one for each input. If None, they are the
+            places of the inputs; for a mask, the places in the mask, as in PyG.
+        features: Names of the node tables that batches have; all tables if None. Labels are always
+            there.
+        edge_features: Names of the edge tables that batches have; all tables if None. Without a
+            dataset: a dict of `FeatureStore` objects by name.
+        dtype: What node tables are converted to: one dtype for all, or a dict with a dtype for some
+            tables. Rows stay as stored if None.
+        edge_ids: What `e_id` holds: "internal" for the edge ids of the graph, "source" for rows of
+            the source, which are the places in `edge_index` of a `Data`. With a `Data` it is always
+            "source".
+        cache: For a `Data`: the folder of the cache that it is compiled into. docs/pyg.md says
+            where the cache is by default.
+        progress: For a `Data`: a callback of (done, total), in thousandths; True or False to show
+            progress bars or not. False also leaves out the line that says where the `Data` is
+            compiled to.
+        batch_size: How many seeds a batch has.
+        shuffle: Whether to put the seeds into a new random order in each epoch.
+        drop_last: Whether to leave out the last batch of an epoch if it is smaller than the others.
+        replace: Whether a neighbor may be drawn more than once for the same node.
+        disjoint: Whether each seed gets a tree of its own that shares no nodes with the trees of
+            other seeds.
+        temporal_strategy: For sampling with times: "uniform" draws among all edges that are early
+            enough, "last" takes the latest of them.
+        subgraph_type: Which edges a batch has. "directional": the edges that were drawn.
+            "bidirectional": those and their reverse, each once. "induced": all edges that the graph
+            has between the sampled nodes. PyG's enum of the same name is taken as well.
+        direction: "in" draws the sources of incoming edges, "out" the targets of outgoing edges.
+            `edge_index` has sources and destinations in both cases.
+        pin_memory: Whether the rows of batches lie in pinned memory, which a GPU can read by
+            itself. If None, they do where torch finds CUDA. True without CUDA gives a warning and
+            has no effect.
+        generator: A `torch.Generator` that the seed is drawn from. Give either this or `seed`.
+        memory: How much memory the row caches may use, including their bookkeeping and reads in
+            flight. Each table gets at least 2 MiB for reads in flight, even if `memory` is smaller.
+            Batches that are being made or that you hold come on top. If None, the loader takes a
+            part of the memory that is free on the machine or in its control group (docs/loading.md
+            has the rule), and `stats()` says how much that is.
+        prefetch: How many finished batches may wait for the training loop.
+        window: How many batches are sampled ahead. A row that several of them need is read once.
+        reader: How rows are read from disk: "uring", "pread" or "mapped". "auto" takes what suits
+            the file and the system.
+        seed: The seed of all randomness: an integer, or several integers. If None, one is drawn
+            from torch's generator, or from NumPy's if torch is not loaded.
+        rank: Which part of the seeds this process takes, from 0 to `world_size` - 1. If None, it
+            comes from torch.distributed if that is set up. All ranks have the same number of
+            batches.
+        world_size: How many processes share the seeds. If None, it comes from torch.distributed if
+            that is set up.
+        is_sorted: Accepted for PyG's sake and without effect: neighbor lists are always sorted.
+        num_workers: Accepted for PyG's sake: there are no worker processes. A value other than
+            PyG's default gives a warning and has no effect.
+        persistent_workers: An option of worker processes, without effect like `num_workers`.
+        prefetch_factor: An option of worker processes, without effect like `num_workers`.
+        filter_per_worker: An option of worker processes, without effect like `num_workers`.
+        worker_init_fn: An option of worker processes, without effect like `num_workers`.
+        multiprocessing_context: An option of worker processes, without effect like `num_workers`.
+        timeout: An option of worker processes, without effect like `num_workers`.
+        pin_memory_device: An option of worker processes, without effect like `num_workers`.
+        in_order: An option of worker processes, without effect like `num_workers`.
 
     Examples:
         >>> import graphmount as gm
@@ -163,37 +212,95 @@ class NeighborLoader(PygLoader[NodeData], TensorNodeLoader):
 class LinkNeighborLoader(PygLoader[LinkData], TensorLinkLoader):
     """PyG's `LinkNeighborLoader` for mounted data: its arguments, its batches, no pyg-lib.
 
-    Batches have what those of `graphmount.pyg.NeighborLoader` have, but for `batch_size` and
-    `seed_time`; and `edge_label_index`, `edge_label` and `edge_label_time`, or for triplets
-    `src_index`, `dst_pos_index`, `dst_neg_index` and `seed_time`. Negatives are no edges of the
-    graph, where PyG's may be.
+    Batches have the attributes of those of `graphmount.pyg.NeighborLoader`, except `batch_size` and
+    `seed_time`. They also have `edge_label_index`, `edge_label` and `edge_label_time`; or, for
+    triplets, `src_index`, `dst_pos_index`, `dst_neg_index` and `seed_time`. Unless you ask for it,
+    negatives are not edges of the graph; PyG's may be.
 
     Args:
-        data: A `Data` of PyG, which is compiled into a cache when it is met for the first time; a
-            `Dataset`, the path of one, a `Graph`, or (`Graph`, `FeatureStore` or dict of them).
-            With a `Data`, all ids are those of that object.
-        num_neighbors: How many neighbors to draw in each hop; -1 for all.
-        edge_label_index: The links: (2, links), or (None, links). All edges if None.
-        ids: Whose ids the ends of the links are, and in whose order weights of negatives come:
-            "external" for those of the source, such as `edge_index` of the data that was compiled,
-            "internal" for those of the dataset. It must be said where the two differ.
-        edge_label: A label for each link.
-        edge_label_time: The time of each link: edges of that time or before are sampled.
-        neg_sampling: PyG's `NegativeSampling`, a `graphmount.LinkNegatives`, "binary" or "triplet".
-        neg_sampling_ratio: Another way to ask for so many binary negatives for each link.
-        time_attr: What batches call the times of edges; they have none if None.
-        weight_attr: What batches call the weights of edges. If given, sampling is weighted.
-        transform: A function that is given each batch, and returns what the loop gets.
-        directed: PyG's older way: False for `subgraph_type="induced"`.
-        custom_cls: The class of batches, a `Data`.
-        input_id: What batches have for `input_id`, for each of the links; their places if None.
-        features: Names of the tables of nodes that batches have; all if None, and labels always.
-        edge_features: Names of the tables of edges that batches have; all if None.
-        dtype: What tables of nodes are converted to: one dtype, or a dict by their names.
-        edge_ids: See `graphmount.pyg.NeighborLoader`, and so for the next two.
-        cache: See there.
-        progress: See there.
-        options: The other options of `graphmount.pyg.NeighborLoader`.
+        data: A `Data` of PyG, which is compiled into a cache the first time it is seen; or a
+            `Dataset`, the path of one, a `Graph`, or a pair of a `Graph` and a `FeatureStore` or a
+            dict of them. With a `Data`, all ids are those of that object.
+        num_neighbors: For each hop, how many neighbors to draw for each node; -1 for all.
+        edge_label_index: The links to predict: of shape (2, links), or PyG's pair (None, links).
+            All edges if None.
+        ids: Which ids the ends of the links are: "external" for ids of the source, such as
+            `edge_index` of the data that was compiled; "internal" for ids of the dataset. Weights
+            of negatives are in the order of the same ids. You must say so if the two differ.
+        edge_label: A label for each link. With binary negatives, labels that begin with 0 go up by
+            one, because 0 then stands for negatives.
+        edge_label_time: The time of each link. Both of its ends, and those of its negatives, then
+            sample only edges of that time or before, and sampling is disjoint.
+        neg_sampling: Which negatives to draw: a `NegativeSampling` of PyG, a
+            `graphmount.LinkNegatives`, "binary" or "triplet". No negatives if None.
+        neg_sampling_ratio: PyG's older way to ask for binary negatives: how many for each link.
+        time_attr: Under which name batches have the times of edges; they have none if None.
+            Sampling by time does not need this, because the graph itself has the times.
+        weight_attr: Under which name batches have the weights of edges. If given, neighbors are
+            drawn in proportion to the weights.
+        transform: A function that is called with each batch. The loop gets what it returns.
+        directed: PyG's older way to ask for `subgraph_type="induced"`: False.
+        custom_cls: The class of batches: `Data`, or a class derived from it.
+        input_id: The values of `input_id` in batches, one for each link. If None, they are the
+            places of the links.
+        features: Names of the node tables that batches have; all tables if None. Labels are always
+            there.
+        edge_features: Names of the edge tables that batches have; all tables if None. Without a
+            dataset: a dict of `FeatureStore` objects by name.
+        dtype: What node tables are converted to: one dtype for all, or a dict with a dtype for some
+            tables. Rows stay as stored if None.
+        edge_ids: What `e_id` holds: "internal" for the edge ids of the graph, "source" for rows of
+            the source, which are the places in `edge_index` of a `Data`. With a `Data` it is always
+            "source".
+        cache: For a `Data`: the folder of the cache that it is compiled into. docs/pyg.md says
+            where the cache is by default.
+        progress: For a `Data`: a callback of (done, total), in thousandths; True or False to show
+            progress bars or not. False also leaves out the line that says where the `Data` is
+            compiled to.
+        batch_size: How many links a batch has.
+        shuffle: Whether to put the links into a new random order in each epoch.
+        drop_last: Whether to leave out the last batch of an epoch if it is smaller than the others.
+        replace: Whether a neighbor may be drawn more than once for the same node.
+        disjoint: Whether each end of a link gets a tree of its own that shares no nodes with other
+            trees.
+        temporal_strategy: For sampling with times: "uniform" draws among all edges that are early
+            enough, "last" takes the latest of them.
+        subgraph_type: Which edges a batch has. "directional": the edges that were drawn.
+            "bidirectional": those and their reverse, each once. "induced": all edges that the graph
+            has between the sampled nodes. PyG's enum of the same name is taken as well.
+        direction: "in" draws the sources of incoming edges, "out" the targets of outgoing edges.
+            `edge_index` has sources and destinations in both cases.
+        pin_memory: Whether the rows of batches lie in pinned memory, which a GPU can read by
+            itself. If None, they do where torch finds CUDA. True without CUDA gives a warning and
+            has no effect.
+        generator: A `torch.Generator` that the seed is drawn from. Give either this or `seed`.
+        memory: How much memory the row caches may use, including their bookkeeping and reads in
+            flight. Each table gets at least 2 MiB for reads in flight, even if `memory` is smaller.
+            Batches that are being made or that you hold come on top. If None, the loader takes a
+            part of the memory that is free on the machine or in its control group (docs/loading.md
+            has the rule), and `stats()` says how much that is.
+        prefetch: How many finished batches may wait for the training loop.
+        window: How many batches are sampled ahead. A row that several of them need is read once.
+        reader: How rows are read from disk: "uring", "pread" or "mapped". "auto" takes what suits
+            the file and the system.
+        seed: The seed of all randomness: an integer, or several integers. If None, one is drawn
+            from torch's generator, or from NumPy's if torch is not loaded.
+        rank: Which part of the links this process takes, from 0 to `world_size` - 1. If None, it
+            comes from torch.distributed if that is set up. All ranks have the same number of
+            batches.
+        world_size: How many processes share the links. If None, it comes from torch.distributed if
+            that is set up.
+        is_sorted: Accepted for PyG's sake and without effect: neighbor lists are always sorted.
+        num_workers: Accepted for PyG's sake: there are no worker processes. A value other than
+            PyG's default gives a warning and has no effect.
+        persistent_workers: An option of worker processes, without effect like `num_workers`.
+        prefetch_factor: An option of worker processes, without effect like `num_workers`.
+        filter_per_worker: An option of worker processes, without effect like `num_workers`.
+        worker_init_fn: An option of worker processes, without effect like `num_workers`.
+        multiprocessing_context: An option of worker processes, without effect like `num_workers`.
+        timeout: An option of worker processes, without effect like `num_workers`.
+        pin_memory_device: An option of worker processes, without effect like `num_workers`.
+        in_order: An option of worker processes, without effect like `num_workers`.
 
     Examples:
         >>> import graphmount as gm

@@ -55,20 +55,25 @@ class NeighborSampler(BaseSampler):
 
     Args:
         data: A `Dataset`, a `Graph`, or the stores of `Dataset.to_pyg`.
-        num_neighbors: How many neighbors to draw in each hop; -1 for all.
-        replace: As for `Graph.sample_neighbors`, and so for the next ones.
-        weighted: See there.
-        disjoint: See there. It always is if the loader has times for its seeds, with which those of
-            edges are compared: a graph with timestamps needs no `time_attr`.
-        temporal_strategy: See there; it counts where seeds have times.
-        subgraph_type: See there.
-        direction: See there.
-        ids: Whose ids the loaders that use the sampler have for inputs: "external" for those of the
-            source, such as `train_mask` of the data that was compiled, "internal" for those of the
-            dataset. It must be said where the two differ; `n_id` is internal either way.
-        source_rows: Let `e_id` be the rows that edges had in the source of the graph, rather than
-            the ids of the edges. It is what a `Data` object needs that has edge features, if the
-            graph was compiled of its `edge_index`, with `source_rows=True`.
+        num_neighbors: For each hop, how many neighbors to draw for each node; -1 for all.
+        replace: Whether a neighbor may be drawn more than once for the same node.
+        weighted: Whether neighbors are drawn in proportion to the weights of their edges. A
+            neighbor of weight 0 is never drawn.
+        disjoint: Whether each seed gets a tree of its own that shares no nodes with the trees of
+            other seeds. Sampling is always disjoint if the loader has times for its seeds. The
+            times of edges come from the graph, so no `time_attr` is needed.
+        temporal_strategy: For sampling with times: "uniform" draws among all edges that are early
+            enough, "last" takes the latest of them.
+        subgraph_type: Which edges a sample has. "directional": the edges that were drawn.
+            "bidirectional": those and their reverse, each once. "induced": all edges that the graph
+            has between the sampled nodes.
+        direction: "in" draws the sources of incoming edges, "out" the targets of outgoing edges.
+        ids: Which ids the inputs of the loaders are that use this sampler: "external" for ids of
+            the source, such as `train_mask` of the data that was compiled; "internal" for ids of
+            the dataset. You must say so if the two differ. `n_id` is internal either way.
+        source_rows: Whether `e_id` holds the rows that edges had in the source of the graph,
+            instead of edge ids. A `Data` object with edge features needs this if the graph was
+            compiled from its `edge_index` with `source_rows=True`.
 
     Examples:
         >>> import torch
@@ -185,12 +190,13 @@ class NeighborSampler(BaseSampler):
         """Samples from nodes, as `NodeLoader` asks for it.
 
         Args:
-            index: The seeds, their places among the inputs of the loader, and maybe their times.
+            index: The seeds, their places among the inputs of the loader, and their times if there
+                are any.
 
         Raises:
             IdError: A node does not exist.
             MissingDataError: The graph lacks weights, timestamps or the direction.
-            ValueError: The seeds have a type; or options do not go together.
+            ValueError: The seeds have a type, or options contradict each other.
 
         Examples:
             >>> import torch
@@ -215,13 +221,14 @@ class NeighborSampler(BaseSampler):
         """Samples from both ends of edges, as `LinkLoader` asks for it, with PyG's negatives.
 
         Args:
-            index: The edges, their places among the inputs, and maybe labels and times.
-            neg_sampling: Which negatives to add.
+            index: The edges, their places among the inputs of the loader, and their labels and
+                times if there are any.
+            neg_sampling: Which negatives to add; none if None.
 
         Raises:
             IdError: A node does not exist.
             MissingDataError: The graph lacks weights, timestamps or the direction.
-            ValueError: The edges have a type; or options do not go together.
+            ValueError: The edges have a type, or options contradict each other.
 
         Examples:
             >>> import torch

@@ -36,25 +36,27 @@ if TYPE_CHECKING:
 class Node2Vec(torch.nn.Module):
     """PyG's `Node2Vec`: embeddings of nodes, learned from random walks.
 
-    Training is that of PyG's example: `loader()` gives walks and random ones for contrast, `loss`
-    compares them, and `torch.optim.SparseAdam` takes the gradients if `sparse=True`. Rows of the
-    embedding are nodes as the graph numbers them: those of `edge_index`, or the **internal** ids of
-    a dataset.
+    Train it as PyG's example does: `loader()` returns walks, and random walks to compare them with;
+    `loss` compares the two; `torch.optim.SparseAdam` takes the gradients if `sparse=True`. Row i of
+    the embedding belongs to node i of the graph: the ids are those of `edge_index`, or the
+    **internal** ids of a dataset.
 
     Args:
-        edge_index: The edges, (2, edges); or a mounted `Graph` with lists of outgoing edges, or a
-            `Dataset` with such a graph.
-        embedding_dim: Numbers in an embedding.
-        walk_length: Nodes of a walk, its start among them.
-        context_size: Nodes of a window: its first is trained to predict the others.
-        walks_per_node: Walks from each node of a batch.
-        p: How unlikely a walk goes back where it came from.
-        q: How unlikely it goes far away.
-        num_negative_samples: Random walks for each real one.
-        num_nodes: How many nodes there are; one more than the largest of `edge_index` if None.
+        edge_index: The edges, of shape (2, edges); or a mounted `Graph` with lists of outgoing
+            edges; or a `Dataset` with such a graph.
+        embedding_dim: The length of an embedding.
+        walk_length: The number of nodes of a walk, its start included.
+        context_size: The number of nodes in a window. The first is trained to predict the others.
+        walks_per_node: How many walks start at each node of a batch.
+        p: The larger, the less likely a walk goes straight back to the node it came from.
+        q: The larger, the less likely a walk moves on to nodes that are no neighbors of the node it
+            came from.
+        num_negative_samples: How many random walks there are for each real one.
+        num_nodes: The number of nodes; the largest id in `edge_index` plus one if None.
         sparse: Whether gradients are sparse: a step then touches the rows of its batch only.
-        edge_weight: A weight for each edge of `edge_index`. Walks then follow them.
-        weighted: Whether walks follow the weights of a mounted graph.
+        edge_weight: A weight for each edge of `edge_index`. If given, walks choose edges in
+            proportion to it.
+        weighted: For a mounted graph: whether walks choose edges in proportion to their weights.
 
     Raises:
         IdError: A node of `edge_index` does not exist.
@@ -169,10 +171,11 @@ class Node2Vec(torch.nn.Module):
         """The embeddings of nodes.
 
         Args:
-            batch: The nodes: ids, a mask, or the name of a split of the dataset. All if None, in
-                the order of **internal** ids.
-            ids: Whose ids they are, "internal" or "external", if the model was made of a reordered
-                dataset: as for `NeighborLoader`.
+            batch: The nodes: ids, a mask, or the name of a split of the dataset. All nodes if None,
+                in the order of **internal** ids.
+            ids: Which ids the nodes are: "internal" for ids of the dataset, "external" for ids of
+                its source. Needed only if the model was made from a reordered dataset and `batch`
+                is neither the name of a split nor ids that the dataset returned.
 
         Raises:
             IdError: A node does not exist, or it is not known whose ids these are.
@@ -196,7 +199,8 @@ class Node2Vec(torch.nn.Module):
         """Batches of nodes, each with its walks and the random ones, as `loss` takes them.
 
         Args:
-            options: Those of `torch.utils.data.DataLoader`: `batch_size`, `shuffle`, `num_workers`.
+            options: Options of `torch.utils.data.DataLoader`, such as `batch_size`, `shuffle` and
+                `num_workers`.
 
         Examples:
             >>> import torch
@@ -227,7 +231,7 @@ class Node2Vec(torch.nn.Module):
         """Windows of walks from these nodes: (windows, context_size).
 
         Args:
-            batch: Internal ids.
+            batch: The nodes to start from, as internal ids.
 
         Examples:
             >>> import torch
@@ -245,7 +249,7 @@ class Node2Vec(torch.nn.Module):
         """Windows that begin at these nodes and go on with any: (windows, context_size).
 
         Args:
-            batch: Internal ids.
+            batch: The nodes to start from, as internal ids.
 
         Examples:
             >>> import torch
@@ -263,7 +267,7 @@ class Node2Vec(torch.nn.Module):
         """Windows of walks from these nodes, and random ones.
 
         Args:
-            batch: Internal ids.
+            batch: The nodes to start from, as internal ids.
 
         Examples:
             >>> import torch
@@ -284,11 +288,11 @@ class Node2Vec(torch.nn.Module):
         return torch.tensor(nodes)
 
     def loss(self, pos_rw: torch.Tensor, neg_rw: torch.Tensor) -> torch.Tensor:
-        """How badly the first node of windows tells those of walks from random ones.
+        """The loss: how badly the embeddings tell windows of walks from random windows.
 
         Args:
-            pos_rw: Windows of walks.
-            neg_rw: Random windows.
+            pos_rw: Windows of walks, as `pos_sample` returns them.
+            neg_rw: Random windows, as `neg_sample` returns them.
 
         Examples:
             >>> import torch
@@ -316,14 +320,16 @@ class Node2Vec(torch.nn.Module):
         *args: Any,  # noqa: ANN401
         **kwargs: Any,  # noqa: ANN401
     ) -> float:
-        """The accuracy of a logistic regression of labels on embeddings. It needs scikit-learn.
+        """Fits a logistic regression of labels on embeddings, and returns its accuracy.
+
+        It needs scikit-learn.
 
         Args:
-            train_z: Embeddings to fit it to.
-            train_y: Their labels.
-            test_z: Embeddings to try it on.
-            test_y: Their labels.
-            solver: See scikit-learn's `LogisticRegression`.
+            train_z: The embeddings to fit the regression to.
+            train_y: The labels of `train_z`.
+            test_z: The embeddings to test it on.
+            test_y: The labels of `test_z`.
+            solver: The solver that scikit-learn's `LogisticRegression` uses.
             args: Other arguments of that class, by position.
             kwargs: Other arguments of that class, by name.
 

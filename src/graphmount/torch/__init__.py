@@ -47,7 +47,7 @@ __all__ = [
 
 
 def as_tensor(store: FeatureStore) -> torch.Tensor:
-    """The matrix of a mounted file as a tensor over its pages; `FeatureStore.tensor` in full.
+    """The matrix of a mounted file as a tensor over its pages: what `FeatureStore.tensor` returns.
 
     Args:
         store: The mounted file. It may be closed afterwards; the tensor keeps the mapping.
@@ -86,12 +86,15 @@ def gather(
     """The rows `ids` as a new tensor: `FeatureStore.gather` for torch.
 
     Args:
-        store: The mounted file.
-        ids: Any rows, in any order, also repeatedly; a tensor must be in memory.
-        out: Where to put them, a contiguous tensor in memory of the result's shape. It is also the
-            result.
-        dtype: What to convert to. The default is that of `out`, or else that of the file.
-        reader: See `FeatureStore.gather`.
+        store: The mounted file to read from.
+        ids: The rows to return, in any order; a row may appear several times. A tensor must be in
+            CPU memory.
+        out: A contiguous CPU tensor of the result's shape to put the rows into. It is also the
+            result. A new tensor if None.
+        dtype: What to convert to. By default the dtype of `out`, or else that of the file.
+        reader: "auto" copies from the mapping while the whole file is in memory; otherwise it reads
+            with io_uring, or with threads where the system forbids that. "mapped", "uring" and
+            "pread" (threads) use that way and no other.
 
     Returns:
         A CPU tensor.
@@ -123,12 +126,12 @@ def gather(
 
 
 def to_numpy(tensor: torch.Tensor) -> tuple[NDArray[np.generic], str]:
-    """A tensor of any device as a NumPy array and the name of its dtype; bfloat16 as its bits.
+    """Turns a tensor into a NumPy array and the name of its dtype; bfloat16 comes as uint16 bits.
 
     This is how `compile_features` takes tensors, without importing torch itself.
 
     Args:
-        tensor: On any device; it is detached and, if need be, moved to memory.
+        tensor: A tensor on any device. It is detached, and copied to CPU memory if it is elsewhere.
 
     Returns:
         The array (zero-copy for tensors in memory), and "float32", "bfloat16", …

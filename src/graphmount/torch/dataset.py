@@ -36,14 +36,14 @@ class _Loop:
 class BatchDataset(IterableDataset[TensorBatch]):
     """The batches of a loader, for `torch.utils.data.DataLoader(..., batch_size=None)`.
 
-    With workers, each takes a run of batches that follow each other, and an equal part of the
-    loader's `memory=`. The epoch has the same batches for any number of workers; torch takes from
-    one worker after the other, so they come in another order. Each loop is the next epoch, whoever
-    runs it; in one process it ends the one before, as with the loader.
+    Each worker takes a run of consecutive batches, and an equal part of the loader's `memory=`. An
+    epoch has the same batches for any number of workers. Their order differs, because torch takes
+    batches from one worker after the other. Each loop is the next epoch, whichever process runs it.
+    Within a process, a new loop ends the one before, as with the loader itself.
 
     Args:
-        loader: What makes the batches, of nodes or links. It should have no loop of its own
-            meanwhile.
+        loader: The loader that makes the batches, of nodes or of links. Run no loop over the loader
+            itself at the same time.
 
     Examples:
         >>> import torch
@@ -104,7 +104,7 @@ class BatchDataset(IterableDataset[TensorBatch]):
         return batches
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the loop of this process is, or the next one begins: plain data, as JSON has it.
+        """Where the loop of this process is, or where the next one will begin, as data for JSON.
 
         Examples:
             >>> import graphmount as gm
@@ -126,13 +126,15 @@ class BatchDataset(IterableDataset[TensorBatch]):
         return state | {"epoch": loop.epoch, "batch": loop.end} if is_over else state
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """The next loop goes on where `state_dict` was taken.
+        """Makes the next loop go on where `state_dict` was taken.
 
         Args:
-            state: Of this dataset, or of one like it, in the same worker of as many.
+            state: What `state_dict` returned, for this dataset or for one like it. With workers, it
+                must come from the same worker, of as many.
 
         Raises:
-            TypeError, ValueError: It is no state, or that of a loader with another order.
+            TypeError, ValueError: This is no state, or the state of a loader with another order of
+                batches.
 
         Examples:
             >>> import graphmount as gm
@@ -156,10 +158,10 @@ class BatchDataset(IterableDataset[TensorBatch]):
         self._resumed = place
 
     def set_epoch(self, epoch: int) -> None:
-        """The next loop is this epoch, also in workers that run on: for training that goes on.
+        """Makes the next loop this epoch, also in persistent workers: for training that is resumed.
 
         Args:
-            epoch: From 0 on.
+            epoch: The number of the epoch, from 0 on.
 
         Examples:
             >>> import graphmount as gm

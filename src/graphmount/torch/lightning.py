@@ -39,8 +39,8 @@ class StatsLogger(Callback):
     are not graphmount's are left alone. With several processes, the first one logs its own.
 
     Args:
-        every_n_steps: Log every so many steps as well. Only at the end of epochs if None.
-        prefix: What the names of figures begin with: "loader/batches_per_second".
+        every_n_steps: Log also every this many steps. If None, log only at the end of each epoch.
+        prefix: The beginning of the names of all figures, as in "loader/batches_per_second".
 
     Examples:
         >>> from graphmount.torch.lightning import StatsLogger
@@ -65,7 +65,15 @@ class StatsLogger(Callback):
         batch: Any,  # noqa: ANN401, ARG002
         batch_idx: int,
     ) -> None:
-        """Logs every few steps; called by the trainer."""
+        """Logs every few steps; the trainer calls this.
+
+        Args:
+            trainer: The trainer, whose loaders and loggers are used.
+            pl_module: The model that is trained; not used.
+            outputs: What the training step returned; not used.
+            batch: The batch; not used.
+            batch_idx: The number of the batch in its epoch.
+        """
         if self._every is not None and (batch_idx + 1) % self._every == 0:
             self._log(trainer)
 
@@ -74,7 +82,12 @@ class StatsLogger(Callback):
         trainer: Trainer,
         pl_module: LightningModule,  # noqa: ARG002
     ) -> None:
-        """Logs the epoch; called by the trainer."""
+        """Logs the epoch; the trainer calls this.
+
+        Args:
+            trainer: The trainer, whose loaders and loggers are used.
+            pl_module: The model that is trained; not used.
+        """
         self._log(trainer)
 
     def _log(self, trainer: Trainer) -> None:

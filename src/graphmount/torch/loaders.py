@@ -32,17 +32,65 @@ class _TensorLoader(BatchLoader):
 
 
 class NeighborLoader(_TensorLoader, ArrayLoader):
-    """`graphmount.NeighborLoader` with tensors: same arguments, same batches.
+    """`graphmount.NeighborLoader` with tensors: it takes the same arguments, and `pin_memory`.
 
-    Waiting for a batch and making tensors of it are ranges of `torch.profiler`, by the names
-    "graphmount.wait" and "graphmount.tensors".
+    Batches are the same, as `TensorBatch` objects. In `torch.profiler`, the time spent waiting for
+    a batch has the name "graphmount.wait", and turning it into tensors "graphmount.tensors".
 
     Args:
-        data: See there.
-        num_neighbors: See there.
-        pin_memory: Whether the rows of batches lie in memory that a GPU may read by itself, so that
-            `batch.to("cuda")` does not wait. If None, they do where torch finds CUDA.
-        options: All other arguments are those of `graphmount.NeighborLoader`.
+        data: A `Dataset`; or a `Graph` alone, or a pair of a `Graph` and a `FeatureStore` or a dict
+            of them.
+        num_neighbors: For each hop, how many neighbors to draw for each node; -1 for all.
+        pin_memory: Whether the rows of batches lie in pinned memory, which a GPU can read by
+            itself, so that `batch.to("cuda")` does not wait. If None, they do where torch finds
+            CUDA.
+        input_nodes: The seeds: ids, a mask with one bool for each node, or the name of a split. All
+            nodes if None.
+        ids: Which ids the seeds are: "internal" for ids of the dataset, "external" for ids of its
+            source, such as masks and splits that came with the data. If the dataset kept the order
+            of its source, both are the same and None is enough. None is also enough for the name of
+            a split, and for ids that a dataset returned (`NodeIds`).
+        batch_size: How many seeds a batch has.
+        shuffle: Whether to put the seeds into a new random order in each epoch.
+        drop_last: Whether to leave out the last batch of an epoch if it is smaller than the others.
+        edge_ids: What batches have as edge ids: "internal" for the edge ids of the graph, "source"
+            for the row that each edge had in the source. For "source", the graph must have kept
+            these rows: it must have been compiled with `source_rows=True` or with edge tables.
+        replace: Whether a neighbor may be drawn more than once for the same node.
+        weighted: Whether neighbors are drawn in proportion to the weights of their edges. A
+            neighbor of weight 0 is never drawn.
+        disjoint: Whether each seed gets a tree of its own that shares no nodes with the trees of
+            other seeds.
+        input_time: The time of each seed. Only edges of that time or before are sampled, and
+            sampling is then disjoint.
+        temporal_strategy: For sampling with times: "uniform" draws among all edges that are early
+            enough, "last" takes the latest of them.
+        subgraph_type: Which edges a batch has. "directional": the edges that were drawn.
+            "bidirectional": those and their reverse, each once. "induced": all edges that the graph
+            has between the sampled nodes.
+        direction: "in" draws the sources of incoming edges, "out" the targets of outgoing edges.
+            `row` and `col` are sources and destinations in both cases.
+        features: Names of the node tables whose rows each batch gets; all tables if None.
+        edge_features: Names of the edge tables whose rows each batch gets; none by default. Without
+            a dataset: a dict of `FeatureStore` objects by name.
+        dtype: What rows are converted to while they are loaded: one dtype for all node tables, or a
+            dict with a dtype for some tables. Rows stay as stored if None.
+        memory: How much memory the row caches may use, including their bookkeeping and reads in
+            flight. Each table gets at least 2 MiB for reads in flight, even if `memory` is smaller.
+            Batches that are being made or that you hold come on top. If None, the loader takes a
+            part of the memory that is free on the machine or in its control group (docs/loading.md
+            has the rule), and `stats()` says how much that is.
+        prefetch: How many finished batches may wait for the training loop.
+        window: How many batches are sampled ahead. A row that several of them need is read once.
+        reader: How rows are read from disk: "uring", "pread" or "mapped". "auto" takes what suits
+            the file and the system.
+        seed: The seed of all randomness: an integer, or several integers. If None, one is drawn
+            from torch's generator, or from NumPy's if torch is not loaded.
+        rank: Which part of the seeds this process takes, from 0 to `world_size` - 1. If None, it
+            comes from torch.distributed if that is set up. All ranks have the same number of
+            batches.
+        world_size: How many processes share the seeds. If None, it comes from torch.distributed if
+            that is set up.
 
     Examples:
         >>> import numpy as np
@@ -73,15 +121,71 @@ class NeighborLoader(_TensorLoader, ArrayLoader):
 
 
 class LinkNeighborLoader(_TensorLoader, ArrayLinkLoader):
-    """`graphmount.LinkNeighborLoader` with tensors: same arguments, same batches.
+    """`graphmount.LinkNeighborLoader` with tensors: it takes the same arguments, and `pin_memory`.
 
-    Links, labels and times may be tensors as well.
+    Batches are the same, as `LinkTensorBatch` objects. Links, labels and times may be tensors as
+    well. `torch.profiler` shows the same two names as for `graphmount.torch.NeighborLoader`.
 
     Args:
-        data: See there.
-        num_neighbors: See there.
-        pin_memory: As for `graphmount.torch.NeighborLoader`, and so are ranges of the profiler.
-        options: All other arguments are those of `graphmount.LinkNeighborLoader`.
+        data: A `Dataset`; or a `Graph` alone, or a pair of a `Graph` and a `FeatureStore` or a dict
+            of them.
+        num_neighbors: For each hop, how many neighbors to draw for each node; -1 for all.
+        pin_memory: Whether the rows of batches lie in pinned memory, which a GPU can read by
+            itself, so that `batch.to("cuda")` does not wait. If None, they do where torch finds
+            CUDA.
+        edge_label_index: The links to predict, of shape (2, links): sources and destinations. They
+            need not be edges of the graph. If None, all edges in the order of edge ids; they take
+            16 bytes each, which must fit into `memory`.
+        ids: Which ids the ends of the links are: "internal" for ids of the dataset, "external" for
+            ids of its source. The weights of `LinkNegatives` are in the order of the same ids. If
+            the dataset kept the order of its source, both are the same and None is enough. None is
+            also enough for ids that a dataset returned (`NodeIds`).
+        edge_label: A label for each link. With binary negatives, labels that begin with 0 go up by
+            one, because 0 then stands for negatives.
+        edge_label_time: The time of each link. Both of its ends, and those of its negatives, then
+            sample only edges of that time or before, and sampling is disjoint.
+        neg_sampling: Which negatives to draw: a `LinkNegatives`, a `NegativeSampling` of PyG,
+            "binary", "triplet", or ("triplet", 5) for five of each link. No negatives if None.
+        neg_sampling_ratio: PyG's older way to ask for binary negatives: how many for each link.
+        batch_size: How many links a batch has.
+        shuffle: Whether to put the links into a new random order in each epoch.
+        drop_last: Whether to leave out the last batch of an epoch if it is smaller than the others.
+        edge_ids: What batches have as edge ids: "internal" for the edge ids of the graph, "source"
+            for the row that each edge had in the source. For "source", the graph must have kept
+            these rows: it must have been compiled with `source_rows=True` or with edge tables.
+        replace: Whether a neighbor may be drawn more than once for the same node.
+        weighted: Whether neighbors are drawn in proportion to the weights of their edges. A
+            neighbor of weight 0 is never drawn.
+        disjoint: Whether each end of a link gets a tree of its own that shares no nodes with other
+            trees.
+        temporal_strategy: For sampling with times: "uniform" draws among all edges that are early
+            enough, "last" takes the latest of them.
+        subgraph_type: Which edges a batch has. "directional": the edges that were drawn.
+            "bidirectional": those and their reverse, each once. "induced": all edges that the graph
+            has between the sampled nodes.
+        direction: "in" draws the sources of incoming edges, "out" the targets of outgoing edges.
+            `row` and `col` are sources and destinations in both cases.
+        features: Names of the node tables whose rows each batch gets; all tables if None.
+        edge_features: Names of the edge tables whose rows each batch gets; none by default. Without
+            a dataset: a dict of `FeatureStore` objects by name.
+        dtype: What rows are converted to while they are loaded: one dtype for all node tables, or a
+            dict with a dtype for some tables. Rows stay as stored if None.
+        memory: How much memory the row caches may use, including their bookkeeping and reads in
+            flight. Each table gets at least 2 MiB for reads in flight, even if `memory` is smaller.
+            Batches that are being made or that you hold come on top. If None, the loader takes a
+            part of the memory that is free on the machine or in its control group (docs/loading.md
+            has the rule), and `stats()` says how much that is.
+        prefetch: How many finished batches may wait for the training loop.
+        window: How many batches are sampled ahead. A row that several of them need is read once.
+        reader: How rows are read from disk: "uring", "pread" or "mapped". "auto" takes what suits
+            the file and the system.
+        seed: The seed of all randomness: an integer, or several integers. If None, one is drawn
+            from torch's generator, or from NumPy's if torch is not loaded.
+        rank: Which part of the links this process takes, from 0 to `world_size` - 1. If None, it
+            comes from torch.distributed if that is set up. All ranks have the same number of
+            batches.
+        world_size: How many processes share the links. If None, it comes from torch.distributed if
+            that is set up.
 
     Examples:
         >>> import graphmount as gm

@@ -30,21 +30,21 @@ def to_sparse_csr(
     """The edges of a sample as a sparse CSR tensor, whose rows are the targets of messages.
 
     Args:
-        sample: A batch of a loader, or what `Graph.sample_neighbors` gives.
-        hops: The edges of the first so many hops alone. The rows are then the nodes that these
+        sample: A batch of a loader, or what `Graph.sample_neighbors` returns.
+        hops: Take only the edges of the first `hops` hops. The rows are then the nodes that these
             edges lead to, and the columns the nodes up to that hop: a model of L layers needs
-            `hops=L` in its first layer, `hops=L - 1` in its second, and so on. All edges if None,
-            with a row and a column for each node.
-        values: One for each edge of the sample, such as its weight; 1 if None. Those of edges
-            between the same nodes are added.
+            `hops=L` in its first layer, `hops=L - 1` in its second, and so on. If None, take all
+            edges, with a row and a column for each node.
+        values: One value for each edge of the sample, such as its weight; 1 if None. Values of
+            several edges between the same nodes are added up.
 
     Returns:
         A float32 tensor, or one of the dtype of `values`.
 
     Raises:
-        ValueError: There are not as many hops, or edges are not in the order of hops, or lead to
-            nodes of later hops, as in samples with `direction="out"`; or `values` has not as many
-            rows as there are edges.
+        ValueError: The sample has fewer hops, its edges are not in the order of hops, or they lead
+            to nodes of later hops, as in samples with `direction="out"`; or `values` has another
+            number of rows than there are edges.
 
     Examples:
         >>> import torch

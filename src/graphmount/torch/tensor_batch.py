@@ -23,18 +23,21 @@ class TensorBatch(BatchParts):
     """One batch of `graphmount.torch.NeighborLoader`: what `Batch` has, as CPU tensors.
 
     Attributes:
-        nodes: The node of each number, seeds first.
+        nodes: The node of each number, seeds first: position i has the id of the node that
+            `edge_index` calls i.
         edge_index: Numbers of the sources and of the destinations of the edges: (2, edges).
-        edge_ids: Ids of the edges.
-        batch: The place of the seed whose tree a node belongs to, if sampling is disjoint.
-        num_sampled_nodes: Seeds, then new nodes of each hop.
-        num_sampled_edges: Edges of each hop; None where edges are not in the order of hops.
-        features: For each table, the rows of `nodes`.
-        edge_features: For each table of edges, the rows of `edge_ids`.
-        labels: The labels of the seeds, or None.
-        input_ids: The places of the seeds in `input_nodes`.
-        number: The place of the batch in its epoch.
-        epoch: The epoch, from 0 on.
+        edge_ids: The id of each edge.
+        batch: For each node, the place of the seed whose tree it belongs to, if sampling is
+            disjoint; else None.
+        num_sampled_nodes: How many seeds there are, then how many new nodes each hop brought.
+        num_sampled_edges: How many edges each hop has; None where edges are not in the order of
+            hops.
+        features: For each node table, the rows of `nodes`.
+        edge_features: For each edge table, the rows of `edge_ids`.
+        labels: The labels of the seeds, or None if there are none.
+        input_ids: The places of the seeds in `input_nodes` of the loader.
+        number: The place of the batch in its epoch, from 0 on.
+        epoch: The number of the epoch, from 0 on.
 
     Examples:
         >>> import graphmount as gm
@@ -60,11 +63,11 @@ class TensorBatch(BatchParts):
     epoch: int
 
     def to(self, device: torch.device | str | int, *, non_blocking: bool = True) -> Self:
-        """This batch with its tensors on a device. From pinned memory that does not wait.
+        """A copy of this batch with its tensors on a device. From pinned memory it does not wait.
 
         Args:
-            device: Where the tensors go.
-            non_blocking: False waits until they are there.
+            device: The device to copy the tensors to.
+            non_blocking: If False, wait until the tensors are there.
 
         Examples:
             >>> import graphmount as gm
@@ -77,10 +80,10 @@ class TensorBatch(BatchParts):
         return self._changed(lambda tensor: tensor.to(device, non_blocking=non_blocking))
 
     def pin_memory(self) -> Self:
-        """This batch with its tensors in pinned memory, which a GPU can read by itself.
+        """A copy of this batch with its tensors in pinned memory, which a GPU can read by itself.
 
-        Tensors that are pinned already, as rows are where torch finds CUDA, are not copied. Code
-        that is written for any batch calls this, such as PyG's `PrefetchLoader`.
+        Tensors that are pinned already are not copied; rows are pinned where torch finds CUDA.
+        Code that works with any kind of batch calls this method, such as PyG's `PrefetchLoader`.
 
         Raises:
             RuntimeError: torch finds no device that memory could be pinned for.
@@ -115,13 +118,18 @@ class LinkTensorBatch(TensorBatch):
 
     Attributes:
         input_ids: The places of the batch's links in `edge_label_index` of the loader.
-        batch: The place of the link whose tree a node belongs to, if sampling is disjoint.
-        edge_label_index: Numbers of the ends of links and negatives; None for triplets.
-        edge_label: Their labels, 0 for negatives, or None.
-        edge_label_time: Their times, or those of the links of triplets; None without times.
-        src_index: For triplets, the numbers of the sources of the links; else None, as the next.
-        dst_pos_index: The numbers of the destinations.
-        dst_neg_index: For each link, the numbers of its negative destinations: (links, amount).
+        batch: For each node, the place of the link whose tree it belongs to, if sampling is
+            disjoint. Nodes of a negative have the place of its link.
+        edge_label_index: The numbers of the ends of each link, of shape (2, links): sources and
+            destinations. Negatives come after the links. None for triplets.
+        edge_label: The label of each of these links, 0 for negatives. None for triplets; also None
+            without negatives, if the loader was given no labels.
+        edge_label_time: The time of each of these links, or for triplets of each link. A negative
+            has the time of its link. None if the loader was given no times.
+        src_index: For triplets, the number of the source of each link; else None.
+        dst_pos_index: For triplets, the number of the destination of each link; else None.
+        dst_neg_index: For triplets, the numbers of the negative destinations of each link, of shape
+            (links, amount); else None.
 
     Examples:
         >>> import graphmount as gm

@@ -60,23 +60,28 @@ class SkipGramBatch(Displayed):
 class SkipGramDataset(IterableDataset[SkipGramBatch]):
     """Walks from all nodes in each epoch, as batches of skip-gram pairs with negatives.
 
-    Use it as it is, or in `torch.utils.data.DataLoader(..., batch_size=None)`: with any number of
-    workers the batches are the same, and in the same order. Each loop is the next epoch, with new
-    walks. Loops may run at the same time, in several threads; one thread at a time takes from each.
+    Loop over it directly, or through `torch.utils.data.DataLoader(..., batch_size=None)`. The
+    batches and their order are the same for any number of workers. Each loop is a new epoch with
+    new walks. Several loops may run at the same time in several threads, but only one thread at a
+    time may take batches from a loop.
 
     Args:
-        graph: The mounted graph.
+        graph: The mounted graph to walk on.
         length: The number of steps of a walk.
-        window: How many steps center and context may be apart.
-        starts: The nodes to start from: ids, or a mask. All nodes if None.
-        ids: Whose ids `starts` are, "internal" or "external", if the graph is that of a reordered
-            dataset: as for `NeighborLoader`.
-        walks_per_start: How many walks from each of them in an epoch.
-        batch_size: Walks of a batch.
-        shuffle: Order the starts anew in each epoch.
-        seed: Of all randomness. Drawn if None.
-        options: All others of `Graph.skip_gram_pairs`: `negatives`, `negative_weighting`, `p`, `q`,
-            `restart`, `weighted`, `dead_end`, `direction`.
+        window: How many steps a center and its context may be apart.
+        starts: The nodes to start from: ids, or a mask with one bool for each node. All nodes if
+            None.
+        ids: Which ids `starts` are: "internal" for ids of the dataset, "external" for ids of its
+            source. Needed only if the graph belongs to a reordered dataset, and `starts` are not
+            ids that the dataset returned.
+        walks_per_start: How many walks start at each node in an epoch.
+        batch_size: How many walks a batch has.
+        shuffle: Whether to put the starts into a new random order in each epoch.
+        seed: An integer, or several such as (seed, epoch, batch). The same seed gives the same
+            batches. If None, one is drawn from torch's generator, or from NumPy's if torch is not
+            loaded.
+        options: Other options of `Graph.skip_gram_pairs`: `negatives`, `negative_weighting`, `p`,
+            `q`, `restart`, `weighted`, `dead_end` and `direction`.
 
     Raises:
         IdError: A start does not exist.
@@ -157,10 +162,10 @@ class SkipGramDataset(IterableDataset[SkipGramBatch]):
             )
 
     def set_epoch(self, epoch: int) -> None:
-        """The next loop is this epoch, also in workers that run on: for training that goes on.
+        """Makes the next loop this epoch, also in persistent workers: for training that is resumed.
 
         Args:
-            epoch: From 0 on.
+            epoch: The number of the epoch, from 0 on.
 
         Examples:
             >>> import graphmount as gm

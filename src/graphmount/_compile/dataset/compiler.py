@@ -56,13 +56,13 @@ class CompiledDataset(Displayed):
     """What `compile_dataset` wrote.
 
     Attributes:
-        path: The folder.
-        num_nodes: Nodes of the graph.
-        num_edges: List entries of one direction.
-        file_bytes: The size of all files.
+        path: The path of the folder.
+        num_nodes: The number of nodes of the graph.
+        num_edges: The number of list entries of one direction. An undirected edge counts twice.
+        file_bytes: The size of all files together.
         skipped: How many rows of all sources were left out, with `on_error="skip"`.
-        skipped_examples: What was wrong with the first of them.
-        seconds: How long it took.
+        skipped_examples: What was wrong with the first of the skipped rows.
+        seconds: How long compiling took.
 
     Examples:
         >>> import graphmount as gm
@@ -126,55 +126,73 @@ def compile_dataset(
 ) -> CompiledDataset:
     """Writes a folder with a graph, the tables of its nodes, labels and splits; see `Dataset`.
 
-    With `order="hot"`, nodes are renumbered so that those which sampling meets most often come
-    first: their neighbor lists, and their rows of features, then lie together at the front of
-    their files, where a small cache holds them. The folder appears complete or not at all.
+    With `order="hot"`, nodes are renumbered: the nodes that sampling meets most often come first.
+    Their neighbor lists and feature rows then lie together at the front of their files, and fit
+    into a small cache. The folder appears complete or not at all.
 
     Args:
-        out: The folder to write.
-        edges: The edges: any source of `compile_graph`, or an `EdgeTable`, which has options.
-        features: Tables of the nodes by name: any source of `compile_features`, or a `Table`.
-        labels: Labels of the nodes: a source with one column, or a `Table`. Text becomes numbers
-            of classes, which are sorted: see `Dataset.classes`. A label that is missing (None, or
-            empty) is an error, unless a `Table` has a number for `missing`, such as -1.
-        splits: Nodes by the name of the split, such as "train": ids of the source, a mask with one
-            bool for each node in the order of the source, or a file of ids. Or a column, each
-            different value of which is a split of that name: a `Table`, or the name of a column
-            of the labels or of features. Missing values belong to none.
-        edge_features: Tables of the edges by name: row i belongs to row i of the edges. They are
-            stored by edge id. Not with `on_error="skip"`.
-        order: "hot" orders nodes by how often they appear in the lists that sampling reads. "given"
-            keeps the order of the source. Or one number for each node of the source, those with
-            the highest first: see `expected_access`.
+        out: The path of the folder to write.
+        edges: The edges: any source that `compile_graph` takes, or an `EdgeTable`, which also has
+            options for reading.
+        features: The node tables, by name: any source that `compile_features` takes, or a `Table`,
+            which also has options.
+        labels: The labels of the nodes: a source with one column, or a `Table`. Text becomes
+            numbers of classes in sorted order, and `Dataset.classes` has the texts. A missing label
+            (None, or empty) is an error, unless a `Table` has a number for `missing`, such as -1.
+        splits: The nodes of each split, by the name of the split, such as "train": ids of the
+            source, a mask with one bool for each node in the order of the source, or a file of ids.
+            Or one column in which each different value is a split of that name: a `Table`, or the
+            name of a column of the labels or features. Nodes with a missing value belong to no
+            split.
+        edge_features: The edge tables, by name. Row i belongs to row i of the edges; it is stored
+            by edge id. Not with `on_error="skip"`.
+        order: "hot" puts the nodes first that appear most often in the lists that sampling reads.
+            "given" keeps the order of the source. Or an array with one number for each node of the
+            source: the nodes with the highest numbers come first, and `expected_access` computes
+            good ones.
         directed: If False, every edge runs both ways.
-        neighbors: Which lists to keep: "in" (what sampling reads), "out" or both.
-        ids: "dense" takes ids as they are; "map" numbers integers, strings or UUIDs as they first
-            appear, in the keys of tables before the edges.
-        key_type: With `ids="map"` and text files, whether ids are "int" or "str".
-        node_ids: The ids of all nodes; see `compile_graph`.
-        num_nodes: Number of nodes; by default the rows of the tables, or the largest id plus one.
-        dedup: What to do with repeated edges; see `compile_graph`.
+        neighbors: Which neighbor lists to store: "in" (what sampling reads), "out" (what walks
+            read) or "both".
+        ids: "dense" takes ids as they are: integers from 0 on. "map" takes any integers, strings or
+            UUIDs, and numbers them in the order of their first appearance, in the keys of tables
+            first and then in the edges.
+        key_type: With `ids="map"` and text files: whether ids are "int" or "str". Found by looking
+            at the first lines if None.
+        node_ids: The external ids of all nodes, integers or strings, all different: `node_ids[i]`
+            is what the source calls node i. They define the order of the nodes in the source. With
+            `ids="dense"` the edges are in terms of i; with `ids="map"`, in terms of `node_ids[i]`.
+        num_nodes: The number of nodes. By default the number of rows of the tables, or the largest
+            id plus one.
+        dedup: What to do with several edges between the same two nodes (and of the same time, if
+            there are timestamps). False keeps all of them, True or "first" keeps the first, and
+            "sum" adds up their weights.
         self_loops: Whether to keep or drop edges from a node to itself.
-        index_dtype: The dtype of neighbors; see `compile_graph`.
-        source_rows: Keep the row that each edge had in the source, which loaders give as ids of
-            edges with `edge_ids="source"`. They are kept anyway if there are tables of edges.
-        on_error: "skip" leaves out rows that cannot be used, and counts them.
-        overwrite: Replace the dataset at `out`. Anything else is never removed: a folder that is no
-            dataset, or holds other files too, is refused.
+        index_dtype: The dtype of stored neighbors. By default int32 for up to 2**31 nodes. "int64"
+            is for libraries that want neighbors and offsets in the same dtype.
+        source_rows: Whether to keep the row that each edge had in the source. Loaders return these
+            rows as edge ids with `edge_ids="source"`. They are always kept if there are edge
+            tables.
+        on_error: "raise" stops at the first row that cannot be used. "skip" leaves such rows out,
+            counts them, and keeps the messages of the first few.
+        overwrite: Whether to replace the dataset at `out`. Only a dataset is ever removed: a folder
+            that is none, or that also holds other files, is refused.
         notes: Sentences to keep in `dataset.json`.
-        memory: How much memory the process may use for this, besides sources that are in memory.
-        tmp: The folder for temporary files; that of `out` if None.
-        progress: A callback of (done, total), in thousandths; True or False for bars or none.
+        memory: How much memory compiling may use. Sources that are already in memory are not
+            counted.
+        tmp: The folder for temporary files; the folder of `out` if None.
+        progress: A callback of (done, total), in thousandths; True or False to show progress bars
+            or not. None shows bars if the work takes a while.
 
     Returns:
         A `CompiledDataset`.
 
     Raises:
         SourceError: Something in a source is wrong; the message says what and where.
-        OrderError: A table has not as many rows as there are nodes, or edges.
-        FileExistsError: There is something at `out`, and `overwrite` is False; or it is no dataset.
+        OrderError: A table has more or fewer rows than there are nodes or edges.
+        FileExistsError: There is something at `out` and `overwrite` is False, or what is there is
+            no dataset.
         BudgetError: The work needs more than `memory`.
-        ValueError, TypeError: A source is of no known kind, or an option is wrong.
+        ValueError, TypeError: A source is of an unknown kind, or an option is wrong.
         OSError: A file cannot be read or written, or the disk is full.
 
     Examples:

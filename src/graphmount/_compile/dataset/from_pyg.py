@@ -46,42 +46,53 @@ def from_pyg(
 ) -> CompiledDataset:
     """Writes a folder with all that a PyG `Data` has: see `compile_dataset` and `Dataset`.
 
-    Tensors and arrays with a row for each node become tables of nodes, `y` the labels, and masks
-    splits: `train_mask` is the split "train"; a mask with several columns, as some datasets of PyG
-    have them, is "train_0", "train_1" and so on. Those with a row for each edge become tables of
-    edges. Vectors stay vectors, and rows of more dimensions are stored as one row. The graph keeps
-    the place of each edge in `edge_index`, which loaders give as `e_id` with `edge_ids="source"`.
-    What belongs to the graph as a whole (`data.name`), and links to be predicted
-    (`edge_label_index`, `edge_label`), are left out.
+    Tensors and arrays with a row for each node become node tables, and those with a row for each
+    edge become edge tables. `y` becomes the labels. Masks become splits: `train_mask` is the split
+    "train". A mask with several columns, as in some datasets of PyG, becomes "train_0", "train_1"
+    and so on. Vectors stay vectors, and rows of more dimensions are stored as one row. The graph
+    keeps the place of each edge in `edge_index`; loaders return it as `e_id` with
+    `edge_ids="source"`. Attributes of the graph as a whole (`data.name`) and links to predict
+    (`edge_label_index`, `edge_label`) are left out.
 
     Args:
-        data: The `Data`, on any device but "meta".
-        out: The folder to write.
-        weights: The attribute of edges that is the weights of sampling, which is then no table.
-            "auto" takes `edge_weight`, if it has one number for each edge, none of them negative.
-            None for no weights.
-        timestamps: The attribute of edges that is their times. "auto" takes `edge_time`, else
-            `time`, if it has one integer for each edge. None for no times.
-        exclude: Attributes to leave out.
-        dtype: How tables of nodes with floats are stored, but for the labels; or a dict with the
-            dtypes of some tables, of nodes or edges, by name. As they are if None.
-        order: As for `compile_dataset`, and so for all that follow.
-        neighbors: See there.
-        index_dtype: See there.
-        overwrite: See there.
-        notes: See there.
-        memory: See there.
-        tmp: See there.
-        progress: See there.
+        data: The `Data`, on any device except "meta".
+        out: The path of the folder to write.
+        weights: The edge attribute with the weights that sampling uses. It then becomes no edge
+            table. "auto" takes `edge_weight` if it has one number for each edge, none of them
+            negative. No weights if None.
+        timestamps: The edge attribute with the times of edges. "auto" takes `edge_time`, or else
+            `time`, if it has one integer for each edge. No times if None.
+        exclude: The names of attributes to leave out.
+        dtype: How to store node tables of floats, except the labels; or a dict with the dtypes of
+            some node or edge tables, by name. They stay as they are if None.
+        order: "hot" puts the nodes first that appear most often in the lists that sampling reads.
+            "given" keeps the order of the `Data`. Or an array with one number for each node of the
+            `Data`: the nodes with the highest numbers come first, and `expected_access` computes
+            good ones.
+        neighbors: Which neighbor lists to store: "in" (what sampling reads), "out" (what walks
+            read) or "both".
+        index_dtype: The dtype of stored neighbors. By default int32 for up to 2**31 nodes. "int64"
+            is for libraries that want neighbors and offsets in the same dtype.
+        overwrite: Whether to replace the dataset at `out`. Only a dataset is ever removed: a folder
+            that is none, or that also holds other files, is refused.
+        notes: Sentences to keep in `dataset.json`.
+        memory: How much memory compiling may use, besides the `Data` itself.
+        tmp: The folder for temporary files; the folder of `out` if None.
+        progress: A callback of (done, total), in thousandths; True or False to show progress bars
+            or not. None shows bars if the work takes a while.
 
     Returns:
         A `CompiledDataset`.
 
     Raises:
         SourceError: There is no `edge_index`, or an edge leads to a node that does not exist.
-        TypeError: It is no `Data`, or an attribute of nodes or edges is nothing that a table holds.
-        MissingDataError: There is no attribute of edges with the name of weights or times.
-        FileExistsError, BudgetError, ValueError, OSError: As for `compile_dataset`.
+        TypeError: This is no `Data`, or no table can hold an attribute of nodes or edges.
+        MissingDataError: There is no edge attribute of the name given as weights or times.
+        FileExistsError: There is something at `out` and `overwrite` is False, or what is there is
+            no dataset.
+        BudgetError: The work needs more than `memory`.
+        ValueError: An option is wrong.
+        OSError: A file cannot be written, or the disk is full.
 
     Examples:
         >>> import torch

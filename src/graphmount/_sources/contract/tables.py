@@ -26,23 +26,30 @@ if TYPE_CHECKING:
 class Table(Displayed):
     """Rows of features or labels, one for each node (or edge), and how to store them.
 
-    The attributes are the arguments of `compile_features` of the same names.
+    The attributes have the names and meanings that they have as arguments of `compile_features`.
 
     Attributes:
-        source: Where the rows come from.
-        dtype: How to store the values; as they are if None.
-        key: Which node each row belongs to; without keys, row i belongs to node i of the source.
-        columns: The columns to take.
-        missing: The value for nodes without a row; "error" refuses them.
-        repeated: Which of several rows for one node to keep.
-        nan: What to do with NaN.
-        quantize: "column" for int8 with a scale for each column.
-        delimiter: For text: what separates values.
-        header: For text: whether the first line has names.
-        comments: For text: the characters with which lines begin that are not data.
+        source: Where the rows come from: any source that `compile_features` takes.
+        dtype: How to store the values, such as "float16"; they stay as they are if None.
+        key: Which node each row belongs to: a column, by name or number, or an array with one key
+            for each row. Without keys, row i belongs to node i of the source.
+        columns: The columns to take, by name or number. All columns except the key if None.
+        missing: What to do with nodes that have no row: "error" refuses them, a number is stored as
+            their value.
+        repeated: What to do with several rows for the same node: "first" or "last" keeps that one,
+            "error" refuses them.
+        nan: What to do with NaN: "keep" stores it, "error" refuses it, a number is stored in its
+            place.
+        quantize: "column" stores int8 with a float32 scale for each column.
+        delimiter: For text files: the character between columns; found by looking at the first
+            lines if None.
+        header: For text files: whether the first line has the names of the columns; found by
+            looking at it if None.
+        comments: For text files: lines that begin with one of these characters are skipped.
         shape: For headerless binary files: the shape of the matrix.
-        source_dtype: For headerless binary files: their dtype.
-        member: For `.npz` files with several arrays: which one.
+        source_dtype: For headerless binary files: the dtype of their values; the same as `dtype` if
+            None.
+        member: For `.npz` files with several arrays: the name of the one to take.
 
     Examples:
         >>> import graphmount as gm
@@ -71,19 +78,23 @@ class Table(Displayed):
 class EdgeTable(Displayed):
     """Edges, and how to read them.
 
-    The attributes are the arguments of `compile_graph` of the same names.
+    The attributes have the names and meanings that they have as arguments of `compile_graph`.
 
     Attributes:
-        source: Where the edges come from.
-        columns: Which columns hold source and destination; or which member of an `.npz` file holds
-            both.
-        weights: The column of the weights, or an array of them.
-        timestamps: The column of the times, or an array of them.
-        delimiter: For text: what stands between the columns.
-        header: For text: whether the first line names the columns.
-        comments: For text: the characters with which lines begin that are not edges.
-        shape: For headerless binary files: their shape.
-        dtype: For headerless binary files: their dtype.
+        source: Where the edges come from: any source that `compile_graph` takes.
+        columns: Which two columns hold the source and the destination of edges, by name or number;
+            or which member of an `.npz` file holds both.
+        weights: The weights of edges: a column, by name or number, or an array with one number for
+            each edge. True takes the values of a sparse matrix.
+        timestamps: The times of edges: a column, by name or number, or an array with one int64 for
+            each edge.
+        delimiter: For text files: the character between columns; found by looking at the first
+            lines if None.
+        header: For text files: whether the first line has the names of the columns; found by
+            looking at it if None.
+        comments: For text files: lines that begin with one of these characters are skipped.
+        shape: For headerless binary files: the shape of the array.
+        dtype: For headerless binary files: the dtype of the array.
 
     Examples:
         >>> import pathlib

@@ -32,13 +32,13 @@ class LayerBlock(Displayed):
     """Some nodes with all their neighbors, as a layer of `layerwise_inference` gets them.
 
     Attributes:
-        x: The rows of all nodes of the block, those to compute first.
-        edge_index: Numbers of the sources and destinations of the edges within the block, which are
-            all edges of the nodes to compute, and no others: (2, edges).
-        nodes: The node of each number.
+        x: The rows of all nodes of the block; the nodes to compute come first.
+        edge_index: The numbers of the sources and destinations of the edges in the block, of shape
+            (2, edges): all edges of the nodes to compute, and no others.
+        nodes: The id of each node, by its number in the block.
         num_targets: How many of the nodes, at the front, are to be computed.
-        edge_ids: Ids of the edges.
-        edge_weight: Their weights, if they were asked for.
+        edge_ids: The id of each edge.
+        edge_weight: The weight of each edge, if weights were asked for; else None.
 
     Examples:
         >>> import graphmount as gm
@@ -63,6 +63,9 @@ class LayerBlock(Displayed):
 
     def to(self, device: torch.device) -> LayerBlock:
         """The block with its tensors on another device.
+
+        Args:
+            device: The device to copy the tensors to.
 
         Examples:
             >>> import torch

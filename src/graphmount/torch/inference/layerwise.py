@@ -56,33 +56,34 @@ def layerwise_inference(
 ) -> CompiledFeatures:
     """Applies the layers of a model to all nodes, with all their neighbors, and writes the outputs.
 
-    The result is that of the whole graph at once, up to rounding, for layers in which a node
-    depends on its neighbors and itself: `layer(x, edge_index)` may compute whatever it likes for
-    the other nodes of a block, which are left out. What a layer needs to know of neighbors beyond
-    their rows, such as the degrees in a GCN, it cannot see in a block: give it by `call`, which has
-    their ids.
+    The result is the same, up to rounding, as if the layers were applied to the whole graph at
+    once. This holds for layers in which the output of a node depends only on its neighbors and
+    itself. Whatever `layer(x, edge_index)` computes for the other nodes of a block is left out. A
+    layer may need more of the neighbors than their rows, such as their degrees in a GCN. A block
+    does not have these: pass them in `call`, which gets the ids of the neighbors.
 
-    Layers that are modules are set to evaluate, and back. No gradients are kept.
+    Modules are set to evaluation mode, and back afterwards. No gradients are kept.
 
     Args:
-        data: A `Dataset`, or a `Graph` with the `FeatureStore` of its nodes.
+        data: A `Dataset`, or a pair of a `Graph` and the `FeatureStore` of its nodes.
         layers: What to apply, one after the other: modules or functions of (x, edge_index). Rows
-            come as float32, or float64 if the table, or the layer before, has that.
-        out: The `.gd` file to write. It has the order of the graph.
-        features: The table of the dataset to begin with.
-        call: How to apply a layer: a function of it and a `LayerBlock`. It gives the rows of all
-            nodes of the block, or of the first `num_targets`.
+            come as float32, or as float64 if the table or the layer before has float64.
+        out: The path of the `.gd` file to write. Its rows have the order of the graph.
+        features: The name of the node table to begin with.
+        call: How to apply a layer: a function of the layer and a `LayerBlock`. It must return the
+            rows of all nodes of the block, or of the first `num_targets`.
         weights: Whether blocks have the weights of their edges.
-        direction: "in" collects sources of incoming edges, "out" targets of outgoing ones.
+        direction: "in" collects the sources of incoming edges, "out" the targets of outgoing edges.
             `edge_index` has sources and destinations in both cases.
-        dtype: How to store what layers give, if it is floats; as it is if None. A value that does
-            not fit is an error.
-        device: Where the layers are.
-        memory: What blocks may take: their rows and edges, and about as much again for what a layer
-            makes of them. Page cache comes on top.
-        tmp: The folder for the outputs of inner layers, of which at most two exist at a time; that
-            of `out` if None.
-        progress: A callback of (done, total), in thousandths; True or False for bars or none.
+        dtype: How to store floats that layers return; they stay as they are if None. A value that
+            does not fit is an error.
+        device: The device that the layers are on.
+        memory: How much memory blocks may take: their rows and edges, and about as much again for
+            what a layer computes. Page cache comes on top.
+        tmp: The folder for the outputs of inner layers, of which at most two exist at a time. The
+            folder of `out` if None.
+        progress: A callback of (done, total), in thousandths; True or False to show progress bars
+            or not. None shows bars if the work takes a while.
 
     Returns:
         What was written.
@@ -92,8 +93,8 @@ def layerwise_inference(
         MissingDataError: The file was compiled without this direction, or without weights.
         OrderError: Graph and features are in different orders.
         SourceError: A value cannot be stored as `dtype`.
-        ValueError: A layer gives too few rows, or not as many columns as before; or an option is
-            wrong.
+        ValueError: A layer returns too few rows, or another number of columns than for the block
+            before; or an option is wrong.
 
     Examples:
         >>> import graphmount as gm

@@ -5,25 +5,18 @@ from __future__ import annotations
 import contextlib
 import doctest
 import importlib
-import importlib.util
-import inspect
 import io
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from types import FunctionType, ModuleType
 
 import pytest
+from public_names import HAS_LIGHTNING, HAS_PYG, HAS_TORCH
 
 import graphmount
 
 ROOT = Path(__file__).parents[3]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-HAS_TORCH = importlib.util.find_spec("torch") is not None
-HAS_PYG = importlib.util.find_spec("torch_geometric") is not None
-HAS_LIGHTNING = HAS_TORCH and any(
-    importlib.util.find_spec(name) is not None for name in ("lightning", "pytorch_lightning")
-)
 # By their files: walking through packages would import PyG.
 PACKAGE = Path(graphmount.__file__).parent
 MODULES = sorted(
@@ -148,43 +141,3 @@ def test_doctests(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
             pytest.importorskip("pytorch_lightning", reason="pytorch_lightning is not installed")
         failures += doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test).failed
     assert failures == 0
-
-
-def public_modules() -> list[ModuleType]:
-    names = ["graphmount", "graphmount.errors", "graphmount.cli", "graphmount.graphzero"]
-    names += ["graphmount.datasets", "graphmount.doctor"]
-    names += ["graphmount.torch"] * HAS_TORCH + ["graphmount.pyg"] * HAS_PYG
-    return [importlib.import_module(name) for name in names]
-
-
-def public_members() -> dict[str, object]:
-    """Everything a user may call or read, by its full name; inherited members too."""
-    found: dict[str, object] = {}
-    for module in public_modules():
-        for name in module.__all__:
-            value = getattr(module, name)
-            found[f"{module.__name__}.{name}"] = value
-            if not inspect.isclass(value):
-                continue
-            ours = [base for base in value.__mro__ if base.__module__.startswith("graphmount")]
-            for member, inner in [item for base in ours for item in vars(base).items()]:
-                if not member.startswith("_") and isinstance(
-                    inner, FunctionType | property | classmethod | staticmethod
-                ):
-                    found.setdefault(f"{module.__name__}.{name}.{member}", inner)
-    return found
-
-
-def test_every_public_thing_has_a_docstring() -> None:
-    missing = [name for name, value in public_members().items() if not inspect.getdoc(value)]
-    assert missing == []
-
-
-def test_every_public_class_and_function_has_an_example() -> None:
-    missing = [
-        name
-        for name, value in public_members().items()
-        if not isinstance(value, property | ModuleType)
-        and "Examples:" not in (inspect.getdoc(value) or "")
-    ]
-    assert missing == []

@@ -1,9 +1,9 @@
 """`dataset.json`: the one strict reader of it, and its writer.
 
-Whatever stands in a folder under this name, reading it ends, in bounded time and memory: with a
-description in which every field has the right type, counts are possible and every name is that of
-a file inside of the folder; or with a `FormatError` that says what is wrong. What later versions
-add is let be.
+Whatever a file of this name contains, reading it takes bounded time and memory. The result is a
+description in which every field has the right type, all counts are possible, and every name is that
+of a file inside the folder; or a `FormatError` that says what is wrong. Fields that later versions
+add are ignored.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ def _parse(data: bytes) -> object:
 
 
 def _require_text(description: object) -> None:
-    """JSON can escape half of a character, which no file and no terminal takes."""
+    """Raises for half of a character, which JSON can escape and no file or terminal takes."""
     try:
         json.dumps(description, ensure_ascii=False).encode()
     except UnicodeEncodeError:
@@ -262,7 +262,7 @@ def _field(description: dict[str, Any], name: str, kind: type) -> Any:  # noqa: 
 
 
 def _is_inside(file: object) -> bool:
-    """Whether a name is one of a file in the folder: a dataset of a stranger should stay there."""
+    """Whether a name stays inside the folder: a dataset of a stranger must not lead out of it."""
     return (
         isinstance(file, str)
         and file.isprintable()  # no null character, and nothing that has no bytes

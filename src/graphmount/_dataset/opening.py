@@ -1,8 +1,8 @@
 """Opening all files of a dataset, as one version, and checking that they belong together.
 
-Every file comes through one descriptor of the folder, and is compared with the list in its
-description: old files never mix with new ones, whoever replaces the folder meanwhile. Then every
-table is as long as its id space: that of nodes, or that of edges.
+Every file is opened through one descriptor of the folder, and compared with the list in the
+description. So old files never mix with new ones, even if the folder is replaced meanwhile. Then
+every table is checked: it must have a row for each node, or for each edge.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class DatasetFiles:
         return {self.description["graph"]: self.graph, **self.tables}
 
     def contents(self) -> dict[str, Content]:
-        """What tells each file from others, by what it is in the dataset; and names of classes."""
+        """What identifies each file, by what it is in the dataset; and the names of classes."""
         handles = self.handles()
         contents = {
             shown_kind(kind, name): handles[file]._content  # noqa: SLF001

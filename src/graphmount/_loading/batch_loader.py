@@ -1,11 +1,11 @@
 """What all loaders have in common: the pipeline of an epoch, caches, resuming, ranks and figures.
 
-There is one loader for each kind of inputs, nodes and links: it says which seeds they have
-(`_make_seeds`), and what batches know of them (`_batch_fields`). The loaders of torch and PyG are
-the same, but for the form that they give to a batch (`_make_batch`).
+There is one loader for each kind of inputs, nodes and links. It says which seeds they have
+(`_make_seeds`), and which fields batches get from them (`_batch_fields`). The loaders of torch and
+PyG differ only in the form of a batch (`_make_batch`).
 
 All calls may overlap. A loader has one loop at a time: `iter`, `close` and `load_state_dict` end
-the one that runs, whichever thread has it, and wait for each other. One thread at a time takes
+the running loop, even in another thread, and wait for each other. One thread at a time takes
 batches.
 """
 
@@ -148,7 +148,7 @@ class BatchLoader(Displayed, Replayed):
 
     @abstractmethod
     def _input_facts(self) -> dict[str, Any]:
-        """What tells the inputs, and what is drawn for them, from those of other loaders."""
+        """What identifies the inputs and what is drawn for them, to compare loaders."""
 
     def _order_facts(self) -> dict[str, Any]:
         """What a state must have in common with this loader."""
@@ -190,7 +190,7 @@ class BatchLoader(Displayed, Replayed):
         }
 
     def __getitem__(self, index: object) -> NoReturn:
-        """Refuses, and says what to do: torch's `DataLoader` asks for items of what it is given.
+        """Refuses items and says what to do: torch's `DataLoader` asks its dataset for items.
 
         Raises:
             TypeError: Always.
@@ -239,8 +239,8 @@ class BatchLoader(Displayed, Replayed):
     def _loop(self) -> Iterator[Any]:
         """A loop in place of the one that runs.
 
-        If it cannot begin, the place stays as it was. The one that runs ends only when all is there
-        for the next, but for its threads.
+        If it cannot begin, the place stays as it was. The running loop ends only when everything
+        is ready for the next one, except its threads.
         """
         with self._lock:
             return self._begin_loop()
@@ -300,7 +300,7 @@ class BatchLoader(Displayed, Replayed):
             pipeline.stop()
 
     def _set(self, **values: Any) -> None:  # noqa: ANN401
-        """All at once: a child of fork has all of them or none."""
+        """Sets all attributes at once, so that a child of fork has all of them or none."""
         vars(self).update(values)
 
     def _require_current(self, pipeline: _core.BatchPipeline) -> None:

@@ -1,8 +1,8 @@
 """Which nodes sampling will meet most often, where the order of a file does not say so.
 
-A node is drawn in proportion to how many lists it is in, which is its degree in the other
-direction. Where a file has no such lists, a trial of sampling tells. Either takes 8 bytes for each
-node that it names, and a little more, however many nodes there are.
+A node is drawn in proportion to the number of lists that it is in, which is its degree in the other
+direction. If a file has no lists of that direction, a trial of sampling counts instead. Either way
+takes a little more than 8 bytes for each node that it returns, however many nodes there are.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """One loop over a loader: what makes its batches, when it began and ended, and what it did.
 
-The core counts rows of tables as long as a cache lives, and says what it had counted when the loop
-began: so the figures of one epoch can be told from those of all.
+The core counts rows of tables as long as a cache lives. The counts at the beginning of the loop are
+kept, so that the figures of one epoch can be separated from those of all epochs.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""What a loader has for its caches: the `memory=` that it was given, or a part of what is free.
+"""How much memory the caches of a loader get: its `memory=`, or a part of what is free.
 
-All loaders of a process that were given none have one share together: half of what is free when the
-first of them is made, divided among the ranks of the machine. Each takes half of what is left of
-it, and no more than its tables need, so that there is always something for the next one. A loader
-that is gone gives its part back.
+All loaders of a process without `memory=` share half of what is free when the first of them is
+made, divided among the ranks of the machine. Each takes half of what is left of that share, and no
+more than its tables need, so that there is always something for the next one. When a loader is
+deleted, its part is free again.
 """
 
 from __future__ import annotations
@@ -107,7 +107,8 @@ def _told(free: FreeMemory, ranks: int, whole: int, taken: int, *, enough: bool)
 def _ranks_here(world_size: int) -> int:
     """How many processes share the memory of this machine.
 
-    Where nobody tells, it is all that train together: too little memory is better than too much.
+    If that is unknown, it is the number of all processes that train together: too little memory is
+    better than too much.
     """
     text = os.environ.get("LOCAL_WORLD_SIZE")
     if text is None:

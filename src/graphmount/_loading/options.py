@@ -1,7 +1,7 @@
 """The options of loaders as types, for loaders that hand most of theirs on to another.
 
-So a misspelt option is an error for type checkers there as well. The constructors of
-`NeighborLoader` and `LinkNeighborLoader` say what each of them means.
+With these types, a misspelt option is an error for type checkers there as well. The docstrings of
+`NeighborLoader` and `LinkNeighborLoader` explain each option.
 """
 
 from __future__ import annotations

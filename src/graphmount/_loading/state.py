@@ -1,9 +1,10 @@
 """Where a loader is, as a dict that can be saved, and what decides the order of its batches.
 
-A number of a batch means something only together with all that decides which seeds come before it.
-So a state has that with it, and a loader takes a state only if its own is the same: no seed comes
-twice, and none is left out. One thing may differ: the number of processes, if all of them together
-take as many seeds at a time as before. The batches of the same number then have the same seeds.
+The number of a batch means something only together with everything that decides which seeds come
+before it. So a state contains these facts, and a loader takes a state only if its own facts are the
+same: no seed comes twice, and none is left out. Only the number of processes may differ, if all of
+them together take as many seeds at a time as before. Then batches of the same number have the same
+seeds.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ class Place:
 
 
 def checksum_of(array: NDArray[Any]) -> str:
-    """What tells the values of an array from others."""
+    """A checksum of the values of an array."""
     return f"{_core.checksum(np.ascontiguousarray(array).reshape(-1).view(np.uint8)):016x}"
 
 
@@ -81,7 +82,7 @@ def order_facts(graph: Graph, rule: SamplingRule, **facts: Any) -> dict[str, Any
 
 
 def state_at(place: Place, own: Mapping[str, Any]) -> dict[str, Any]:
-    """The state of a loader that is there: plain data, as JSON has it."""
+    """The state of a loader at this place, as data for JSON."""
     return {"version": VERSION, **asdict(place), "order": dict(own)}
 
 

@@ -36,14 +36,14 @@ HandleT = TypeVar("HandleT", bound="Handle[Any]")
 
 
 def _reopen(cls: Callable[..., HandleT], path: str, options: dict[str, str]) -> HandleT:
-    """How handles unpickle: as what they are on the machine and at the time they arrive."""
+    """Unpickles a handle: opens the file that is at its path now, on this machine."""
     return cls(path, **options)
 
 
 def _reopen_inside(
     cls: type[HandleT], folder: str, name: str, content: Content, options: dict[str, Any]
 ) -> HandleT:
-    """How handles of a dataset unpickle: as the same file, or not at all."""
+    """Unpickles a handle of a dataset: opens the same file, or raises an error."""
     with OpenedFolder(folder) as opened:
         handle = cls._open_inside(opened, name, **options)
     if handle._content != content:  # noqa: SLF001
@@ -75,7 +75,7 @@ class Handle(Displayed, Generic[CoreT]):
         advice: Advice = "auto",
         **settings: str,
     ) -> None:
-        """What constructors do; the file may be open already, and settings are the core's own."""
+        """Does the work of constructors. The file may be open already."""
         try:
             core = self._core_type(os.fsencode(path), descriptor)
         except IsADirectoryError as error:
@@ -107,7 +107,7 @@ class Handle(Displayed, Generic[CoreT]):
 
     @property
     def _content(self) -> Content:
-        """What tells this file from others: its size, and a checksum that covers all of it."""
+        """What identifies this file: its size, and a checksum that covers all of it."""
         core = self._open()
         return core.file_bytes, core.checksum
 
@@ -177,7 +177,7 @@ class Handle(Displayed, Generic[CoreT]):
         return nodes
 
     def _mark(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Nodes that the core gives, as users get them: those of a reordered dataset know so."""
+        """Nodes of the core, as users get them: marked, if the dataset is reordered."""
         return mark_ids(as_native(ids), self._own_order)
 
     @property

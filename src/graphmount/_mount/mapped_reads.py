@@ -1,9 +1,10 @@
-"""What our own code reads of mounted files: copies, made and checked by the core.
+"""How our own code reads mounted files: as copies, which the core makes and checks.
 
-Views are for users, who are told what they are: if the file is cut, touching one ends the process,
-and whatever another process writes there shows through. So no module of ours looks into a view;
-`tests/python/test_mapped_reads.py` has the list of those that hand views out. A copy either is
-there, or the call raises `FileChangedError` or `FormatError`; what was checked cannot change.
+Views are only for users. If the file is truncated, touching a view ends the process, and a view
+shows whatever another process writes to the file. So no module of ours reads a view;
+`tests/python/project/test_mapped_reads.py` lists the modules that hand views out. A call that
+copies returns the copy, or raises `FileChangedError` or `FormatError`. A checked copy cannot
+change.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Ids that know whose they are, and rows that know whose ids they are indexed by.
+"""Arrays with a mark: ids that know their dataset, and rows that take only ids of their dataset.
 
-A dataset may number its nodes in another order than its source. An integer does not say which of
-the two numbers it is, so what comes out of such a dataset is marked with the order of its nodes,
-and what goes into it must be marked, or be said to be one or the other. The mark stays with what is
-picked out by indexing; copies, and results of calculations, are plain arrays again.
+A dataset may number its nodes in another order than its source. A plain integer does not say which
+of the two numbers it is. So ids that such a dataset returns are marked with the order of its nodes,
+and ids that are passed to it must have the mark, or the caller says which kind they are. Indexing
+keeps the mark; copies and results of calculations are plain arrays again.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """How integers that stand for nodes are read: as ids of the dataset, or of its source.
 
-A dataset may have its nodes in another order than its source. Then integers and masks are taken
-only if they are known to be the dataset's own, or if the caller says whose they are: nobody gets
-other nodes than those that were meant.
+A dataset may have its nodes in another order than its source. Then it takes integers and masks only
+if they are known to be its own ids, or if the caller says which ids they are. So nobody gets other
+nodes than they meant.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What `store[...]` means: rows by number, by ids, by a mask or by a slice, and columns of them.
 
-It is NumPy's meaning, or an error: an index that NumPy would read in another way is refused, and
-so are integers that may be ids of the source of a reordered dataset.
+Every index means what it means in NumPy, or is an error. Integers that may be ids of the source of
+a reordered dataset are refused as well.
 """
 
 from __future__ import annotations

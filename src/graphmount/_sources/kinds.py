@@ -1,7 +1,7 @@
 """Which kind of file it is: by its first bytes, then by its name.
 
-A wrong extension does no harm where a format has a signature. Only what has none, text and arrays
-without a header, goes by the rest.
+A wrong extension does no harm if a format has a signature. Only files without one, which are text
+and arrays without a header, are recognised by their name.
 """
 
 from __future__ import annotations

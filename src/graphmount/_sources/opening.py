@@ -1,9 +1,9 @@
 """Opening a source of any kind: by the type of an object, then by a file's first bytes and name.
 
 Paths may be folders, patterns or lists, whose files are of one kind and are read one after another.
-Libraries are imported when a source needs them, and objects recognised only if theirs is loaded.
-Rows may also come from a source that is open already, and their keys from an array beside rows in
-memory.
+A library is imported when a source needs it, and its objects are recognised only if it is loaded.
+Rows may also come from a source that is open already, and the keys of rows in memory from a
+separate array.
 """
 
 from __future__ import annotations

@@ -20,8 +20,8 @@ def expand(source: object) -> list[str]:
     """All files of a path, folder, pattern, or list of these.
 
     A folder stands for the files in it and in its folders, sorted by name; those that begin with a
-    dot or an underscore are left out, as they are by all who write such folders. A pattern stands
-    for what matches, sorted. The files of a list stay in its order.
+    dot or an underscore are left out, because tools that write such folders use these names for
+    other things. A pattern stands for what matches, sorted. The files of a list stay in its order.
 
     Raises:
         FileNotFoundError: There is no such file, or nothing matches.

@@ -23,9 +23,9 @@ _LIMIT = 2**63
 
 
 def as_plain(values: Any, name: str) -> NDArray[Any]:  # noqa: ANN401
-    """`numpy.asarray(values)` that drops nothing: the one way in for arrays of users.
+    """`numpy.asarray(values)`, but masked arrays are refused. All arrays of users go through this.
 
-    A masked array has values that are not there, and NumPy gives what lies under the mask instead.
+    Some values of a masked array are missing, and NumPy would return what lies under the mask.
 
     Raises:
         ValueError: Values are masked; or lists are not all of the same length.
@@ -200,7 +200,7 @@ def require_choice(name: str, value: object, choices: tuple[object, ...]) -> Non
 def as_native(array: NDArray[Any]) -> NDArray[Any]:
     """The same array with NumPy's own int64.
 
-    NumPy has two 64-bit integer types on Linux, and takes what C++ calls int64 for the one that
-    prints as `dtype=int64` everywhere and differs from `numpy.int64` in its type number.
+    NumPy has two 64-bit integer types on Linux. Arrays of C++'s int64 get the other one, which
+    prints as `dtype=int64` but has another type number than `numpy.int64`.
     """
     return array.view(np.int64) if array.dtype == np.int64 else array

@@ -1,8 +1,8 @@
-"""How objects show themselves: one line at the prompt, a table in a notebook.
+"""How objects are printed: as one line at the prompt, as a table in a notebook.
 
-The line stays one line of bounded length, however much an object holds: arrays and tensors are
-shown by dtype and shape. What a table of a notebook shows is escaped, so that no path and no name
-of a table can be taken for HTML.
+The line has a bounded length, however much an object holds: arrays and tensors are shown by dtype
+and shape. Everything in a table for notebooks is escaped, so that no path and no name is taken for
+HTML.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Displayed:
 
 
 class NamedParts(Displayed, Mapping[str, Any]):
-    """Parts of something by name, which nobody can change; a wrong name tells which there are.
+    """Read-only parts of something, by name. The error for a wrong name lists the right ones.
 
     Args:
         kind: What messages call one of them, such as "split".

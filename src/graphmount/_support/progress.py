@@ -22,7 +22,7 @@ _SECONDS_BEFORE_BAR = 2.0
 
 
 def say(line: str, progress: ProgressOption) -> None:
-    """Writes a line about work that nobody asked for by itself, unless `progress` is False."""
+    """Writes a line about work that was not asked for directly, unless `progress` is False."""
     if progress is not False and sys.stderr is not None:
         with suppress(OSError, ValueError):  # it is closed, or full
             sys.stderr.write(f"graphmount: {line}\n")
@@ -84,7 +84,7 @@ class _Bar:
 def reporting(
     option: ProgressOption, description: str, *, in_bytes: bool, shows_rate: bool = True
 ) -> Iterator[Callable[[int, int], None] | None]:
-    """Yields what to call with (done, total), or None if nobody wants to know."""
+    """Yields a function to call with (done, total), or None if progress is not shown."""
     if not (option is None or isinstance(option, bool) or callable(option)):
         raise TypeError(f"progress must be True, False, None or a function, not {option!r}")
     # There is no stream at all where it was closed before Python started.
@@ -105,8 +105,9 @@ def reporting(
 def steps(option: ProgressOption, count: int) -> Iterator[Callable[[], ProgressOption]]:
     """Yields a function that gives the progress option of the next of `count` pieces of work.
 
-    Bars are those of the pieces. A callback is told of all as one: in thousandths, of which each
-    piece has the same share, and in the end of all of them, also if a piece had nothing to tell.
+    Each piece has its own bar. A callback gets the progress of all pieces together, in thousandths:
+    each piece has the same share. At the end it is called with all of them done, even if a piece
+    reported nothing.
     """
     begun = told = 0
 

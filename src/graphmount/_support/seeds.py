@@ -1,9 +1,9 @@
 """What `seed=` means: every random call turns it into one key of the core.
 
 A seed is an integer, or several: `(seed, epoch, batch)`. The same seed gives the same result,
-whatever the number of threads and whatever was asked for before. Without one, torch's global
-generator gives it where torch is loaded, so that `torch.manual_seed` governs, else NumPy's, so that
-`numpy.random.seed` does.
+whatever the number of threads and whatever was drawn before. Without a seed, one is drawn from
+torch's global generator if torch is loaded, else from NumPy's. So `torch.manual_seed` or
+`numpy.random.seed` makes results repeatable.
 """
 
 from __future__ import annotations

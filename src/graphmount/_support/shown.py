@@ -1,7 +1,7 @@
-"""Values of users and of files as messages show them: never longer than a line, whatever they are.
+"""How messages show values of users and files: never longer than a line, whatever they are.
 
-A number of 5,000 digits cannot even be printed (Python refuses to), and a list may be as large as
-memory: `shown` is what a message does with a value that nobody has checked yet.
+Python refuses to print a number of 5,000 digits, and a list may be as large as memory. So messages
+use `shown` for values that have not been checked yet.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Amounts of bytes, read and written the way people do.
 
-Sizes are counted in whole numbers, never by way of floats, and none is taken that no machine has.
+Sizes are computed with whole numbers, never floats, and sizes that no machine has are refused.
 """
 
 from __future__ import annotations

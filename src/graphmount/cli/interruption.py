@@ -1,9 +1,9 @@
 """Ctrl-C for the command line: quiet while Python is still importing, and once it runs.
 
-Ctrl-C in the middle of an import would show the inside of it. So where
-this process is the command `graphmount`, or `python -m graphmount`, the signal ends it quietly
-until the command takes over; hence the package imports this module before all others. A process
-that only imports the library keeps its handler.
+Ctrl-C in the middle of an import would print a traceback of the import. So if this process is the
+command `graphmount` or `python -m graphmount`, the signal ends it quietly until the command takes
+over. For this, the package imports this module before all others. A process that only imports the
+library keeps its own handler.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """What commands write to, whatever it is: a pipe that was closed, a full disk, a plain terminal.
 
-A character that the terminal does not know is written as an escape, never a reason to fail. Who
-closes a pipe has read enough: the command ends quietly, as others do. Output that cannot be
-written for another reason is an error.
+A character that the terminal does not know is written as an escape and never makes a command fail.
+If the reader closes a pipe, the command ends quietly, as others do. Output that cannot be written
+for another reason is an error.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def end_of_pipe() -> int:
 
 
 def _discard(stream: TextIO | None, *, only_if_broken: bool = False) -> None:
-    """Sends a stream nowhere, or Python would try again at its end, and complain."""
+    """Discards the rest of a stream. Otherwise Python would try again at exit, and complain."""
     if stream is None:
         return
     try:

@@ -31,7 +31,7 @@ _USER_ERRORS = (
 
 
 class _Parser(argparse.ArgumentParser):
-    """One that does not keep it to itself if help cannot be written, and is brief."""
+    """A parser with brief messages that reports it if help cannot be written."""
 
     def error(self, message: str) -> NoReturn:
         super().error(output.shortened(message))

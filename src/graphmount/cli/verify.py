@@ -1,6 +1,6 @@
 """`graphmount verify FILE…`: check every checksum and every rule of the format.
 
-Of a dataset, the files come first, then the folder: what no file shows by itself.
+For a dataset, problems of files come first, then those of the folder as a whole.
 """
 
 from __future__ import annotations

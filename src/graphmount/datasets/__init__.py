@@ -1,8 +1,8 @@
-"""Well-known datasets over folders that are there: opened, or compiled first.
+"""Well-known datasets from folders that OGB or PyG has made: opened, or compiled first.
 
-Their own packages download them, and nothing here does. A function looks for what OGB or PyG has
-put into a folder, compiles it beside that folder when it is called for the first time, and opens
-what it has compiled ever after.
+OGB's and PyG's own packages download them; nothing is downloaded here. The first call of a function
+compiles what OGB or PyG has put into a folder, and writes the result beside that folder. Later
+calls open that result.
 """
 
 from __future__ import annotations

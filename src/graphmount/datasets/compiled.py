@@ -1,7 +1,7 @@
-"""Opening what was compiled of a folder before, or compiling it now.
+"""Opens what was compiled from a folder before, or compiles it now.
 
-What is found is opened only if it was compiled of the same files, with the same options. Of several
-processes that want the same dataset, one compiles and the others wait.
+A compiled dataset is opened only if it was compiled from the same files with the same options. If
+several processes need the same dataset, one compiles and the others wait.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ _PIECE_BYTES = 1 << 16
 
 
 def content_of(folder: str, files: Sequence[str], *facts: str) -> str:
-    """What tells these files from others, in hexadecimal digits.
+    """A hash that identifies these files, in hexadecimal digits.
 
-    It is made of their sizes, beginnings and ends. The formats that these folders have (gzip, and
-    the archives of NumPy and torch) end with checksums of all that is in them.
+    It is a hash of their sizes, beginnings and ends. The formats in these folders (gzip, and the
+    archives of NumPy and torch) end with checksums of their whole content.
 
     Args:
         folder: The folder.

@@ -1,9 +1,9 @@
-"""Which names tables may have in PyG's batches, where they are fields among others.
+"""Which names tables may have in PyG's batches, where they are attributes among others.
 
-One rule: a table keeps any name where batches have tables by name, which is in `features` and
-`edge_features` of graphmount's own. PyG's `Data` has one space of names for all. So a name that a
-loader, or the class itself, uses there for something else is refused when the loader or store is
-made: a batch would have one of the two in place of the other.
+Graphmount's own batches keep tables in `features` and `edge_features`, so there a table may have
+any name. PyG's `Data` has only one space of names. So if a loader, or the class itself, uses a name
+for something else, a table of that name is refused when the loader or store is made: otherwise one
+of the two would replace the other.
 """
 
 from __future__ import annotations

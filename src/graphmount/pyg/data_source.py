@@ -1,7 +1,7 @@
-"""A `Data` that a loader is made of, and the dataset of the same content that batches come from.
+"""A `Data` that a loader is made from, and the dataset of the same content that batches come from.
 
-Batches speak the ids of the `Data`, and have what it has. What no table holds, and masks, they take
-from the object itself; what belongs to the graph as a whole, they share with it.
+Batches use the ids of the `Data`, and have the same attributes. Masks, and attributes that no table
+can hold, come from the object itself. Attributes of the graph as a whole are shared with it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The arguments of PyG's loaders that mean something else here, or nothing.
 
-Scripts written for PyG should run as they are. What says how worker processes do their work is
-taken, and one warning names it: threads of the core do it. What would change batches is refused,
-with what to do instead.
+Scripts written for PyG should run as they are. Options of worker processes are accepted, and one
+warning names them: threads of the core do the work. Options that would change batches are refused,
+with a message that says what to do instead.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Which nodes PyG asks a store for, in all the forms that it has for that.
 
-It is looked at once for all attributes of a batch. Nodes that do not exist are an error: a negative
-number does not count from the end, as it would in a tensor.
+An index is checked once for all attributes of a batch. Nodes that do not exist are an error; unlike
+in a tensor, a negative number does not count from the end.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """A loader as a dataset of torch's, for code that is written around `torch.utils.data.DataLoader`.
 
-The batches are those of the loader, the same for any number of workers: each worker takes its part
-of them. A loader has threads of its own and needs no workers; they are for what is done to batches
-in Python. It says where a loop is, and goes on there: that is what torchdata's
-`StatefulDataLoader` asks for, in each worker.
+The batches are those of the loader, and the same for any number of workers: each worker makes a
+part of them. A loader has threads of its own and needs no workers; use workers if you process
+batches in Python. The dataset can save where a loop is, and go on there, as torchdata's
+`StatefulDataLoader` needs it in each worker.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Batches in memory that a GPU may read by itself, where torch has one.
+"""Batches in pinned memory, which a GPU can read by itself, if torch has a GPU.
 
 The core makes the buffers and asks CUDA, through torch, to lock their pages; it does so only when
-it makes a new buffer. Pages are let go of before the interpreter ends.
+it makes a new buffer. Pages are unpinned before the interpreter ends.
 """
 
 from __future__ import annotations
@@ -73,5 +73,5 @@ def set_pinning(pin: Callable[[int, int], int], unpin: Callable[[int], int]) -> 
 
 @atexit.register
 def stop_pinning() -> None:
-    """Calls into Python end before it does."""
+    """Ends calls into Python before the interpreter ends."""
     _core.set_host_pinning(0, 0)

@@ -1,1 +1,1 @@
-"""Datasets that were compiled of objects in memory, kept in a folder for the next time."""
+"""The cache: datasets that were compiled from objects in memory, kept for the next time."""

@@ -1,7 +1,7 @@
-"""A `Data` of PyG as a dataset: compiled into the cache when it is met for the first time.
+"""A `Data` of PyG as a dataset: compiled into the cache the first time it is seen.
 
-Of several processes that want the same one, one compiles and the others wait. What is found under
-its key is used only if it opens as a dataset that was made of the same content.
+If several processes need the same dataset, one compiles and the others wait. An entry of the cache
+is used only if it opens as a dataset that was made from the same content.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ def open_compiled(
 
     Args:
         parts: The parts of the `Data`.
-        weights: The attribute that is compiled as weights, too, or None.
-        timestamps: That which is compiled as times, too, or None.
-        folder: The cache; the usual one if None.
-        progress: As for `compile_dataset`; False also keeps quiet.
+        weights: The attribute that is also compiled as weights, or None.
+        timestamps: The attribute that is also compiled as times, or None.
+        folder: The folder of the cache; the default one if None.
+        progress: The `progress` of `compile_dataset`; False also leaves out the line about it.
 
     Raises:
         BudgetError: It takes more than the cache may have.

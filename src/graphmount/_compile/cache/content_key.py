@@ -1,7 +1,7 @@
-"""The key of a `Data`: a hash of all that is compiled of it, and of nothing else.
+"""The key of a `Data`: a hash of everything that is compiled, and of nothing else.
 
-Two objects with the same edges, tables, weights and times have the same key, in any process; masks
-have no part in it. Large arrays are hashed in pieces, by several threads.
+Two objects with the same edges, tables, weights and times have the same key, in any process. Masks
+are not part of it. Large arrays are hashed in pieces, by several threads.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def key_of(parts: DataParts, *, weights: str | None, timestamps: str | None) -> 
     Args:
         parts: The parts of the `Data`.
         weights: The attribute that is compiled as weights, or None.
-        timestamps: That which is compiled as times, or None.
+        timestamps: The attribute that is compiled as times, or None.
     """
     whole = _hash()
     facts = (_VERSION, parts.num_nodes, parts.edge_index is None, weights, timestamps)
@@ -69,7 +69,7 @@ def _row_bytes(rows: Any) -> int:  # noqa: ANN401
 
 
 def _digests(pieces: list[Any]) -> list[bytes]:
-    """The digests of all pieces, of which each thread takes the next."""
+    """The digests of all pieces; each thread takes the next piece."""
     try:
         with ThreadPoolExecutor(num_threads(), thread_name_prefix="graphmount-hash") as pool:
             return list(pool.map(_digest, pieces))

@@ -1,8 +1,8 @@
 """The folder of the cache: where it is, what is in it, and how much that may be.
 
-Every entry is a dataset under a name that says what it was compiled of, with two locks beside it:
-one for who makes, opens or removes it, and one that all who use it share. Nothing that is in use is
-removed, and nothing that is not the cache's.
+Every entry is a dataset. Its name says what it was compiled from. Beside it are two locks: one to
+make, open or remove the entry, and one that all processes that use it share. Entries in use are not
+removed, and files that do not belong to the cache are never touched.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class CacheFolder:
         return os.path.join(self.path, name)
 
     def change(self, name: str, *, waits: bool = True) -> LockFile | None:
-        """The right to make, open or remove an entry; None if another has it and `waits` is False.
+        """The lock to make, open or remove an entry; None if it is taken and `waits` is False.
 
         Raises:
             OSError: As for `take_lock`.
@@ -82,14 +82,14 @@ class CacheFolder:
         return take_lock(self.path_of(name) + _CHANGE, alone=True, waits=waits)
 
     def use(self, name: str) -> LockFile | None:
-        """What keeps an entry from being removed; for who has the right to change it."""
+        """The lock that keeps an entry from being removed; the caller holds that of `change`."""
         lock = take_lock(self.path_of(name) + _USE, alone=False, waits=True)
         with suppress(OSError):
             os.utime(self.path_of(name) + _USE)
         return lock
 
     def entries(self) -> list[CacheEntry]:
-        """What is there, that which was used last at the front."""
+        """All entries, the one used last at the front."""
         entries = [self._entry(name) for name in self._names() if os.path.isdir(self.path_of(name))]
         return sorted(entries, key=lambda entry: -entry.last_used)
 

@@ -1,9 +1,9 @@
-"""Changes to a dataset that is there: tables, labels and splits that come or go, one at a time.
+"""Changes an existing dataset: adds or removes tables, labels and splits, one at a time.
 
-The graph stays, and so does the order of the nodes. A change is there complete or not at all: the
-new file is written beside the folder and put into it under a name that is free, and then the
-description is replaced in one step. Whoever has the dataset open keeps what was there, whoever
-opens it next has what is there now, and a lock keeps two changes apart.
+The graph and the order of the nodes stay. A change happens completely or not at all: the new file
+is written beside the folder and put into it under a free name, and then the description is replaced
+in one step. Programs that have the dataset open keep the old state; programs that open it
+afterwards see the new one. A lock keeps two changes apart.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def add_table(
     tmp: str | os.PathLike[str] | None,
     progress: ProgressOption,
 ) -> None:
-    """Adds a table of nodes or edges, or sets the labels: those have no name.
+    """Adds a node or edge table, or sets the labels, which have no name.
 
     Args:
         dataset: The dataset, whose graph says how many rows there must be, and in which order.
@@ -110,9 +110,9 @@ def set_split(
 
     Args:
         dataset: The dataset.
-        name: Of the split.
+        name: The name of the split.
         nodes: Ids, a mask, or the path of a file of ids.
-        ids: Whose ids they are, as for a loader.
+        ids: Which ids they are, "internal" or "external"; None if there is no doubt.
     """
     file = file_of("splits", name)
     if isinstance(nodes, str | os.PathLike):
@@ -169,7 +169,7 @@ class _Change:
         folder: The folder beside it that new files are written to.
         description: What the description will say.
         files: Files that come or go: those that are not named in the end are removed.
-        process: The one that makes the change, which a forked child of it must not go on with.
+        process: The process that makes the change; a forked child must not go on with it.
     """
 
     path: str

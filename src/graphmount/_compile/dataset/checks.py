@@ -1,8 +1,8 @@
-"""What a look at the parts of a dataset shows to be wrong, told before the edges are read.
+"""Checks of the parts of a dataset, made before the edges are read.
 
-Reading edges takes hours; options of tables, kinds of keys, ids of splits and scores take a second.
-All of it is checked again where it is used, since sources may change meanwhile. What a split can be
-at all is known to `splits`.
+Reading edges can take hours; checking options of tables, kinds of keys, ids of splits and scores
+takes a second. Everything is checked again where it is used, because sources may change meanwhile.
+`splits` checks what a split can be at all.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""From a PyG `Data` to a dataset in one call: each of its attributes becomes what it is there."""
+"""From a PyG `Data` to a dataset in one call: every attribute gets its place there."""
 
 from __future__ import annotations
 
@@ -153,11 +153,11 @@ def compile_parts(
         parts: The parts.
         out: The folder to write.
         weights: The attribute of edges that is their weights, or None.
-        timestamps: That which is their times, or None.
-        edge_tables: Those that are tables of edges.
+        timestamps: The attribute of edges that is their times, or None.
+        edge_tables: The attributes that become edge tables.
         splits: Nodes by the name of the split.
-        dtype: As for `from_pyg`.
-        options: Those of `compile_dataset`.
+        dtype: The `dtype` of `from_pyg`.
+        options: Other options of `compile_dataset`.
 
     Raises:
         ValueError: A dtype is of no table.

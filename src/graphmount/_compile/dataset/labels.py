@@ -1,7 +1,7 @@
 """Labels of a dataset: numbers, or text, which becomes the numbers of classes.
 
-All labels are looked at before anything is compiled, so that one that is missing, or a column of
-names that was taken for one of classes, is refused at once.
+All labels are checked before anything is compiled. So a missing label, or a column of names that
+was mistaken for classes, is refused at once.
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ def add_labels(
     Args:
         tables: By the files that they will be in.
         labels: As they are given.
-        on_error: See `open_labels`.
-        memory: See `open_labels`.
+        on_error: What to do with rows that cannot be read.
+        memory: How much memory there is for all of the work.
     """
     if labels is None:
         return None

@@ -30,7 +30,7 @@ class KnownNodes:
     """What is known of the nodes before the edges are read.
 
     Attributes:
-        count: How many there are; None if nobody knows yet.
+        count: How many there are; None if that is not known yet.
         has_text_ids: Whether the source calls them by text rather than by numbers.
         is_numbered: Whether the source calls them 0, 1, 2 and so on.
         have_order: Whether their order is known, in which masks and tables without keys have them.
@@ -91,7 +91,7 @@ def read_keys(table: RowSource, *, memory: int) -> Iterator[Keys]:
 def count_nodes(
     num_nodes: int | None, node_ids: Keys | None, tables: Iterable[RowSource]
 ) -> int | None:
-    """How many nodes there are, if that is known; raises if a table has not as many rows."""
+    """How many nodes there are, if that is known; raises if a table has more or fewer rows."""
     known = _known_num_nodes(tables)
     expected = None if num_nodes is None else as_count(num_nodes, "num_nodes")
     if expected is None and node_ids is not None:
@@ -102,7 +102,7 @@ def count_nodes(
 
 
 def require_keys(tables: Iterable[RowSource]) -> None:
-    """Without node_ids, nobody knows which node a row without a key is of."""
+    """Raises for a table without keys: without node_ids, its rows belong to unknown nodes."""
     for table in tables:
         if not table.has_keys:
             raise ValueError(

@@ -1,7 +1,7 @@
 """Splits of a dataset: which nodes each of them names.
 
-They are read and looked at before anything is compiled, so that a split of floats is refused at
-once; which of its nodes exist is known when the graph is.
+They are read and checked before anything is compiled, so that a split of floats is refused at once.
+Whether its nodes exist is checked when the graph is known.
 """
 
 from __future__ import annotations

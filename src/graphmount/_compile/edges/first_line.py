@@ -1,7 +1,7 @@
 """Whether the first line of a file of edges may be a header that was taken for an edge.
 
-Where ids are text, nothing tells a header from an edge, but this: the words of a header occur
-nowhere else. They are counted while the edges are read, until one of them occurs again.
+If ids are text, a header looks like an edge. The only difference is that the words of a header
+occur nowhere else. So they are counted while the edges are read, until one of them occurs again.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class FirstLine:
 
     @property
     def hint(self) -> str:
-        """What to add to a message about nodes that nobody knows."""
+        """What to add to a message about unknown nodes."""
         if not self._is_doubtful:
             return ""
         return f". The first line of {self._source.name} may be a header: {HEADER_ADVICE}"

@@ -1,4 +1,4 @@
-"""What graph to make of edges, and what that takes: memory, and room on the disk."""
+"""Which graph to make from edges, and how much memory and disk space that takes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LEAST_MEMORY = 64 << 20
 
 @dataclass(kw_only=True)
 class GraphOptions:
-    """What graph to make of the edges: arguments of `compile_graph`, checked; see there."""
+    """Which graph to make from the edges: checked arguments of `compile_graph`."""
 
     directed: bool
     neighbors: Literal["both", "in", "out"]
@@ -44,11 +44,11 @@ class GraphOptions:
             self.num_nodes = as_count(self.num_nodes, "num_nodes", most=MOST_NODES)
 
     def is_directed(self, source: EdgeSource) -> bool:
-        """Whether edges run one way: also a source may say that they do not."""
+        """Whether edges run one way; the source may also say that they do not."""
         return self.directed and not source.is_symmetric
 
     def require_space(self, source: EdgeSource, *, out: str, folder: str, memory: int) -> None:
-        """Raises if the disk clearly has no room for the file, and what comes on the way to it."""
+        """Raises if the disk clearly has no room for the file and its temporary files."""
         edges = source.num_edges or source.estimated_edges
         if not edges:
             return

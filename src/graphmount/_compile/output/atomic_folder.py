@@ -1,8 +1,8 @@
 """A folder that appears under its name complete or not at all.
 
-It is filled under a hidden name beside its place, which the next attempt empties if a killed one
-left it behind; a stranger's folder of that name is not touched. A lock keeps two attempts apart. A
-forked child of the process that fills it neither finishes nor removes it.
+It is filled under a hidden name beside its place. If a killed attempt leaves it behind, the next
+one empties it; a folder of that name that is not ours is not touched. A lock keeps two attempts
+apart. A forked child of the process that fills it neither finishes nor removes it.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ def _recover(aside: str, path: str) -> None:
 
 
 def note_file(partial: str, file: str) -> None:
-    """Notes, for whoever comes after a kill, that a file of the dataset comes or goes.
+    """Writes a note that a file of the dataset is added or removed, in case this process is killed.
 
     Args:
         partial: The folder beside the dataset.
@@ -244,7 +244,7 @@ def _swap(partial: str, path: str, aside: str) -> None:
 
 
 def _remove_old(aside: str, path: str) -> None:
-    """Removes what was replaced, but for what somebody may have put there meanwhile."""
+    """Removes the old folder, except files that somebody may have put there meanwhile."""
     if not os.path.lexists(aside) or remove_dataset(aside):
         return
     # NFS keeps files that somebody has open under such names, and removes them later.

@@ -1,8 +1,7 @@
-"""Whether what is to be replaced is one of the sources it is made of, by whatever name.
+"""Whether an output would replace one of its own sources, under any name.
 
-Files are compared by what they are, not by what they are called: links, descriptors, relative and
-other paths of one file are one file. A handle counts as the file that it has open, an array that
-lies in a mapped file as that file.
+Files are compared by device and inode, not by name: links, descriptors and all paths of a file are
+one file. A handle counts as the file that it has open, and an array in a mapped file as that file.
 """
 
 from __future__ import annotations
@@ -80,7 +79,7 @@ def _refuse(taken: set[_Identity], out: str, sources: tuple[object, ...]) -> Non
 
 
 def side_file(value: object) -> object:
-    """What stands beside a source, if it has a file: an array, or a path that names no column.
+    """Values given next to a source, if they have a file: an array, or a path (not a column name).
 
     Args:
         value: An array, a path; or names, numbers, columns, which have none.

@@ -1,7 +1,7 @@
-"""Where a file is to be written, checked before anything is read, let alone for hours.
+"""Where a file is to be written. This is checked first, before hours of reading.
 
-The folder is there and can be written to, the name is one the system takes, and what has it by now
-is a regular file, which may be replaced, but not if it is one of the sources.
+The folder must exist and be writable, and the system must accept the name. A regular file of that
+name may be replaced, unless it is one of the sources.
 """
 
 from __future__ import annotations

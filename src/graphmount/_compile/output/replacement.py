@@ -1,8 +1,7 @@
-"""Which folder a new dataset may take the place of, and what is removed then.
+"""Which folder a new dataset may replace, and what is removed then.
 
-Only a folder that is a dataset by its content, and that holds nothing else, is replaced. Only files
-that its description names are removed, one by one: whatever somebody puts there, before or
-meanwhile, stays.
+Only a folder that is a dataset and holds nothing else is replaced. Only files that its description
+names are removed, one by one: other files, put there before or meanwhile, stay.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Where rows of edge features go: from the rows of the source to the ids of the edges.
 
-The graph knows the source row of each edge; needed is the reverse. That is a graph as well, from
-edge ids to rows, whose lists give the edges of each row: none if the edge was dropped, two if it is
-undirected. It is compiled within the same budget and read in order, like any other.
+The graph knows the source row of each edge, but the reverse is needed. That is a graph as well,
+from edge ids to rows, whose lists give the edges of each row: none if the edge was dropped, two if
+it is undirected. It is compiled within the same budget and read in order, like any other.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """What every source of edges or rows looks like to the compilers: batches of columns.
 
-A source is opened once, tells what it knows of itself, and is then read from its beginning to its
-end, batch by batch, in the order of its rows. Its batches take about as much memory as they were
-asked to. Errors in the data are `SourceError`s that name the file and the place in it.
+A source is opened once, has attributes for what is known about it, and is then read from its
+beginning to its end, batch by batch, in the order of its rows. Batches take about as much memory as
+the caller allows. Errors in the data are `SourceError`s that name the file and the place in it.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class Source:
         self.stamps: tuple[FileStamp, ...] = ()
 
     def _be_like(self, source: Source) -> None:
-        """Takes over all that a source tells of itself, which is what has no underscore."""
+        """Copies everything public that is known about another source."""
         vars(self).update(
             {name: value for name, value in vars(source).items() if not name.startswith("_")}
         )

@@ -1,7 +1,7 @@
 """What headers claim, bounded before anybody allocates, loops or multiplies by it.
 
-A file of a hundred bytes can claim 10**17 rows. Bytes vouch for the values of an array, but nothing
-does for rows without columns, and nothing at all for what a header says of itself.
+A file of a hundred bytes can claim 10**17 rows. For the values of an array, the bytes of the file
+show whether that is true. For rows without columns, and for other claims of a header, nothing does.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Values of sources as batches have them: casts that would change a number are errors.
 
-NumPy wraps integers and dates around, and rounds integers that become floats, without a word. Every
+NumPy silently wraps integers and dates around, and rounds integers that become floats. Every
 cast of a source's values goes through here, or is marked as one that cannot change anything; a test
 looks for others. Ids of edges are int64, weights float32, times int64; what does not fit is a
-`SourceError` that names the edge. Whether ids and weights make sense (none is negative, say) is the
-compiler's to check.
+`SourceError` that names the edge. The compiler checks whether ids and weights make sense (for
+example, that none is negative).
 """
 
 from __future__ import annotations

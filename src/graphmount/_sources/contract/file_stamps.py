@@ -1,8 +1,9 @@
 """Whether the files of a source are still those that were opened.
 
-A source is opened, looked at, and then read from its beginning to its end, sometimes twice: to
-count or to measure, and to write. Who changes a file in between would get a mixture of both, and
-never hear of it. So whoever has read a source to its end asks here.
+A source is opened, looked at, and then read from its beginning to its end, sometimes twice: once to
+count or to measure, and once to write. If a file changed in between, the result would be a mixture
+of both contents, without anybody noticing. So after reading a source to its end, callers check
+here.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FileStamp:
-    """What tells one content of a file from another.
+    """Facts that change when the content of a file changes.
 
     Attributes:
         path: The file.

@@ -1,7 +1,7 @@
-"""What users say of a source, and what travels from the call to the reader.
+"""How users describe a source, and what is passed from the call to the reader.
 
-A request is a table with what the compiler wants of its source. An option that means nothing to a
-source is an error: silence would be taken for a promise.
+A request is a table plus what the compiler wants from its source. An option that means nothing for
+a source is an error: if it were ignored, users would think that it works.
 """
 
 from __future__ import annotations

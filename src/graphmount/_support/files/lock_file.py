@@ -1,9 +1,9 @@
 """A lock between processes: an empty file beside what is locked, held alone or by several.
 
-Nothing of a stranger is touched: no link is followed, nothing is emptied, and only an empty regular
-file is removed, which is what such locks are. A process that is killed holds no lock, whatever it
-leaves behind. A forked child shares what is held together with others, and never what its parent
-holds alone, since it may live longer than its parent holds that.
+Files of others are never touched: no link is followed, nothing is emptied, and only an empty
+regular file, such as these locks, is removed. A killed process holds no lock, even if its file is
+still there. A forked child shares a lock that several processes may hold. It never shares a lock
+that its parent holds alone, because the child may live longer than the parent needs the lock.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class LockFile:
-    """A lock that is held until `close`, or until nobody has the object any more.
+    """A lock that is held until `close`, or until the object is deleted.
 
     Args:
         path: The lock file.
         descriptor: Of that file; None if nothing is held.
-        is_alone: Whether nobody else may hold it, too.
+        is_alone: Whether no other process may hold it at the same time.
     """
 
     def __init__(self, path: str, descriptor: int | None, *, is_alone: bool = False) -> None:
@@ -45,7 +45,7 @@ class LockFile:
         self.close()
 
     def close(self, *, unlocks: bool = True) -> None:
-        """Lets go of it; a child only closes what it has inherited of its parent's."""
+        """Releases the lock. A child process only closes the descriptor that it inherited."""
         descriptor, self._descriptor = self._descriptor, None
         if descriptor is not None:
             with suppress(OSError):
@@ -55,7 +55,7 @@ class LockFile:
                 os.close(descriptor)
 
     def remove(self) -> None:
-        """Removes the file, if it is held alone here, and lets go of it."""
+        """Removes the file, if this process holds the lock alone, and releases the lock."""
         if self._descriptor is not None and _is_at(self._descriptor, self.path):
             with suppress(OSError):  # which would hide why we are leaving
                 os.unlink(self.path)
@@ -71,7 +71,7 @@ def take_lock(path: str, *, alone: bool, waits: bool) -> LockFile | None:
 
     Args:
         path: The lock file, which is made if it is missing.
-        alone: Whether nobody else may hold it, too.
+        alone: Whether no other process may hold it at the same time.
         waits: Whether to wait for others.
 
     Raises:
@@ -93,7 +93,7 @@ def take_lock(path: str, *, alone: bool, waits: bool) -> LockFile | None:
 
 @contextmanager
 def locked(path: str, *, busy: str) -> Iterator[None]:
-    """Holds a lock alone; it is let go of and removed in the end, by the process that took it.
+    """Holds a lock alone. The process that took it releases and removes it at the end.
 
     Args:
         path: The lock file.
@@ -140,7 +140,7 @@ def _is_at(descriptor: int, path: str) -> bool:
 
 
 def _retaken(path: str) -> LockFile:
-    """How locks unpickle: what is used is used here, too."""
+    """Unpickles a lock: it is taken again in this process."""
     with suppress(OSError):
         lock = take_lock(path, alone=False, waits=True)
         if lock is not None:
@@ -149,7 +149,7 @@ def _retaken(path: str) -> LockFile:
 
 
 def _let_go_in_child() -> None:
-    """A lock that is inherited is held as long as anybody has it open."""
+    """In a child: closes inherited locks. They would be held while any process has them open."""
     for lock in list(_alone):
         lock.close(unlocks=False)
 

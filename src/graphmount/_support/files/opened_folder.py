@@ -1,8 +1,8 @@
 """A folder that is held by its descriptor, and the files in it.
 
-Whatever happens to the path, what is opened comes from one and the same folder. Files are regular
-ones that lie in the folder: no link is followed below it, and nothing is waited for that is a pipe
-or a device.
+All files are opened from one and the same folder, whatever happens to its path. Only regular files
+inside the folder are opened: no link is followed below it, and a pipe or a device is refused
+instead of waited for.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class OpenedFolder:
         return True
 
     def put(self, path: str, name: str) -> None:
-        """Moves a file into the folder, in place of what may have its name there, for good.
+        """Moves a file into the folder, and replaces a file of that name. The move is synced.
 
         Args:
             path: The file, on the same file system.
@@ -128,7 +128,7 @@ class OpenedFolder:
             yield parent, last
 
     def read_file(self, name: str, *, most: int) -> bytes:
-        """All bytes of a regular file, which must be `most` at the most.
+        """All bytes of a regular file, which must have at most `most`.
 
         Raises:
             FormatError: It is larger, or as for `open_file`.

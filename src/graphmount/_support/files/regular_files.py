@@ -1,8 +1,8 @@
-"""Files that somebody else has made, opened to be read: regular ones, and no other.
+"""Opens files of others for reading: only regular files.
 
-A named pipe, a socket, a terminal or a device is refused, by a message that says what it is, and is
-never waited for: not when it is opened, and not when it is read. This is the one way in which the
-package opens a file by its path; a test looks for others.
+A named pipe, a socket, a terminal or a device is refused with a message that says what it is. The
+call never waits for one, neither when opening nor when reading. All files that the package opens by
+path go through this module; a test looks for other ways.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def require_regular(mode: int, path: str | os.PathLike[str]) -> None:
 
 
 def require_replaceable(path: str) -> None:
-    """Raises if what is at a path cannot be replaced by a regular file; nothing is fine.
+    """Raises if a regular file cannot replace what is at a path. An empty place is fine.
 
     Raises:
         IsADirectoryError: It is a folder.

@@ -1,8 +1,8 @@
-"""Folders that are gone in the end, whatever happens, and that only their maker removes.
+"""Temporary folders, which are removed at the end, and only by the process that made them.
 
-A child that was forked in the middle has copies of everything its parent was doing, and runs the
-same code when it ends: it leaves the folders of its parent alone. Removing works without a free
-descriptor too, and never hides the error for which it is done.
+A child that was forked in between has copies of everything its parent was doing, and runs the same
+code when it ends; it leaves the folders of its parent alone. Removing works even without a free
+descriptor, and never hides the error that led to it.
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ _SPARE_DESCRIPTORS = 6
 
 @contextmanager
 def made_folder(path: str, *, mode: int = 0o777) -> Iterator[Callable[[], None]]:
-    """Makes a folder; what has its name when the block ends is removed by the process that made it.
+    """Makes a folder. When the block ends, the process that made it removes what has its name.
 
-    Yields what gives back the descriptors that are held in reserve for that, to use them before.
+    Removing needs descriptors, which are held in reserve. Yields a function that releases them
+    early.
 
     Args:
         path: The folder, which must not be there.
@@ -58,7 +59,7 @@ def made_folder(path: str, *, mode: int = 0o777) -> Iterator[Callable[[], None]]
 
 
 def mark(folder: str) -> None:
-    """Puts a file into a folder that says whose it is, until it is removed.
+    """Puts a file into a folder that marks it as ours until the folder is removed.
 
     Args:
         folder: The folder.
@@ -71,7 +72,7 @@ def mark(folder: str) -> None:
 
 
 def remove_folder(path: str) -> None:
-    """Removes a folder as far as that is possible; a mark goes last, as whoever does it may die.
+    """Removes a folder as far as possible. The mark goes last, because the process may be killed.
 
     Args:
         path: The folder.

@@ -1,8 +1,8 @@
 """What happens when the interpreter ends: threads of the core, and those that wait in it, stop.
 
-Daemon threads run on while the interpreter goes away, and one that then comes back from the core
-would end the process with an abort. So the core stops them where they leave or enter Python, and
-loops end, before Python begins to go away.
+Daemon threads keep running while the interpreter shuts down. A thread that then returned from the
+core would abort the process. So before Python shuts down, the core stops such threads where they
+leave or enter Python, and loops end.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""A lock that a child of `fork` finds free, whoever held it in the parent.
+"""A lock that is always free in a child of `fork`, no matter who held it in the parent.
 
-The thread that held it is not there in the child, so an ordinary lock would be held for ever. What
-it guards may be half changed then: who takes it says by `on_fork` how to begin anew.
+The thread that held it does not exist in the child, where an ordinary lock would be held for ever.
+The data that it guards may be half changed then, so `on_fork` says how to reset it.
 """
 
 from __future__ import annotations

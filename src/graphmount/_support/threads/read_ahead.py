@@ -1,10 +1,10 @@
 """Reading the next batch in a thread of its own while the last one is being worked on.
 
 Three batches are alive at once, unless more are asked for: one that is being read, one that waits,
-and one in use; while one is handed over, a fourth may be begun. When it ends, none is kept.
-Whatever ends the consumer, an error or Ctrl-C, ends the thread too before the control returns. A
-limit on threads is an `OSError` that says what to do. A child of `fork` has not the thread: taking
-is refused there, and nothing waits for it.
+and one in use. While one is handed over, a fourth may be begun. At the end, none is kept. If an
+error or Ctrl-C ends the consumer, the thread ends too before control returns. If the system allows
+no more threads, that is an `OSError` that says what to do. A child of `fork` does not have the
+thread: there, taking an item is refused, and nothing waits for the thread.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A property that is computed when it is first asked for, and then kept.
 
-All threads get the same value: if several compute it at the same time, that of the first to be done
-is kept. There is no lock, which a child of `fork` could find held for ever; `cached_property` of
+All threads get the same value: if several compute it at the same time, the first result is kept.
+There is no lock, because in a child of `fork` it could be held for ever; `cached_property` of
 Python 3.11 has one.
 """
 

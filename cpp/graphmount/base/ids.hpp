@@ -1,8 +1,9 @@
 // The checks that every call with ids makes before it follows them.
 //
-// Ids that come from a caller may change while a call runs, if another thread of the caller writes
-// to the array. So what is checked must be what is followed: a call copies the ids, all or some at
-// a time (`for_each_id`), and checks the copy; or it takes each with `read_id` when it is needed.
+// Ids of a caller may change while a call runs, if another thread of the caller writes to the
+// array. The value that is checked must be the value that is followed. So a call copies the ids,
+// all or some at a time (`for_each_id`), and checks the copy; or it reads each with `read_id` when
+// it is needed.
 #pragma once
 
 #include <algorithm>

@@ -1,10 +1,10 @@
 // Long calls that can be ended from outside, as by Ctrl-C.
 //
-// Who makes a call says by an `InterruptScope` what may end it. All that takes long calls
-// `check_interrupt` now and then: `parallel_for` does so between its ranges, in every thread that
-// works for the call, and loops do whose rounds may take longer than a tenth of a second. What is
-// asked is asked in the thread of the caller only, and not more often than the scope says, so that
-// a check costs a few nanoseconds.
+// The caller says with an `InterruptScope` what may end a call. Long work calls `check_interrupt`
+// now and then: `parallel_for` does so between its ranges, in every thread that works for the call,
+// and so do loops whose rounds may take longer than a tenth of a second. The question itself is
+// asked only in the thread of the caller, and not more often than the scope says, so that a check
+// costs a few nanoseconds.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// How long work tells how far it is.
+// Progress callback for long-running work.
 #pragma once
 
 #include <cstdint>

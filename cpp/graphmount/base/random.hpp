@@ -1,8 +1,8 @@
 // Random numbers that are a function of a key: nothing is drawn from a state that threads share.
 //
-// A key is made of whatever tells one use of randomness from another (a seed, a batch, a hop, a
-// position), part by part. A key gives a sequence of draws, or further keys. So a result depends on
-// what was asked for, and not on threads, their number, or what was asked for before.
+// A key is made from everything that distinguishes one use of randomness from another (a seed, a
+// batch, a hop, a position), part by part. A key gives a sequence of draws, or further keys. So a
+// result depends only on its own key, not on threads, their number, or earlier draws.
 #pragma once
 
 #include <cstdint>

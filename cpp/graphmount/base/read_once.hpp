@@ -1,8 +1,8 @@
-// Values that others may change while they are used: of a mapped file, or of a caller's array.
+// Reads values that others may change meanwhile: in a mapped file, or in an array of the caller.
 //
-// A value that is checked and then followed must be one copy of it. The compiler is free to read
-// plain memory again after the check, and would find there what another process or thread has put
-// there meanwhile.
+// A value that is checked and then followed must be copied once. The compiler is free to read plain
+// memory again after the check, and would then get what another process or thread has written there
+// meanwhile.
 #pragma once
 
 namespace graphmount {

@@ -1,5 +1,5 @@
-// The words every other file shares: ids and their spaces, element types, directions, and
-// arithmetic on sizes that notices overflow.
+// Types that all other files share: ids and their spaces, element types, directions, and arithmetic
+// on sizes that notices overflow.
 #pragma once
 
 #include <cstddef>

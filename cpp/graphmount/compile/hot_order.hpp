@@ -1,4 +1,4 @@
-// The order of nodes by how often they are wanted.
+// The order of nodes by how often sampling needs them.
 #pragma once
 
 #include <cstdint>

@@ -3,9 +3,9 @@
 //
 // A matrix that fits into the budget, and whose number of rows is known, is put together in memory.
 // Otherwise rows are collected in memory; when the budget is used up, they are sorted into buckets
-// of consecutive nodes and written to a temporary file as one run. In the end each bucket is put
-// together in memory from its parts in all runs, and appended to the matrix. What comes out is a
-// function of the rows and their order alone, whatever the budget.
+// of consecutive nodes and written to a temporary file as one run. At the end, each bucket is put
+// together in memory from its parts in all runs, and appended to the matrix. The result depends
+// only on the rows and their order, not on the budget.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// A guess at what a file is that is not one of ours, to tell the user what to do with it.
+// Guesses what a file is that is not one of ours, so that messages can say what to do with it.
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,8 @@
 // The layout of .gl and .gd files: header, section table, checksums. docs/format.md is the
 // specification; a change here that moves a byte changes the version there.
 //
-// `read_header` checks everything about a file that can be known from its header and its size, so
-// that whoever holds a `Header` may take every section's place and size for granted.
+// `read_header` checks everything about a file that can be known from its header and its size. So
+// code that holds a `Header` may rely on the place and size of every section.
 #pragma once
 
 #include <cstdint>

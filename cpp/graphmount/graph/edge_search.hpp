@@ -1,9 +1,8 @@
 // Whether there is an edge: lookups in neighbor lists, many of them under way at a time.
 //
-// A list that is sorted by neighbor is searched line by line (`neighbor_search`), one that is
-// sorted by time from its beginning to its end. What a lookup does is wait for memory, so each goes
-// one step further when the others have had their turn. Whatever is looked at is checked, as
-// ListView does.
+// A list that is sorted by neighbor is searched one cache line at a time (`neighbor_search`); one
+// that is sorted by time is read from its beginning to its end. A lookup mostly waits for memory,
+// so many lookups take turns, one step each. Every value that is read is checked, as in ListView.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Integers of a section, 32 or 64 bits wide, read as int64: what is read may be damaged, and is
-// looked at by whoever follows it.
+// Integers of a section, 32 or 64 bits wide, read as int64. Values may be damaged; code that
+// follows one must check it.
 #pragma once
 
 #include <cstdint>

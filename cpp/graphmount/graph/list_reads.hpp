@@ -1,8 +1,8 @@
-// Parts of neighbor lists as copies, for those who go through whole lists, or want what goes with
-// some of their entries.
+// Copies of parts of neighbor lists, for code that goes through whole lists or needs the values of
+// some entries.
 //
-// What is checked is the copy, and the copy is what is handed out: so whatever another process
-// writes to the file meanwhile, offsets ascend and lie within the lists, and ids exist.
+// The copy is checked, and the copy is handed out. So whatever another process writes to the file
+// meanwhile, offsets ascend and lie within the lists, and ids exist.
 #pragma once
 
 #include <cstdint>

@@ -1,10 +1,10 @@
-// Whether a node is in a neighbor list, looked up one cache line at a time, so that the one who
-// asks can do something else while the line is fetched.
+// Whether a node is in a neighbor list. It is looked up one cache line at a time, so that the
+// caller can do something else while a line is fetched.
 //
-// Lists are sorted by id, and ids are often spread evenly: the first looks go where the id should
-// be if they were, and find it in two or three lines of a list of any length. If they are not, the
-// rest is bisection. Nothing that is read is followed: a damaged list gives some answer, after no
-// more looks than a good one.
+// Lists are sorted by id, and ids are often spread evenly. So the first looks go where the id would
+// be in that case, and find it in two or three lines of a list of any length. If ids are not spread
+// evenly, the rest is bisection. Values are only compared and never followed: a damaged list gives
+// some answer, after no more looks than a good one.
 #pragma once
 
 #include <algorithm>

@@ -1,10 +1,10 @@
-// Reads that are announced together: the pages that a batch of work will look at, asked for all at
-// once and in disk order, before the first of them is touched.
+// Requests for pages: all pages that a batch of work will look at are requested at once and in disk
+// order, before the first of them is touched.
 //
 // Touching pages one by one waits for the disk each time; a disk serves many requests at a time
-// much faster. `ResidentPages` is what is known of a file: whether all of it is in memory anyway,
-// and which pages were asked for lately. `PageRequests` is one batch. Both are only a matter of
-// speed: what is not asked for is read when it is touched.
+// much faster. `ResidentPages` knows whether all of a file is in memory anyway, and which pages
+// were requested lately. `PageRequests` is one batch. Both only affect speed: a page that was not
+// requested is read when it is touched.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// One epoch of batches, made ahead of the one who takes them: a thread asks a source for seeds and
-// samples, another fetches rows, and a queue of finished batches waits for `next`.
+// One epoch of batches, made ahead of the training loop: one thread asks a source for seeds and
+// samples, another fetches rows, and finished batches wait in a queue for `next`.
 //
 // Batches come in order, and each is a pure function of its number and its key. An error in either
 // thread is thrown by `next`, after the batches that were finished before. The pipeline may be

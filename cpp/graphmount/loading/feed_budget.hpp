@@ -3,8 +3,8 @@
 // the whole, except that there are always twice `kLeastDepth` reads in flight: a MiB, or two with
 // threads; and that a sweep has bookkeeping for `kLeastChunkRows` at least.
 //
-// Where a batch wants so many rows that hardly any long request would be in vain, slots would have
-// to hold most of the table to be of use. Such a table is swept (row_sweep.hpp), without slots.
+// If a batch needs so many rows that nearly every long request finds some, slots would have to hold
+// most of the table to be of use. Such a table is swept (row_sweep.hpp), without slots.
 #pragma once
 
 #include <cstddef>

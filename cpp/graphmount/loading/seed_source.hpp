@@ -1,8 +1,8 @@
-// Where the seeds of batches come from: for the number of a batch, its seeds, and what goes with
-// them.
+// Where the seeds of batches come from: it returns, for the number of a batch, its seeds and what
+// belongs to them.
 //
 // A source is a pure function of batch and key. So batches can be made ahead, by any thread, and an
-// epoch can be gone on with at any of them.
+// epoch can be continued at any batch.
 #pragma once
 
 #include <cstdint>

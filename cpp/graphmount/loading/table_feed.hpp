@@ -1,10 +1,10 @@
-// The rows of one table for one batch after the other, within a memory budget, and converted to the
-// dtype that is wanted.
+// Fetches the rows of one table, batch after batch, within a memory budget, and converts them to
+// the requested dtype.
 //
-// Part of the budget holds the hottest rows for good; the rest is a row cache, which knows what the
-// next batches want. What is in neither is read from the file, many rows at a time and in its
-// order, while hot rows are copied. The cache has slots for rows that come and go; a table of which
-// every batch wants a large part is swept instead (feed_budget.hpp).
+// Part of the budget permanently holds the hottest rows; the rest is a row cache, which knows what
+// the next batches need. All other rows are read from the file, many at a time and in its order,
+// while hot rows are copied. The cache has slots for rows that come and go. If every batch needs a
+// large part of a table, the table is swept instead (feed_budget.hpp).
 #pragma once
 
 #include <array>

@@ -376,7 +376,7 @@ class BatchLoader(Displayed, Replayed):
             "edge_ids": edge_ids,
             "features": rows["nodes"],
             "edge_features": rows["edges"],
-            # Who translates has labels as a table.
+            # Loaders that translate ids have labels as a table.
             "labels": self._data.labels_of(sample.nodes[: sample.num_seeds]),
             "input_ids": places,
             "dataset": self._data.dataset,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from graphmount._mount.graph import Graph
     from graphmount._mount.node_ids import IdReading
 
-#: How to say whose ids they are.
+#: What messages advise for ids that may be those of the source.
 ADVICE = (
     "pass ids='external' if they are ids of the source, as masks and splits that come with the "
     "data are, or ids='internal' if they are ids of the dataset"

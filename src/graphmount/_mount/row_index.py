@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from graphmount._mount.features import FeatureStore
 
 
-#: How to say whose mask it is.
+#: What messages advise for a mask that may go by ids of the source.
 _ADVICE = (
     "pass ds.to_internal(numpy.flatnonzero(mask)) of a mask of the source, or a mask that compares "
     "rows of this dataset, as in ds.labels == 3"

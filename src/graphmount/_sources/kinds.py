@@ -72,7 +72,7 @@ _STRANGERS = (
 )
 
 _ARRAY_EXTENSIONS = (".npy", ".bin", ".raw", ".dat")
-#: Such files are text, or damaged, or in another encoding; who reads text says which.
+#: Such files are text, damaged, or in another encoding; the reader of text says which.
 _TEXT_EXTENSIONS = (".csv", ".tsv", ".txt", ".edges")
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 

@@ -130,7 +130,7 @@ def require_list_of_text(values: object, name: str) -> None:
 
 def as_list(values: Any, name: str, what: str) -> list[Any]:  # noqa: ANN401
     """Several things that come in an order."""
-    # Text, sets and dicts can be gone through as well, and nobody means that here.
+    # Text, sets and dicts can be iterated as well, but are surely a mistake here.
     if not isinstance(values, str | bytes | Mapping | AbstractSet):
         try:
             return list(values)

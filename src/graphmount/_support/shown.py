@@ -9,7 +9,7 @@ from __future__ import annotations
 import reprlib
 
 _LONGEST = 80
-#: Of integers with more bits, only the size is told: who counts digits needs the time to divide.
+#: Of integers with more bits only the size is shown, because converting them to digits takes long.
 _MOST_BITS = 256
 
 

@@ -15,7 +15,7 @@ _UNITS |= {f"{letter}ib": 1024 ** (power + 1) for power, letter in enumerate("km
 _UNITS |= {letter: 1024 ** (power + 1) for power, letter in enumerate("kmgt")}
 _UNITS |= {f"{letter}b": 1000 ** (power + 1) for power, letter in enumerate("kmgt")}
 
-#: Below this, a number without a unit is no amount of bytes that anybody means; 0 is none at all.
+#: A number below this without a unit cannot be meant as bytes, except 0.
 _FEWEST = 1024
 #: The core counts bytes in 64 bits, and adds up and doubles what it is given.
 _LARGEST = 2**60

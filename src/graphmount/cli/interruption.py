@@ -76,6 +76,7 @@ def interruptible_once() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-# Who was started with the signal ignored, as by a shell in the background, leaves it so.
+# If the process was started with the signal ignored, as by a shell in the background, it stays
+# ignored.
 if signal.getsignal(signal.SIGINT) is signal.default_int_handler and _is_command_line():
     signal.signal(signal.SIGINT, _end_quietly)

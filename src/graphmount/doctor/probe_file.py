@@ -105,7 +105,8 @@ def _write(
         try:
             _write_all(descriptor, words.view(np.uint8).data, written)
         except OSError as error:
-            # A quota, or somebody who was faster. What is there may do.
+            # The cause is a quota, or another program that took the space. What was written so far
+            # may be enough.
             if error.errno not in (errno.ENOSPC, errno.EDQUOT):
                 raise
             break

@@ -33,7 +33,7 @@ except ImportError:
     except ImportError:
         LightningDataModule = None
 
-#: Where each step of the Trainer finds its inputs, if nobody gives them.
+#: Where each step of the Trainer finds its inputs, if none are given.
 _SPLITS = {"train": ("train",), "val": ("val", "valid"), "test": ("test",), "pred": ("pred",)}
 
 

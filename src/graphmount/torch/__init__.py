@@ -70,7 +70,7 @@ def _tensor_over(store: FeatureStore) -> torch.Tensor:
     array, is_writable = store._private_view()  # noqa: SLF001  (the other half of this function)
     is_bfloat16 = store.dtype == "bfloat16"
     bits = array.view(np.int16) if is_bfloat16 else array
-    # The level is that of whoever called FeatureStore.tensor or as_tensor.
+    # The level is that of the caller of FeatureStore.tensor or as_tensor.
     tensor = tensor_over((bits, is_writable), store.path, stacklevel=3)
     return tensor.view(torch.bfloat16) if is_bfloat16 else tensor
 

@@ -1,5 +1,5 @@
-// What a batch wants that is not in the cache of hot rows: each row once, in the order of the file,
-// with all the places in the batch that it goes to.
+// The rows of a batch that are not in the cache of hot rows: each row once, in the order of the
+// file, with all its places in the batch.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// Where a feed gets the rows of batches that are not kept for good: one interface for the two ways
-// to have them, which are slots for rows that come and go (row_window.hpp decides which) and a
-// sweep over the file for many batches at once (row_sweep.hpp).
+// Where a feed gets the rows that are not kept permanently. This is one interface for two ways:
+// slots for rows that come and go (row_window.hpp decides which), and a sweep over the file for
+// many batches at once (row_sweep.hpp).
 //
 // Batches are announced in their order, and each goes through `arrive`, `start`, `copy`, `wait` and
 // `finish`. The next one may arrive and start before `wait`, so two are under way at a time.

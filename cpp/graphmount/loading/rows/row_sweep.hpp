@@ -1,17 +1,17 @@
-// Rows of many batches, read while sweeping over a file again and again: for batches that each want
-// so many rows that, between them, they want some of nearly every block.
+// Reads the rows of many batches by sweeping over a file again and again. This is for batches that
+// each need so many rows that together they need some of nearly every block.
 //
 // Threads go through the file in chunks. A chunk is read once for all batches that are in the sweep
 // at that moment, in few and long requests, and each batch keeps its rows. A batch may come in at
 // any chunk, and is complete when the sweep is back there. Batches are complete in the order they
 // came in.
 //
-// Rows that have been read and not been released take no more than the room that is given, but for
-// the chunks under way. A batch needs memory as its rows come, so those that came in later have
-// less of it, and nearly twice as many batches share a read as would fit complete. The sweep rests
-// while nothing is left to read for the oldest batch, and there is no room. The memory is used
-// again and again: what the system gives has to be cleared, which takes longer than reading into
-// it. The threads belong to their process: see process_bound.hpp.
+// Rows that have been read and not yet released take no more than the given room, except for the
+// chunks under way. A batch takes memory only as its rows come, so batches that joined later take
+// less, and nearly twice as many batches share a read as would fit when complete. The sweep pauses
+// while the oldest batch has nothing left to read and there is no room. The memory is used again
+// and again, because the system would have to clear new memory, which takes longer than reading
+// into it. The threads belong to their process: see process_bound.hpp.
 #pragma once
 
 #include <condition_variable>

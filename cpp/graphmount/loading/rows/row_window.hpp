@@ -1,11 +1,11 @@
-// Which rows to keep, when it is known which batches will want them: the bookkeeping of a row cache
-// that can see the future, as far as the loader has sampled ahead.
+// Decides which rows to keep: the bookkeeping of a row cache that knows which rows the next batches
+// need, as far as the loader has sampled ahead.
 //
 // Batches are announced with their rows, in order, up to `kMostBatches` ahead, and planned in the
 // same order. A plan says for each row of a batch whether it is in a slot or must be read, and
-// which rows go to slots afterwards. A row that is wanted again soon is kept rather than one that
-// is wanted later (Belady's rule); rows that no announced batch wants stay as long as there is
-// room, the latest longest. No bytes are touched here, and there are never more rows than slots.
+// which rows go to slots afterwards. A row that is needed soon is kept rather than one that is
+// needed later (Belady's rule). Rows that no announced batch needs stay as long as there is room,
+// the latest longest. No bytes of rows are touched here, and there are never more rows than slots.
 // Bookkeeping is capped at `num_known` rows: a batch that does not fit in has to wait.
 //
 // Two batches may be under way at a time: a plan is made, and its reads begin, before the rows that

@@ -1,8 +1,8 @@
 // The negatives of a batch of links: pairs of nodes, or destinations for each source.
 //
-// Strict ones are no edges of the graph, as far as that can be: where every node makes an edge, any
-// may come. With weights of nodes, which know nothing of edges, strict draws are repeated a bounded
-// number of times; the last one stays. A result is a function of key and options.
+// Strict negatives are not edges of the graph, if that is possible: if every node would make an
+// edge, any node may be drawn. With weights of nodes, strict draws are repeated a bounded number of
+// times, and the last one stays. A result is a function of key and options.
 #pragma once
 
 #include <cstdint>

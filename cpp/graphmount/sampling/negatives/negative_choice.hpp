@@ -1,8 +1,8 @@
-// The sure way to a negative: take out the nodes that may not stand at an edge's other end, and
-// choose one of those that are left, by its rank.
+// The exact way to a negative: leave out the nodes that are not allowed, and choose one of the
+// others by its rank.
 //
-// By degree, what is chosen is a place in the lists that go back from the other end: each node has
-// as many there as its degree. Choosing takes time in proportion to the list of the kept end.
+// For draws by degree, a place in the lists of the other direction is chosen, where each node has
+// as many places as its degree. Choosing takes time in proportion to the list of the kept end.
 #pragma once
 
 #include <algorithm>

@@ -1,7 +1,7 @@
-// The fast way to negatives: draw, look whether the draw may stay, and if not, draw again.
+// The fast way to negatives: draw a node, check whether it is allowed, and if not, draw again.
 //
-// A place that 64 tries do not fill is left open for `negative_choice`. Many places are tried at a
-// time, as what each does is wait for memory. Nothing is allocated.
+// A place that 64 tries do not fill is left to `negative_choice`. Many places are tried at a time,
+// because each mostly waits for memory. Nothing is allocated.
 #pragma once
 
 #include <algorithm>

@@ -2,8 +2,8 @@
 // replacement, by weight or not, and up to which time.
 //
 // For each node, `eligible` says which part of its list can be picked from, `count` how many picks
-// there will be, and `pick` gives their positions. Only the first two need to look at the file to
-// know how many, so that all results of a batch can have their places before any is picked.
+// there will be, and `pick` returns their positions. The number of picks needs only the first two,
+// so all results of a batch can have their places before any is picked.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Which of many keys are the same, and which of those came first: how the nodes of a sample get
-// their numbers, in parallel and yet in the order in which one thread would meet them.
+// Finds equal keys, and the first of each. This is how the nodes of a sample get their numbers, in
+// parallel and still in the order in which one thread would meet them.
 //
 // Keys are split into partitions by their hashes. Each partition has a hash table of its own, small
 // enough for a processor's own cache, and is the work of one thread at a time, which gets its

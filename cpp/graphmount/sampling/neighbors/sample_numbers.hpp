@@ -1,8 +1,9 @@
 // The numbers that the nodes of a sample get, hop by hop, by first appearance.
 //
-// An *item* is a seed or an edge of the sample, in order; it stands for one node. Items come in
-// chunks, in any order of time and by any thread; then `find_new` sees which of them are the first
-// with their node, and `write` gives these the next numbers, and every item that of its first.
+// An *item* is a seed or an edge of the sample, in order; it stands for one node. Chunks of items
+// are added at any time and by any thread. Then `find_new` finds the items that are the first with
+// their node, and `write` gives these the next numbers, and every other item the number of its
+// first.
 #pragma once
 
 #include <array>

@@ -1,11 +1,12 @@
 // Picks of a neighbor list in proportion to the weights.
 //
-// With replacement, each takes one draw and one look into the alias table of the list. Without, the
-// next pick is in proportion to the weights of those that are left, as if one after the other was
-// taken out of the list: drawing with replacement and leaving out what was there before does just
-// that. Where few entries have most of the weight it would take long, so that after some draws the
-// rest is picked by exponential keys (Efraimidis and Spirakis), in O(length of the list). What has
-// been drawn in vain says nothing about the next new one, so the change does no harm.
+// With replacement, each pick takes one draw and one look into the alias table of the list. Without
+// replacement, the next pick is in proportion to the weights of the entries that are left, as if
+// entries were taken out of the list one after the other. Drawing with replacement and leaving out
+// repeated entries does just that. If few entries have most of the weight, this would take long; so
+// after some draws the rest is picked by exponential keys (Efraimidis and Spirakis), in O(length of
+// the list). Repeated draws say nothing about the next new entry, so the switch does not change the
+// distribution.
 #pragma once
 
 #include <algorithm>

@@ -2,16 +2,16 @@
 // probabilities and without tables: by rejection.
 //
 // A candidate is drawn as in a first-order walk. It weighs 1/p if it is the node before, 1 if it is
-// a neighbor of the node before, and else 1/q; it is taken with the probability of its weight over
-// the largest of the three. The number that decides is drawn first: mostly it leaves no question,
-// and else the candidate is looked up in the list of the node before. If the step back weighs most,
-// it alone would make most others be rejected; so what it weighs more than the others is set apart,
-// and drawn for by itself (in lists without weights, where that share is known once the entries
-// that lead back are counted). Where so many candidates were rejected that weighing the whole list
-// is no more work, that is what happens: it is exact as well, and no p and q make a step endless.
+// a neighbor of the node before, and else 1/q. It is accepted with the probability of its weight
+// divided by the largest of the three. The random number that decides is drawn first: mostly it
+// decides without a lookup; otherwise the candidate is looked up in the list of the node before. If
+// the step back weighs most, most other candidates would be rejected. So in lists without weights,
+// a separate draw handles its extra weight; its share is known once the entries that lead back are
+// counted. After so many rejections that weighing the whole list is no more work, the whole list is
+// weighed. That is exact as well, so every step ends for any p and q.
 //
-// Each walker is a small machine that waits for memory at most once a visit; a group of them is
-// visited in turn, so that the waits overlap.
+// Each walker is a small state machine that waits for memory at most once at each turn. The walkers
+// of a group take turns, so that their waits overlap.
 #pragma once
 
 #include <algorithm>

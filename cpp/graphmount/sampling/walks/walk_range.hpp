@@ -1,9 +1,9 @@
-// All ways to walk behind one call: what lists, weights and options make of it is decided here,
-// once, and not at each step.
+// One call for all ways to walk. The way is chosen here once, by lists, weights and options, and
+// not at each step.
 //
-// A sink is told what walkers do, in the order of each one's steps: `visit` at step 0 and after
-// each step, `restart` instead where the walker is back at its start, and `rest` where it is in the
-// same place in this and all later steps (kEnded, if that is nowhere).
+// A sink receives the steps of each walker in order: `visit` at step 0 and after each step,
+// `restart` instead if the walker jumps back to its start, and `rest` if it stays at the same place
+// in this and all later steps (kEnded if the walk is over).
 #pragma once
 
 #include "graphmount/sampling/walks/first_order_walk.hpp"

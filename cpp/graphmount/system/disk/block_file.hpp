@@ -1,6 +1,6 @@
-// A mounted file opened once more, to be read in whole blocks: past the page cache (O_DIRECT),
-// where each byte read comes from the disk and none of it displaces what others have cached, or
-// through it.
+// A mounted file, opened once more to be read in whole blocks: past the page cache (O_DIRECT), so
+// that every byte comes from the disk and nothing is displaced from the cache, or through the page
+// cache.
 //
 // A read that finds less than the header promised is a FileChangedError, never a short row.
 #pragma once

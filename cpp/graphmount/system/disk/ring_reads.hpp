@@ -1,9 +1,9 @@
 // Many reads of one file in flight at a time, through one io_uring and memory of its own, which has
 // a slot for each of them.
 //
-// Whatever goes wrong, reads in flight are waited for before that is thrown, since they write to
-// the memory; where the system no longer lets us wait, the memory is never freed. Works in a child
-// of fork, with a ring of its own. Linux only.
+// If something goes wrong, reads in flight are waited for before the error is thrown, because they
+// write to the memory. If the system no longer lets us wait, the memory is never freed. Works in a
+// child of fork, with a ring of its own. Linux only.
 #pragma once
 
 #include <cstddef>

@@ -223,7 +223,7 @@ def _rename_to(partial: str, path: str) -> None:
 
 def _swap(partial: str, path: str, aside: str) -> None:
     """Puts the new folder at `path`, and the old one aside, where it is looked at once more."""
-    # Under the name of `partial`, who cleans up would remove what is there, and that is not ours.
+    # If it kept the name of `partial`, cleaning up would remove it, and it is not ours.
     os.rename(partial, aside)
     if _exchange(aside, path):
         try:

@@ -104,7 +104,7 @@ def remove_dataset(folder: str) -> bool:
             for below in sorted(_folders_of(files), reverse=True):  # inner ones first
                 opened.remove(below, is_folder=True)
             opened.remove(MARK)
-            # Last: without it nobody would know what the others are.
+            # The description goes last: without it, the other files could not be recognised.
             if set(os.listdir(folder)) == {DESCRIPTION}:
                 opened.remove(DESCRIPTION)
         os.rmdir(folder)

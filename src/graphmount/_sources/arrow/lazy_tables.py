@@ -91,7 +91,7 @@ class LazyTable(ArrowTable):
         # By their places: a name such as "^a$" would be a pattern.
         query = self._frame.select(self._polars.nth(*columns))
         try:
-            # Lazy: Polars would begin at once otherwise, and wait for the one who reads.
+            # Lazy: otherwise Polars would begin at once, and wait for the reader.
             frames = iter(
                 query.collect_batches(
                     chunk_size=num_rows, maintain_order=True, lazy=True, engine="streaming"

@@ -77,7 +77,7 @@ class MatrixMarketEdges(EdgeSource):
             raise SourceError(f"{path} is a pattern without values, so it has no weights")
         self._width = 2 if field == "pattern" else 3
         self._num_entries = shape[2]
-        # Not those in `skipped`, where whoever takes the edges counts what it leaves out as well.
+        # Not those in `skipped`, where the consumer of the edges counts what it leaves out as well.
         self._num_bad_lines = 0
         self.num_edges = None if on_error == "skip" else shape[2]
         self._order = shape[0]

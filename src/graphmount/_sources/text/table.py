@@ -142,7 +142,7 @@ class TextTable:
     def key_type(self, keys: KeyKind | None, columns: list[int]) -> str:
         """What the core should make of columns of node ids."""
         if keys is None:
-            # A column that is not there is of no kind: whoever reads it says what is wrong.
+            # A column that does not exist has no kind; the reader reports what is wrong.
             is_int = not self.data_rows or all(
                 self.is_all(column, "id") or not self._has_column(column) for column in columns
             )
@@ -183,7 +183,7 @@ class TextTable:
             arrays: list[Any] | None = []
             while arrays is not None:
                 arrays = reader.read(num_bytes)
-                # Added up: whoever takes the batches may have counted rows of them as well.
+                # Added, not set: the consumer of the batches may have counted rows as well.
                 examples = reader.examples
                 skipped.add(reader.num_skipped - num_skipped, examples[num_examples:])
                 num_skipped, num_examples = reader.num_skipped, len(examples)

@@ -86,7 +86,7 @@ def take_lock(path: str, *, alone: bool, waits: bool) -> LockFile | None:
             fcntl.flock(descriptor, mode)
         except BlockingIOError:
             return None
-        # Who had it before may have removed it between opening and locking it.
+        # The process that held it before may have removed the file after it was opened here.
         if _is_at(descriptor, path):
             return lock
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-#: In a folder that is being filled or removed, so that whoever finds it later knows whose it was.
+#: The name of the file that marks a folder as ours while it is filled or removed.
 MARK = ".graphmount-partial"
 
 #: What removing a folder with folders in it takes: it goes from one to the next by descriptors.

@@ -31,7 +31,7 @@ void raise_os_error(int code, const Details&... details) {
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(instance.ptr())), instance.ptr());
 }
 
-// What the C++ library throws has names of its functions for a text, which help nobody.
+// Exceptions of the C++ library have names of its functions as their text, which do not help users.
 constexpr const char* kOutOfMemory =
     "out of memory: the system gives this process no more of it; use smaller batches or a lower "
     "memory=, or raise its limit (ulimit -v, the container's)";

@@ -29,8 +29,8 @@ bool is_shut() {
   return g_is_closed && !t_closed_it;
 }
 
-// Who passes is counted before it looks, and looked for after the gate was closed: one of both is
-// seen.
+// A thread that passes is counted before it looks at the gate, and the count is read after the gate
+// was closed. So either the thread sees the closed gate, or the count includes the thread.
 void pass() {
   ++t_num_passed;
   ++g_num_passed;

@@ -1,11 +1,11 @@
 // The GIL around work of the core, also while the interpreter ends.
 //
-// A thread that wants the GIL of an interpreter that is going away is ended by Python, in the
+// If a thread asks for the GIL while the interpreter shuts down, Python ends the thread in the
 // middle of C++ code, which aborts the process. So there is a gate. `close_gate`, called at exit,
-// lets in those who have passed it, and stops all others for good: they sleep until the process is
-// gone. Only the thread that ends the interpreter passes freely. All bindings take and release the
-// GIL by these classes. While it is released, Ctrl-C ends what the core does, but for what tidies
-// up.
+// lets threads finish that have passed the gate, and stops all others: they sleep until the process
+// is gone. Only the thread that ends the interpreter passes freely. All bindings take and release
+// the GIL by these classes. While it is released, Ctrl-C ends what the core does, but for what
+// tidies up.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -14,8 +14,8 @@
 
 namespace graphmount::bindings {
 
-/// Lets other threads run Python while it lives, and the core come to its end: for what must not be
-/// left half done. It waits for nobody but those who have been told to stop.
+/// Lets other threads run Python while it lives, and is not ended by Ctrl-C: for work that must not
+/// be left half done. It waits only for threads that have been told to stop.
 class ClosingRelease {
  public:
   ClosingRelease();

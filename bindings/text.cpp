@@ -101,7 +101,7 @@ void make_reader(TextReader* self, const std::filesystem::path& path,
     new (self) TextReader(path.string(), std::make_unique<SourceFile>(path), layout);
 }
 
-/// The fields of the first rows of a text, for those who look at it before they read it. Rows that
+/// The fields of the first rows of a text, to find out its layout before reading it. Rows that
 /// cannot be split are empty, and a last line without a line break is left out.
 std::vector<std::vector<nb::bytes>> split_text(const nb::bytes& text, const std::string& delimiter,
                                                const std::string& comments, bool quotes,

@@ -26,15 +26,16 @@ namespace nb = nanobind;
 template <class Item>
 using Column = nb::ndarray<const Item, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-/// The memory of the caller, who may have another thread write to it once the GIL is released. For
-/// values that nothing is looked up by, and for core calls that copy what they follow, or check it
-/// when they follow it: tests/python/test_caller_arrays.py has the list.
+/// The memory of the caller. Another thread of the caller may write to it once the GIL is released.
+/// So this is only for values that are not used as an index, and for core calls that copy what they
+/// follow or check it when they follow it: tests/python/project/test_caller_arrays.py has the list.
 template <class Item>
 std::span<const Item> to_span(const Column<Item>& column) {
   return {column.data(), column.size()};
 }
 
-/// An argument that is a copy of such an array, which nobody changes between its check and its use.
+/// An argument that is copied from such an array, so that nothing changes it between its check and
+/// its use.
 template <class Item>
 struct Copied : std::vector<Item> {};
 

@@ -31,7 +31,7 @@ inline constexpr auto kWords<Advice> =
                                   {"willneed", Advice::kWillNeed},
                                   {"populate", Advice::kPopulate}});
 
-/// The file at a path; or the one that somebody has open already, whatever is at its path by now.
+/// The file at a path; or a file that is open already, whatever is at its path by now.
 inline std::shared_ptr<MappedFile> open_file(const std::filesystem::path& path,
                                              const std::optional<int>& descriptor) {
   return descriptor ? MappedFile::open(*descriptor, path) : MappedFile::open(path);

@@ -9,8 +9,8 @@
 
 namespace graphmount {
 
-// Functions are copied, with what they have by value: else each store might change what they look
-// at, as far as the compiler knows, and a compile of a graph takes a tenth longer.
+// Functions are taken by value, with what they capture by value. Otherwise the compiler must assume
+// that each store may change what they read, and compiling a graph takes a tenth longer.
 
 /// Fills `begins` for items whose digits digit_at(i) are below `num_digits`: begins[d] is how many
 /// have a digit before d, and begins[num_digits] is the count.

@@ -38,8 +38,8 @@ class InterruptScope {
   friend void check_interrupt();
 };
 
-/// Thrown at a thread whose work nobody wants any more, since another part of it has failed. It
-/// ends there: the caller gets the failure itself.
+/// Ends the work of a thread that is not needed any more, because another part has failed. It is
+/// caught there: the caller gets the failure itself.
 struct Abandoned : std::runtime_error {
   Abandoned() : std::runtime_error("another part of this work has failed") {}
 };

@@ -147,7 +147,8 @@ void GraphCompiler::advance(std::uint64_t entries) {
   if (*progress_) (*progress_)(std::min(done_, total_), total_);
 }
 
-// For both directions: who has made the first fit would else be told more for the second.
+// For both directions: otherwise a user who has made room for the first would then be asked for
+// more for the second.
 std::string GraphCompiler::advise_memory(const ListOptions& options, std::uint64_t entries) const {
   std::uint64_t bytes = sorted_bytes_per_entry(options);
   if (options_.has_second())

@@ -42,7 +42,7 @@ class RowBlock {
   /// Bytes of memory that each row of the capacity takes.
   static std::uint64_t slot_bytes(std::uint64_t row_bytes) { return row_bytes + 1; }
 
-  /// Begins anew, with the nodes [first, first + count).
+  /// Starts again, with the nodes [first, first + count).
   void reset(std::uint64_t first, std::uint64_t count);
 
   /// Copies rows to their places. Every destination must be one of the block's nodes.

@@ -268,7 +268,7 @@ ScatterSummary RowScatter::write_to(FeatureWriter& writer, const Progress& progr
                    .count = bucket_begins_[bucket + 1] - bucket_begins_[bucket],
                    .order = order_.get() + bucket_begins_[bucket]});
     block.fill_missing(options_.fill, missing_);
-    // What is refused is still counted to the end, so that the error can tell how much it is.
+    // Refused rows are still counted to the end, so that the error can say how many there are.
     if (!is_refused(block)) writer.append(block.bytes());
     if (progress) progress(end * options_.row_bytes, num_rows() * options_.row_bytes);
     extents = next;

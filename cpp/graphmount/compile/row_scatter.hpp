@@ -65,7 +65,7 @@ class RowScatter {
   /// repeated that must not be. Progress is in bytes of the matrix.
   ScatterSummary write_to(FeatureWriter& writer, const Progress& progress);
 
-  /// Lets go of the memory and the temporary file. Nothing can be done afterwards.
+  /// Frees the memory and the temporary file. The object cannot be used afterwards.
   void close();
 
  private:

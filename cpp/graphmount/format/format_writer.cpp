@@ -35,7 +35,7 @@ void FormatWriter::write(std::size_t index, std::uint64_t offset, std::span<cons
       const std::uint64_t at = i * kChunkBytes;
       const auto chunk = data.subspan(at, std::min<std::size_t>(kChunkBytes, data.size() - at));
       Xxh64 hash;
-      // In pieces that are still in the processor's cache when they are looked at again.
+      // In pieces that are still in the processor's cache when they are read again.
       for (std::size_t done = 0; done < chunk.size(); done += kPieceBytes) {
         const auto piece = chunk.subspan(done, std::min(kPieceBytes, chunk.size() - done));
         hash.add(piece);

@@ -24,8 +24,9 @@ constexpr std::uint32_t alias_of(std::uint64_t entry) {
   return static_cast<std::uint32_t>(entry);
 }
 
-/// What a draw picks that fell on place `place`, whose entry this is, and there on one of 2^32
-/// parts. Beyond the list, if the list has no positive weight (kNoPick) or the table is damaged.
+/// The pick of a draw that hit place `place`, which has this entry, and there one of 2^32 parts.
+/// The result is beyond the list if the list has no positive weight (kNoPick) or the table is
+/// damaged.
 constexpr std::uint64_t pick_by_alias(std::uint64_t entry, std::uint64_t place,
                                       std::uint32_t part) {
   return part < alias_threshold(entry) ? place : alias_of(entry);

@@ -66,8 +66,7 @@ class Graph {
 
   /// Throws the FormatError for damage, and says how to find all of it.
   [[noreturn]] void refuse(const std::string& problem) const;
-  /// Throw the one for a list, or for a neighbor or the id of an edge in one, that cannot
-  /// be.
+  /// Throw the FormatError for a list, a neighbor or an edge id that is impossible.
   [[noreturn]] void refuse_range(NodeId node, ListRange range, Direction stored) const;
   [[noreturn]] void refuse_neighbor(EdgeId position, NodeId neighbor, Direction stored) const;
   [[noreturn]] void refuse_edge_id(EdgeId position, EdgeId id, Direction stored) const;

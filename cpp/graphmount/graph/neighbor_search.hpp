@@ -36,10 +36,10 @@ class NeighborSearch {
     return {std::max(low_, first), std::min(high_, first + kLine)};
   }
 
-  /// Whether there is nothing to look at: the list is empty.
+  /// Whether the list is empty, so that there is nothing to search.
   bool is_over() const { return low_ >= high_; }
 
-  /// Looks at the line asked for; if that does not settle it, asks for the next.
+  /// Looks at the line that was prefetched. If that does not decide, prefetches the next one.
   Found look(const Index* indices) {
     if (is_over()) return Found::kAbsent;
     const auto [begin, end] = line();

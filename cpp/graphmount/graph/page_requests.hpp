@@ -52,20 +52,19 @@ class ResidentPages {
   std::unique_ptr<std::atomic<std::uint64_t>[]> asked_;
 };
 
-/// How many pages it is good to ask for at a time: enough for the disk to be busy, and few enough
-/// to stay in memory until they are looked at.
+/// How many pages to request at a time: enough to keep the disk busy, and few enough to stay in
+/// memory until they are read.
 inline constexpr std::size_t kPagesAtOnce = 1 << 14;
 
-/// One batch: `add` by any number of threads, then `start`, and again; when all pages have been
-/// looked at, `finish`.
+/// One batch: any number of threads call `add`, then one calls `start`, and again; after all pages
+/// have been read, `finish`.
 class PageRequests {
  public:
   /// Begins a batch. `pages` must live until `finish`.
   void begin(ResidentPages& pages);
 
-  /// Calls work(begin, end) for ranges of `size` that make up [0, count). Before each, the pages
-  /// that it will look at have been asked for, by add_pages(begin, end), while the one before was
-  /// at work.
+  /// Calls work(begin, end) for ranges of `size` that make up [0, count). The pages of a range are
+  /// requested by add_pages(begin, end) while the range before it is at work.
   template <class AddPages, class Work>
   void in_ranges(std::size_t count, std::size_t size, const AddPages& add_pages, const Work& work) {
     for (std::size_t next = 0, begin = 0; begin < count;) {
@@ -89,8 +88,8 @@ class PageRequests {
   /// Has the system begin to read what was added, but for pages that were asked for lately.
   void start();
 
-  /// Says that the pages were looked at. If many of them had to be waited for all the same, they do
-  /// not stay in memory for long, and what was asked for is forgotten.
+  /// Says that the pages were read. If many of them had to be waited for nevertheless, pages do not
+  /// stay in memory for long, and the record of earlier requests is cleared.
   void finish();
 
   std::size_t bytes() const { return wanted_.bytes(); }

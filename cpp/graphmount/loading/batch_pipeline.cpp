@@ -29,8 +29,8 @@ void timed_wait(std::condition_variable& changed, std::unique_lock<std::mutex>& 
   waited += seconds_since(start);
 }
 
-/// Throws IdError unless the table has a row for each of the ids: what follows looks at none of
-/// them again.
+/// Throws IdError unless the table has a row for each of the ids: later steps do not check them
+/// again.
 void require_rows(std::span<const std::int64_t> ids, const TableFeed& feed) {
   const FeatureMatrix& matrix = feed.matrix();
   try {
@@ -42,7 +42,7 @@ void require_rows(std::span<const std::int64_t> ids, const TableFeed& feed) {
   }
 }
 
-/// The ids of a sample in one of the spaces: what it wants of a table.
+/// The ids of a sample in one of the spaces: the rows that it needs from a table.
 std::span<const std::int64_t> ids_of(const NeighborSample& sample, IdSpace space) {
   return (space == IdSpace::kEdges ? sample.edge_ids : sample.nodes)->span();
 }
@@ -134,7 +134,7 @@ void BatchPipeline::stop() {
   }
 }
 
-/// Runs the body of a thread, and keeps the first exception for the one who takes batches.
+/// Runs the body of a thread, and keeps the first exception for `next`.
 template <class Work>
 void BatchPipeline::guarded(const Work& work) {
   try {
@@ -147,7 +147,7 @@ void BatchPipeline::guarded(const Work& work) {
 }
 
 void BatchPipeline::run_sampler() {
-  // A batch may be large: who ends the loop does not wait until it has been sampled.
+  // A batch may be large: ending the loop does not wait until it has been sampled.
   const std::function<void()> ask = [this] {
     const std::lock_guard lock(mutex_);
     if (is_stopping_) throw Abandoned();
@@ -211,9 +211,9 @@ void BatchPipeline::run_feeder() {
   if (failure) std::rethrow_exception(failure);
 }
 
-/// Has the rows of one batch read while those of the one before, `pending`, are completed. If a
-/// table is swept, it reads ahead by itself, and one batch at a time is completed: its rows are
-/// there before it gets a buffer.
+/// Reads the rows of one batch while the batch before it, `pending`, is completed. A table that is
+/// swept reads ahead by itself, and one batch at a time is completed: its rows are there before it
+/// gets a buffer.
 void BatchPipeline::load_batches(std::optional<Loading>& begun, std::optional<Loading>& pending) {
   for (std::uint64_t number = options_.first_batch; number < num_batches_; ++number) {
     std::unique_lock lock(mutex_);
@@ -247,8 +247,9 @@ bool BatchPipeline::is_ready_to_go_on() const {
   return ready_.size() < options_.prefetch && sees_far_enough();
 }
 
-/// Whether the next batch need not wait for more samples. At first few of them do, so that nobody
-/// waits for a whole window before there is a batch; each further one sees two batches further.
+/// Whether the next batch need not wait for more samples. At first a few samples are enough, so
+/// that the first batch does not wait for a whole window; each further batch looks two batches
+/// further ahead.
 bool BatchPipeline::sees_far_enough() const {
   const std::uint64_t wanted = std::min<std::uint64_t>(options_.window, 2 * (num_begun_ + 1));
   return sampled_.size() >= wanted || num_sampled_ == num_batches_;
@@ -280,7 +281,7 @@ void BatchPipeline::divide_room(const NeighborSample& sample) {
     feed->set_room(2 * ids_of(sample, feed->space()).size() * feed->out_row_bytes(), has_spare);
 }
 
-/// Tells each table of the batches ahead, as far as it has room for them.
+/// Announces the batches ahead to each table, as far as it has room for them.
 void BatchPipeline::announce() {
   for (std::size_t i = 0; i < feeds_.size(); ++i) {
     for (const Sampled& sampled : sampled_) {

@@ -24,7 +24,7 @@ constexpr std::uint64_t kLeastSweepWindow = 4;
 constexpr std::uint64_t kMostChunkBytes = 8 << 20;
 constexpr std::size_t kMostChunkRows = 16384;
 
-/// Whether a batch wants a row of nearly every stretch of the table that one read can bring.
+/// Whether a batch needs a row of nearly every stretch of the table that one read covers.
 bool is_dense(const FeedNeeds& needs, std::uint64_t num_hot) {
   const std::uint64_t rows_at_once = needs.read_bytes / std::max<std::uint64_t>(needs.row_bytes, 1);
   return count_cold(needs, num_hot) * rows_at_once >= needs.num_rows - num_hot;

@@ -27,7 +27,7 @@ struct Links {
   std::vector<NodeId> sources, destinations;
   std::vector<std::int64_t> times;  // one for each, or none
 
-  /// XXH64 of the sources, and then the destinations: it tells these links from others.
+  /// XXH64 of the sources and then the destinations, which identifies these links.
   std::uint64_t checksum() const;
 };
 

@@ -61,7 +61,7 @@ class TableFeed {
   /// Whether rows are read before `start`, which has to wait for `arrive` then.
   bool is_swept() const { return stats_.is_swept; }
 
-  /// Says what the next batch will want of what is not hot. False if that has to wait until another
+  /// Announces the rows of the next batch that are not hot. False if that has to wait until another
   /// batch is filled, which is never so for the first. If the table is swept, `cold` must stay.
   bool announce(const ColdRows& cold) { return cache_->announce(cold.rows()); }
   /// How many bytes the rows of batches that were announced may take, if the table is swept:
@@ -72,8 +72,8 @@ class TableFeed {
   /// Begins with the next batch that was announced: its reads. All rows must exist. Everything must
   /// stay where it is until `finish`. At most two batches are under way at a time.
   void start(std::span<const std::int64_t> ids, const ColdRows& cold, std::byte* out);
-  /// Copies what the batch that was started last needs of what is in memory. The one before must be
-  /// finished.
+  /// Copies the rows that are in memory into the batch that was started last. The batch before it
+  /// must be finished.
   void copy();
   /// Completes the batch that was started first: its rows are there.
   void finish();
@@ -84,8 +84,7 @@ class TableFeed {
   /// be called again.
   void abandon();
 
-  /// Makes the caller the one who uses the feed, until `give_back`; false if somebody else does.
-  /// For any thread.
+  /// Takes the feed for the caller alone, until `give_back`; false if it is taken. For any thread.
   bool take() noexcept { return !is_taken_.test_and_set(); }
   void give_back() noexcept { is_taken_.clear(); }
 

@@ -37,7 +37,8 @@ class FeatureWriter {
   /// matrix is not complete.
   void finish(std::optional<std::uint64_t> rows = std::nullopt);
 
-  /// Lets go of the file: if it is not finished, it never appears. Nothing can be done afterwards.
+  /// Closes the file: if it is not finished, it never appears. The object cannot be used
+  /// afterwards.
   void close();
 
  private:

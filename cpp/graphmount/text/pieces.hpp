@@ -1,9 +1,9 @@
 // The text of a table, batch by batch, in pieces of whole lines that threads take one by one.
 //
-// Who takes a piece of a file reads it, into a little memory that is still in the processor's cache
-// when it is parsed; to read a batch first, and parse it then, takes longer. A line belongs to the
-// piece in which it begins. A stream can only be read in order, so there a batch is read whole, and
-// pieces are parts of it.
+// The thread that takes a piece of a file reads it into a little memory, which is still in the
+// processor's cache when the piece is parsed. Reading a whole batch first and parsing it afterwards
+// takes longer. A line belongs to the piece in which it begins. A stream can only be read in order,
+// so there a batch is read whole, and pieces are parts of it.
 #pragma once
 
 #include <cstddef>

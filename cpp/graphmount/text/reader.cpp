@@ -10,7 +10,7 @@
 namespace graphmount {
 namespace {
 
-// How many arrays of an output are kept for the next batches, when nobody uses them any more.
+// How many arrays of an output are kept for the next batches when they are not used any more.
 constexpr std::size_t kMostFreeArrays = 4;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Text tables read batch by batch, in the order of their rows, by as many threads as there are.
+// Reads text tables batch by batch, in the order of their rows, with all threads.
 //
 // A batch is about as many lines as the bytes asked for have. Threads take pieces of it, and parse
 // them straight into their places in the arrays. What is delivered, and which error is thrown, does

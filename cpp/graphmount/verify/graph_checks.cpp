@@ -1,4 +1,4 @@
-// The rules about a graph as a whole: its offsets, and that the lists of its two directions tell of
+// The rules about a graph as a whole: its offsets, and that the lists of its two directions have
 // the same edges.
 //
 // The latter is checked by sums over hashes of edges (see EdgeSum): one sequential pass for each

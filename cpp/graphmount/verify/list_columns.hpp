@@ -1,5 +1,5 @@
-// The sections of one direction's lists, looked up once, for checks that go through all of them:
-// unlike ListView, it reads what may be damaged, and leaves it to the reader to say so.
+// The sections of one direction's lists, looked up once, for checks that go through all of them.
+// Unlike ListView, it returns values that may be damaged; the caller reports them.
 #pragma once
 
 #include <algorithm>

@@ -96,9 +96,9 @@ class NodeIdVerifier {
     parallel_each(slices.size(), 1, [&](std::size_t i) { check_slice(table, nodes, slices[i]); });
   }
 
-  // Every node looks for itself, and leaves its hash in the slot where it is. Who meets an equal
-  // hash on the way compares ids. In the end a slot without a hash holds what does not belong
-  // there. Of each group the first problem is reported.
+  // Every node is looked up, and leaves its hash in the slot where it is. If it meets an equal hash
+  // on the way, the ids are compared. At the end, a slot without a hash holds something that does
+  // not belong there. The first problem of each group is reported.
   template <class Slot>
   void check_slice(const Section& table, const Slot* nodes, SlotRange slice) {
     const IdSlots slots(table.rows);

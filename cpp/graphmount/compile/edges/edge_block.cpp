@@ -27,7 +27,7 @@ void EdgeBlock::narrow_rows() {
 }
 
 void EdgeBlock::partition(const Cells& cells) {
-  // Memory changes hands between blocks and these, and is not asked for anew each time.
+  // Memory is exchanged between blocks and these buffers, so that it is not allocated each time.
   thread_local ForParts<Buffer<std::byte>> moved;
   thread_local std::vector<std::uint32_t> next;
   const auto run = [&](const auto* pairs) {

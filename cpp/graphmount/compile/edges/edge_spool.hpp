@@ -43,7 +43,7 @@ class EdgeSpool {
   template <class Source>
   void add(const Source& source) {
     const std::size_t rows = source.num_rows(), grain = kBlockEntries / source.entries_per_row();
-    // So that the limit is looked at often.
+    // So that the limit is checked often.
     const std::size_t step = 2 * grain * static_cast<std::size_t>(num_threads());
     for (std::size_t first = 0; first < rows; first += step) {
       const std::size_t last = std::min(rows, first + step);

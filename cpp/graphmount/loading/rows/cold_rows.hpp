@@ -14,7 +14,7 @@ namespace graphmount {
 
 class ColdRows {
  public:
-  /// `ids` are the rows that the batch wants, in its order.
+  /// `ids` are the rows that the batch needs, in its order.
   ColdRows(std::span<const std::int64_t> ids, const HotRows& hot) {
     for (std::uint32_t place = 0; place < ids.size(); ++place) {
       const auto row = static_cast<std::uint64_t>(ids[place]);

@@ -126,8 +126,8 @@ class WindowCache final : public RowCache {
   std::array<Batch, 2> batches_;  // in turn; the last, as their threads use the slots
 };
 
-// Without slots: a sweep reads what batches want for many of them at once, before their turn, and
-// they copy it when they are started.
+// Without slots: a sweep reads rows for many batches at once, ahead of time, and a batch copies its
+// rows when it is started.
 class SweepCache final : public RowCache {
  public:
   SweepCache(RowReaders readers, const CacheShape& shape)

@@ -31,7 +31,7 @@ struct FeedStats {
   bool is_swept = false;
 };
 
-/// The rows that a batch wants of the cache, and where the rows of the batch are put together.
+/// The rows that a batch needs from the cache, and where the rows of the batch are put together.
 struct RowFill {
   const ColdRows* cold = nullptr;
   std::byte* rows = nullptr;  // as stored
@@ -47,8 +47,9 @@ class RowCache {
  public:
   virtual ~RowCache() = default;
 
-  /// Says what the next batch will want. False if that has to wait until another batch is finished,
-  /// which is never so for the first. `rows` are sorted, each once, and stay until `finish`.
+  /// Announces the rows of the next batch. False if that has to wait until another batch is
+  /// finished, which is never so for the first. `rows` are sorted, each once, and stay until
+  /// `finish`.
   virtual bool announce(std::span<const std::uint64_t> rows) = 0;
   /// How many bytes rows may take that are read before `start`: see RowSweep.
   virtual void set_room(std::size_t /*bytes*/, bool /*has_spare*/) {}

@@ -65,7 +65,7 @@ class RowSweep {
   /// Waits until the oldest batch is complete. Throws what reading threw, then and ever after,
   /// until `clear`.
   SweptRows wait();
-  /// Lets go of the oldest batch, which is complete.
+  /// Releases the oldest batch, which is complete.
   void release();
   /// Has `wait` throw std::runtime_error until `clear`, so that the owner's thread can end early.
   /// For any thread.

@@ -83,8 +83,8 @@ class RowWindow {
 
   std::size_t num_slots() const { return row_in_slot_.size(); }
 
-  /// Says which rows the next batch will want, sorted and each once. False if there is no room for
-  /// it before another one is planned; there always is for the first.
+  /// Announces the rows of the next batch, sorted and each once. False if there is no room for it
+  /// before another batch is planned; there always is for the first.
   bool announce(std::span<const std::uint64_t> rows);
 
   /// Plans the first batch that was announced and not planned yet; `rows` are the same.
@@ -108,9 +108,10 @@ class RowWindow {
  private:
   static constexpr std::uint32_t kNone = SlotLists::kNone;
   static constexpr std::uint64_t kNoRow = UINT64_MAX;
-  // Slots whose rows no announced batch wants, the oldest first; those that the plan being made
-  // copies from, or will keep a row in that nobody wants so far; those that riders of the last two
-  // plans are on their way to; and a list for each batch that is the next to want a row.
+  // The lists of slots: slots with rows that no announced batch needs, the oldest first; slots that
+  // the current plan copies from, or in which it will keep a row that no batch needs so far; slots
+  // that riders of the last two plans will fill; and one list for each batch that is the next to
+  // need the row.
   static constexpr std::size_t kIdle = 0, kInUse = 1, kRiding = 2, kFirstWanted = 4;
 
   struct Entry {

@@ -98,7 +98,7 @@ class Sampling {
     out_.targets->grow(size);
   }
 
-  /// What tells one node of the sample from another: also its tree, if each seed has one.
+  /// What distinguishes the nodes of the sample: the id, and the tree if each seed has one.
   std::uint64_t key_of(NodeId node, std::size_t target) const {
     const auto number = static_cast<std::uint64_t>(node);
     if (!options_.disjoint) return number;

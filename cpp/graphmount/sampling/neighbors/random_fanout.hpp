@@ -17,8 +17,9 @@ struct FanoutOptions {
   Direction direction = Direction::kIn;
   std::uint64_t k = 0;
   PickRule rule = {};
-  /// What fills the row of a node that has fewer neighbors: all of these again, each as often as
-  /// the others, and the remainder at random, or -1. Of a node without any: itself, or -1.
+  /// What fills the row of a node with fewer neighbors: the same neighbors again, each equally
+  /// often and the remainder at random; or -1. For a node without neighbors: the node itself, or
+  /// -1.
   bool repeat = true;
   RandomKey key = RandomKey(0);
 };

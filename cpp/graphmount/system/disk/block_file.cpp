@@ -11,7 +11,8 @@
 namespace graphmount {
 namespace {
 
-// A system that does not say what it wants gets pages, which every disk can serve.
+// If the system does not say which alignment it needs, whole pages are used, which every disk can
+// serve.
 constexpr std::uint64_t kUnknownBlock = 4096;
 
 #ifdef O_DIRECT

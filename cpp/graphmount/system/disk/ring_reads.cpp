@@ -18,7 +18,8 @@ RingReads::RingReads(const BlockFile& file, unsigned depth, std::uint64_t most_b
   start();
 }
 
-// Also in a child of fork, whose copy of the ring is its parent's: this only lets go of it.
+// This also runs in a child of fork, where the ring belongs to the parent; there it only closes the
+// copy.
 void RingReads::start() {
   constexpr std::uint64_t kLeastBytes = std::uint64_t{1} << 18;  // so that it begins at a page
   ring_.reset();
@@ -76,7 +77,7 @@ void RingReads::run(unsigned wait_for, const Next& next, const Done& done) {
       }
     }
   } catch (const std::system_error& error) {
-    // Reads may be in flight, and nobody will wait for them: their memory is never freed.
+    // Reads may still be in flight and cannot be waited for, so their memory is never freed.
     ring_.reset();
     memory_.abandon();
     if (failure) std::rethrow_exception(failure);  // what went wrong first

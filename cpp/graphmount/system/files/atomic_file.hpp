@@ -28,9 +28,9 @@ class AtomicFile {
   /// Makes the file at least as long, and reserves the space.
   void reserve(std::uint64_t bytes);
 
-  /// For a file whose size nobody knows yet, before it is written up to `end`: reserves space up to
-  /// there and for some of what may follow, which makes writing cheaper. `commit` gives back what
-  /// is left. By one thread at a time, while others write.
+  /// For a file of unknown size, before it is written up to `end`: reserves space up to there and
+  /// some more, which makes writing cheaper. `commit` frees what is left over. For one thread at a
+  /// time, while others may write.
   void reserve_ahead(std::uint64_t end);
 
   /// May be called by several threads at once.

@@ -1,9 +1,9 @@
 // An open file that is closed when its owner is gone: the one owner of a raw descriptor.
 //
-// Calls that a signal interrupts are made again, and a transfer that moves less than was asked for
-// goes on, so that callers see either all of it, the end of the file, or an error. Errors are told
-// as the system tells them, by errno: who calls knows the path and what it was for. A long transfer
-// ends where the call it belongs to does (`check_interrupt`). POSIX only.
+// A call that a signal interrupts is repeated, and a transfer that moves less than was asked for is
+// continued. So callers get all bytes, the end of the file, or an error. Errors are reported by
+// errno, as in the system's own calls: the caller knows the path and the purpose. Ctrl-C can end a
+// long transfer (`check_interrupt`). POSIX only.
 #pragma once
 
 #include <cstddef>

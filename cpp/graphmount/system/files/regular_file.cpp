@@ -8,8 +8,9 @@ namespace graphmount {
 
 RegularFile open_regular(const std::filesystem::path& path, const std::string& purpose) {
   struct stat status{};
-  // Looked at before: some devices act on being opened. And after: the name may lead elsewhere by
-  // then, for instance to a pipe, which O_NONBLOCK opens without a writer.
+  // Checked before opening, because some devices act on being opened. And checked after it, because
+  // the name may lead elsewhere by then, for instance to a pipe, which O_NONBLOCK opens without a
+  // writer.
   if (system_call::stat(path.c_str(), status) != 0)
     throw IoError(path.string(), "cannot open", errno);
   require_regular(status.st_mode, path, purpose);

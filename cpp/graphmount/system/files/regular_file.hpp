@@ -1,4 +1,4 @@
-// A regular file, opened to be read: the one way in which the core opens a file of somebody else.
+// A regular file, opened for reading. The core opens all files that others have made through this.
 //
 // A named pipe, a socket, a terminal or a device is refused by an IoError that says what it is, and
 // is never waited for. POSIX only.

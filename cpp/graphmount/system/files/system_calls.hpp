@@ -2,11 +2,11 @@
 // `pread`, `pwrite`, `fsync`, `map`, `uring_enter` and so on.
 //
 // Each is the call itself and no more: the same arguments, the same result, errno as the system
-// left it, no loop. What is to be retried is retried by who calls; for reading and writing a file
+// left it, no loop. The caller repeats a call if that is needed; for reading and writing a file
 // that is `FileDescriptor`. No other file of the core calls the system about files, so that a test
 // can put its own definitions in place of system_calls.cpp and make any call fail
-// (tests/cpp/faults). Calls that only some systems have are declared where these have them.
-// POSIX only.
+// (tests/cpp/faults). Calls that only some systems have are declared where these have them. POSIX
+// only.
 #pragma once
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// Whether a mapped file is in memory, found out rarely enough to cost nothing.
+// Whether a mapped file is in memory, checked so rarely that it costs nothing.
 //
 // The answer is only good for choosing a way to read: pages may go at any time.
 #pragma once

@@ -1,5 +1,5 @@
-// An array whose memory is not cleared when it is made and goes back to the system when it is
-// freed, so that what a compile uses is what it says it uses.
+// An array that is not cleared when it is made, and whose memory goes back to the system when it is
+// freed. So a compile really uses only the memory that it accounts for.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// Large buffers that come back when nobody looks at them any more, so that batches after the first
-// few need no new memory. Who keeps a buffer keeps it: the pool then makes a fresh one. The pool
-// may be gone when the last buffer comes back. Safe with threads and after fork.
+// Large buffers that return to the pool when they are not used any more, so that batches after the
+// first few need no new memory. If a caller keeps a buffer, the pool makes a new one. The pool may
+// be gone when the last buffer returns. Safe with threads and after fork.
 #pragma once
 
 #include <algorithm>

@@ -1,7 +1,7 @@
-// Memory that a GPU may read by itself: pages that the system must not move, as its driver knows.
+// Pinned memory, which a GPU can read by itself: the system must not move its pages.
 //
-// The core does not link to any driver. Whoever has one gives the two functions that lock pages and
-// let go of them; without them nothing is pinned. Neither may be called with a lock held: they may
+// The core does not link to any driver. Callers that have one pass the two functions that lock and
+// unlock pages; without them nothing is pinned. Neither may be called with a lock held: they may
 // run Python.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Memory for results: what calls give away as arrays. It comes back to be used again when the last
-// view of the array is gone, and where there is not enough, one message says how much was needed.
+// Memory for results, which calls return as arrays. It is used again when the last view of the
+// array is gone. If there is not enough memory, one message says how much was needed.
 #pragma once
 
 #include <cstdint>

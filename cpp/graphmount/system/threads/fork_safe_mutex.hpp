@@ -1,9 +1,9 @@
 // A mutex that a child of fork finds unlocked, whatever the parent's other threads were doing.
 //
 // A plain mutex that another thread holds at the moment of the fork stays locked in the child for
-// ever. This one is taken by whoever forks, so nobody else can hold it then, and what it guards is
-// whole in the child. There is one for each Tag, for bookkeeping that takes no time; nobody may
-// want a second one while holding it.
+// ever. This one is locked by the forking thread itself, so no other thread can hold it then, and
+// the data that it guards is whole in the child. There is one for each Tag, for bookkeeping that
+// takes no time. A thread must not lock a second one while it holds one.
 #pragma once
 
 #include <pthread.h>

@@ -1,6 +1,6 @@
 // The process that has begun to write a file. A forked child has a copy of everything its parent
-// was doing, and shares its open files: what it wrote would end up among what the parent writes,
-// and what it removed would be the parent's. So only the process that began may go on or clean up.
+// was doing, and shares its open files: it would write between the bytes of the parent, and remove
+// files of the parent. So only the process that began may go on or clean up.
 #pragma once
 
 #include <unistd.h>

@@ -136,7 +136,7 @@ class Pool {
         const int num_threads = static_cast<int>(threads_.size());
         for (int i = 0; i < std::min(helpers_wanted, num_threads); ++i) queue_.push_back(job);
       } catch (const std::bad_alloc&) {
-        // Those who were asked, or the caller alone, get the work done too.
+        // The threads that were asked before, or the caller alone, get the work done too.
       }
       has_work_ = !queue_.empty();
     }
@@ -145,7 +145,7 @@ class Pool {
     job->run();
     t_inside = false;
     {
-      // Requests nobody has taken up are not needed any more.
+      // Requests that no thread has taken are not needed any more.
       const std::lock_guard lock(mutex_);
       std::erase(queue_, job);
       has_work_ = !queue_.empty();
@@ -170,7 +170,7 @@ class Pool {
       // The system has no more threads for us. Fewer, or the caller alone, get the work done too.
     } catch (const std::bad_alloc&) {
     }
-    // With more threads than processors, who looks out would be in the way of who works.
+    // With more threads than processors, spinning threads would take time from working ones.
     may_look_out_ = static_cast<int>(threads_.size()) <= most_lookouts_;
   }
 
@@ -274,8 +274,8 @@ void run(std::atomic<Pool*>& pool, std::size_t count, std::size_t grain, std::si
   }
   const auto job = std::make_shared<Job>(body, count, grain);
   get_pool(pool).run(job, threads - 1);
-  // Taken out of the job, which a helper may be the last to let go of: an exception belongs to the
-  // thread that handles it.
+  // Moved out of the job, because a helper may be the last to release it: an exception belongs to
+  // the thread that handles it.
   if (const auto failure = std::exchange(job->failure, nullptr)) std::rethrow_exception(failure);
 }
 

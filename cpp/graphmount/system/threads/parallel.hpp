@@ -18,8 +18,9 @@ int num_threads();
 /// Throws std::invalid_argument unless count is at least 1.
 void set_num_threads(int count);
 
-/// Starts the threads that `parallel_for` will want, for those who have something else to do first:
-/// Linux may leave a new thread on the processor of the one that made it for some milliseconds.
+/// Starts the threads that `parallel_for` will need, for callers that have something else to do
+/// first: Linux may leave a new thread for some milliseconds on the processor of the thread that
+/// made it.
 void start_threads();
 
 /// Calls body(begin, end) for disjoint ranges of at most `grain` that together cover [0, count), on

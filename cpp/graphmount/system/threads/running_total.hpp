@@ -1,6 +1,6 @@
-// A sum that parts of parallel work add to in their order, each of which then knows what is before
-// it. A part waits for those before it, so they must have been begun earlier, as `parallel_for`
-// begins them.
+// A sum to which the parts of parallel work add in their order, so that each part knows the sum
+// before it. A part waits for the parts before it, so these must have been started earlier, as
+// `parallel_for` does.
 #pragma once
 
 #include <condition_variable>

@@ -1,9 +1,9 @@
-// Gathering: the rows of any ids, in any order and as often as they are asked for, converted to the
-// dtype that is wanted.
+// Gathers rows by their ids, in any order and with repetitions, and converts them to the requested
+// dtype.
 //
-// Rows in memory are copied straight from the mapping. Rows on disk are read sorted and each once,
-// in pieces, so that what is needed beside the output does not grow with the number of ids: at most
-// 20 MiB a call (or one row, if that is longer), kept for the next.
+// Rows in memory are copied straight from the mapping. Rows on disk are read in sorted order, each
+// once, in pieces. So the memory needed besides the output does not grow with the number of ids: at
+// most 20 MiB a call (or one row, if that is longer), kept for the next call.
 #pragma once
 
 #include <cstddef>

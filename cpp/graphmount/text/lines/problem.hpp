@@ -1,5 +1,5 @@
-// How the readers of text tables put what is wrong with a field: what is there, what should be, and
-// what to do.
+// Messages of the readers of text tables about a bad field: what is there, what should be there,
+// and what to do.
 #pragma once
 
 #include <string>

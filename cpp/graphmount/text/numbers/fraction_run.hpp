@@ -1,10 +1,10 @@
 // Runs of decimal fractions with a delimiter between them: the columns of a table of features.
 //
-// Where numbers end is found for several at once, so that none has to wait for the one before, and
-// all digits of a number are put together at once, without its point. Two loads do that: one ends
-// where the number ends, and has the digits behind the point in their places; one ends a character
-// earlier, and has those before it. Nothing depends on how many digits there are, or on the sign,
-// by a branch. What comes out is what `read_decimal` says.
+// The ends of several numbers are found at once, so that no number has to wait for the one before.
+// All digits of a number are put together at once, without its point. Two loads do that: one ends
+// where the number ends, and has the digits behind the point in their places; the other ends one
+// character earlier, and has the digits before the point. There is no branch on the number of
+// digits or on the sign. The result is the same as that of `read_decimal`.
 #pragma once
 
 #include <algorithm>

@@ -68,7 +68,7 @@ def parse_description(data: bytes, path: str) -> dict[str, Any]:
         path: What messages call the file.
 
     Raises:
-        FormatError: As for `read_description`.
+        FormatError: It is damaged, or of another kind or version.
     """
     try:
         description = _parse(data)

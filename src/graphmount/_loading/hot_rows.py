@@ -37,7 +37,7 @@ def hottest_nodes(
 
     Args:
         graph: What is sampled.
-        direction: Of the lists that are sampled.
+        direction: The direction of the lists that are sampled.
         most: How many nodes to name, at most.
         sample: The nodes of a batch, by its number.
     """

@@ -86,12 +86,12 @@ def as_negatives(neg_sampling: Any, ratio: float | None = None) -> LinkNegatives
     """Negatives as users give them: ours, PyG's, the name of a mode, or what makes one of these.
 
     Args:
-        neg_sampling: See `LinkNeighborLoader`.
+        neg_sampling: The `neg_sampling` of `LinkNeighborLoader`.
         ratio: `neg_sampling_ratio`, PyG's older way to ask for binary ones.
 
     Raises:
         TypeError: It is none of these.
-        ValueError: See `LinkNegatives`. Or both arguments are given.
+        ValueError: An option of `LinkNegatives` is wrong, or both arguments are given.
     """
     number = 0 if ratio is None else as_number(ratio)
     if number is None or not 0 <= number < math.inf:

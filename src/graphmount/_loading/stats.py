@@ -44,7 +44,7 @@ class TableStats(Displayed):
         requests: How many reads the disk was asked for.
         merged_rows: How many rows came with the read of another row.
         bytes_read: How many bytes these reads had, in whole blocks.
-        copy_seconds: How long copying rows took that were in memory.
+        copy_seconds: How long it took to copy rows that were in memory.
         wait_seconds: How long the work stood still because it waited for the disk.
         cache_bytes: How much memory the caches take.
         is_swept: Whether the file is read from end to end again and again, for many batches at

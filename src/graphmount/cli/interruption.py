@@ -39,7 +39,7 @@ def _is_command_line() -> bool:
 
 
 def _end_quietly(_signal: int, _frame: FrameType | None) -> None:
-    with suppress(OSError):  # nobody may read it
+    with suppress(OSError):  # the output may be closed
         os.write(2, b"graphmount: interrupted\n")
     os._exit(INTERRUPTED)  # there is nothing to tidy up yet
 

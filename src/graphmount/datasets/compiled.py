@@ -66,7 +66,7 @@ def open_or_compile(
         folder: The folder that was downloaded.
         content: What tells its files from others.
         compile_into: Compiles it, given the folder to write and options of `compile_dataset`.
-        options: Those of the user.
+        options: The options that the user gave.
 
     Raises:
         FileExistsError: What is at `out` is of something else, and `overwrite` is False.
@@ -115,7 +115,7 @@ def _opened(out: str, name: str, notes: tuple[str, str], *, overwrite: bool) -> 
         dataset = Dataset(out)
     except (FileNotFoundError, FormatError, OrderError, DatasetChangedError):
         if overwrite:
-            return None  # who compiles says whether it can be replaced
+            return None  # compiling says whether it can be replaced
         raise
     content, options = notes
     there = dataset.description.get("notes", [])

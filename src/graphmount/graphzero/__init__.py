@@ -20,5 +20,5 @@ from graphmount.graphzero.graph import Graph
 
 __all__ = ["DataType", "FeatureStore", "Graph", "convert_csv_to_gd", "convert_csv_to_gl"]
 
-#: Of the interface, for scripts that ask: that of the graphzero it is taken from.
+#: The version of graphzero whose interface this is, for scripts that ask.
 __version__ = "0.2.0"

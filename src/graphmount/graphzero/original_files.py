@@ -76,6 +76,6 @@ def _own_file(
     warnings.warn(
         f"{path} is a file of graphzero; a copy in graphmount's format was written to {copy}, and "
         "will be used from now on",
-        stacklevel=4,  # whoever opened it
+        stacklevel=4,  # the caller that opened it
     )
     return copy

@@ -74,15 +74,17 @@ class DataForm:
     """Makes PyG's `Data` of the fields of batches.
 
     Args:
-        data: What the loader was made of.
-        num_inputs: How many nodes or links it has for inputs.
-        times: Those of input nodes, if they have any.
-        weight_attr: See `NeighborLoader`, and so for the next ones.
-        time_attr: See there.
-        transform: See there.
-        custom_cls: See there.
-        input_id: See there.
-        source: The `Data` that the loader was made of, if it was.
+        data: The graph and tables that the loader was made from.
+        num_inputs: How many nodes or links the loader has as inputs.
+        times: The times of the input nodes, if they have any.
+        weight_attr: Under which name batches have the weights of edges, or None.
+        time_attr: Under which name batches have the times of edges, or None.
+        transform: A function that is called with each batch and returns what the loop gets, or
+            None.
+        custom_cls: The class of batches; `Data` if None.
+        input_id: The values of `input_id` in batches, one for each input; the places of the inputs
+            if None.
+        source: The `Data` that the loader was made from, or None.
     """
 
     def __init__(

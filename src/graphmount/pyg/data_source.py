@@ -34,12 +34,12 @@ class DataSource:
     Args:
         data: The object.
         weight_attr: The attribute of edges that sampling is weighted by, or None.
-        time_attr: That which has the times of edges; "auto" for the usual ones, None for none.
+        time_attr: The attribute with the times of edges; "auto" for the usual names, or None.
         num_hops: How many hops will be sampled: without any, no edges are needed.
         features: The attributes of nodes that batches have, beside labels; all if None.
-        edge_features: Those of edges, the same.
+        edge_features: The attributes of edges that batches have; all if None.
         cache: The folder of the cache; the usual one if None.
-        progress: As for `compile_dataset`; False also keeps quiet.
+        progress: The `progress` of `compile_dataset`; False also leaves out the line about it.
 
     Attributes:
         data: The object.

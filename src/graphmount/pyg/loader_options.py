@@ -82,7 +82,7 @@ def take_options(
         loader: Whose options they are, beside those that its constructor names.
         options: All that was given by name.
         directed: PyG's older way to ask for induced subgraphs.
-        stacklevel: Of the warning.
+        stacklevel: The stack level of the warning.
 
     Raises:
         TypeError: There is no such option.
@@ -115,7 +115,7 @@ def without_workers(options: dict[str, Any], *, stacklevel: int) -> dict[str, An
 
     Args:
         options: All that was given by name.
-        stacklevel: Of the warning.
+        stacklevel: The stack level of the warning.
     """
     left = dict(options)
     idle = [

@@ -124,7 +124,7 @@ class LinkNeighborLoader(_TensorLoader, ArrayLinkLoader):
     """`graphmount.LinkNeighborLoader` with tensors: it takes the same arguments, and `pin_memory`.
 
     Batches are the same, as `LinkTensorBatch` objects. Links, labels and times may be tensors as
-    well. `torch.profiler` shows the same two names as for `graphmount.torch.NeighborLoader`.
+    well. `torch.profiler` shows the names "graphmount.wait" and "graphmount.tensors" here, too.
 
     Args:
         data: A `Dataset`; or a `Graph` alone, or a pair of a `Graph` and a `FeatureStore` or a dict

@@ -67,7 +67,7 @@ def open_compiled(
         except OSError as error:
             if error.errno not in _NO_WRITING or (dataset := _opened(path, note)) is None:
                 raise
-            return dataset, LockFile(path, None)  # where nobody writes, nobody removes
+            return dataset, LockFile(path, None)  # a read-only cache needs no lock
         if change is None:
             say(f"waiting for another process that compiles {path}", progress)
             change = cache.change(name)
@@ -107,7 +107,7 @@ def _opened(path: str, note: str) -> Dataset | None:
     try:
         dataset = Dataset(path)
     except (FileNotFoundError, FormatError, OrderError, DatasetChangedError):
-        return None  # who compiles says whether it can be replaced
+        return None  # compiling says whether it can be replaced
     if note not in dataset.description.get("notes", ()):
         raise FileExistsError(
             errno.EEXIST, "this is a dataset that the cache did not make; move it away", path

@@ -77,7 +77,7 @@ class CacheFolder:
         """The lock to make, open or remove an entry; None if it is taken and `waits` is False.
 
         Raises:
-            OSError: As for `take_lock`.
+            OSError: The lock file cannot be made, or the file system has no locks.
         """
         return take_lock(self.path_of(name) + _CHANGE, alone=True, waits=waits)
 

@@ -44,7 +44,7 @@ def check_parts(
         nodes: What is known of the nodes.
         source: The edges.
         node_tables: Tables of nodes, by their files.
-        edge_tables: Those of edges.
+        edge_tables: Tables of edges, by their files.
         splits: Splits by name, as `read_splits` gives them.
         order: The order, as it is given.
         notes: The notes, as they are given.

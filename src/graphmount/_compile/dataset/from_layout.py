@@ -34,7 +34,7 @@ def compile_layout(
         label_dtype: How to store labels; as they are if None.
         label_nan: What to do with labels that are NaN.
         notes: Sentences to keep, beside those of the layout.
-        options: Those of `compile_dataset`.
+        options: Other options of `compile_dataset`.
     """
     features, labels = {}, None
     if layout.features is not None:

@@ -179,7 +179,7 @@ def _clear(folder: str) -> None:
         return
     _require_ours(folder)
     with suppress(OSError):
-        mark(folder)  # without its description nobody would know
+        mark(folder)  # without its description it could not be recognised
     remove_folder(folder)
 
 

@@ -140,7 +140,7 @@ def _files_at(source: object) -> Iterator[tuple[str, _Identity]]:
     try:
         paths = expand(source)
     except (OSError, SourceError):
-        return  # whoever opens it says what is wrong
+        return  # opening it says what is wrong
     for path in paths:
         if (identity := _identity(path)) is not None:
             yield path, identity
@@ -150,7 +150,7 @@ def _mounted_file(handle: Handle[Any]) -> Iterator[tuple[str, _Identity]]:
     try:
         descriptor = handle._open().open_descriptor()  # noqa: SLF001  (part of the package)
     except ClosedError:
-        return  # whoever uses it says so
+        return  # using it raises the error
     try:
         status = os.fstat(descriptor)
     finally:

@@ -177,7 +177,7 @@ def unreadable(name: str, error: Exception) -> SourceError:
 
     Args:
         name: What messages call the table.
-        error: Why it has; its own advice is about Arrow's options, which nobody has here.
+        error: Arrow's error. Its advice is about Arrow's own options, which users do not have here.
     """
     reason = str(error).partition("\n")[0][:300]
     return SourceError(f"{name} cannot be read: {reason}; write the file again, or get it anew")

@@ -90,7 +90,7 @@ class Source:
     Args:
         name: What messages and progress bars call it: a path, or what the object is.
         size: All there is to read, in the unit of a batch's `done`: bytes for files (as they lie on
-            the disk), else edges or rows. None if nobody knows.
+            the disk), else edges or rows. None if that is unknown.
 
     Attributes:
         name: See above.

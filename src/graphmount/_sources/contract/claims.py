@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _LARGEST_FILE = 2**63 - 1
 #: The core has room for no more.
 MOST_NODES = 2**47
-#: As in the core: more nodes or rows are believed only of sources that have as many, or nearly.
+#: The limit of the core: more nodes or rows are believed only if a source has nearly as many.
 _PLAUSIBLE = 1 << 24
 _CLAIMED_FOR_EACH = 64
 #: Rows without columns take no space, so that counting them is all there is to do.

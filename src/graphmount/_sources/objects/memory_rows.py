@@ -1,7 +1,7 @@
 """Rows of what is in memory, or mapped into it: arrays, tensors, mounted files, nested lists.
 
-Arrays in memory are not copied. Mapped ones are, batch by batch, so that whoever asks for a batch
-waits for the disk, and not whoever uses it.
+Arrays in memory are not copied. Mapped arrays are copied batch by batch, so that the disk is waited
+for when a batch is read, and not later when it is used.
 """
 
 from __future__ import annotations

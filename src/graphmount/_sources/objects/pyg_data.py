@@ -1,7 +1,8 @@
 """What a PyG `Data` has, by what it belongs to: edges, nodes, or the graph as a whole.
 
 PyG itself says which attributes have a row for each node or edge. Values stay where they are: in
-memory, or mapped from a file. PyG and torch are not imported: who has a `Data` has them.
+memory, or mapped from a file. PyG and torch are not imported here: they are loaded if there is a
+`Data`.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ def parts_of(data: Any, *, exclude: Iterable[str] = (), needs_edges: bool = True
 
     Raises:
         TypeError: It is no `Data`, has several kinds of nodes, or a tensor has no values.
-        SourceError: It has no edges, or nobody knows how many nodes.
+        SourceError: It has no edges, or its number of nodes is unknown.
         ValueError: There is no attribute of a name to leave out.
     """
     require_data(data)

@@ -1,7 +1,7 @@
 """What a text table looks like, guessed from its first lines.
 
-Guesses are made of the rows as the core splits them, so that what is looked at is what will be
-read. Whoever knows better says so, and then nothing is guessed.
+Guesses use the rows as the core splits them, so that they are about what will be read. Options that
+the user gives are not guessed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Row: TypeAlias = "list[bytes]"
 Kind: TypeAlias = Literal["id", "integer", "number", "time"]
 
 _SAMPLE_BYTES = 256 << 10
-#: As in the core, which has a smaller one for a smaller budget.
+#: The limit of the core, which has a smaller one for a smaller budget.
 _LONGEST_LINE = 16 << 20
 _SAMPLE_ROWS = 1000
 #: About so many fields tell whether a delimiter leaves numbers between them.

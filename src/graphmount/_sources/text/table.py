@@ -45,7 +45,7 @@ class TextTable:
     Attributes:
         name: The path, as it was given.
         size: The size of the file, compressed as it may be.
-        header: Whether the first row holds names; `settle_header` finds out if nobody said.
+        header: Whether the first row holds names; if None, `settle_header` finds out.
         rows: The first rows, with the header if there is one.
     """
 

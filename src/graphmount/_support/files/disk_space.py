@@ -23,7 +23,7 @@ def require_free(needs: dict[str, int], what: str) -> None:
         try:
             free = shutil.disk_usage(folder).free
         except OSError:
-            continue  # whoever writes there will say what is wrong, and with which file
+            continue  # writing there will say what is wrong, and with which file
         if needed > free:
             message = (
                 f"{os.strerror(errno.ENOSPC)}: {what} needs about {format_bytes(needed)} here, and "

@@ -62,7 +62,7 @@ class LockFile:
         self.close()
 
 
-#: Those that this process holds alone.
+#: The locks that this process holds alone.
 _alone: weakref.WeakSet[LockFile] = weakref.WeakSet()
 
 

@@ -131,8 +131,8 @@ class OpenedFolder:
         """All bytes of a regular file, which must have at most `most`.
 
         Raises:
-            FormatError: It is larger, or as for `open_file`.
-            OSError: As for `open_file`, or it cannot be read.
+            FormatError: It is larger, it is a link, or it is no regular file.
+            OSError: It cannot be opened or read.
         """
         with self.open_file(name) as file:
             data = file.read(most + 1)

@@ -1,7 +1,7 @@
 """Small text files that are written whole: reports, results, descriptions.
 
-The text goes to a new file with a name that nobody can guess, which then takes the place of the old
-one. A link is followed to what it leads to. What is no regular file is refused, not waited for.
+The text goes to a new file with a random name, which then replaces the old file. A link is
+followed. If there is something else than a regular file, it is refused and not waited for.
 """
 
 from __future__ import annotations

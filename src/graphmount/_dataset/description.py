@@ -98,7 +98,7 @@ def encode_description(description: Mapping[str, Any]) -> bytes:
         "version": VERSION,
         "graphmount": version("graphmount"),
         **description,
-        # For graphs with several kinds of nodes and edges, which there are none of yet.
+        # Reserved for graphs with several kinds of nodes and edges, which do not exist yet.
         "node_types": None,
         "edge_types": None,
     }

@@ -36,10 +36,10 @@ _ROWS_FIELD = 40
 _ORDER_FIELD = 56
 _CHECKSUM_FIELD = 4088
 
-#: How often a dataset is opened anew if it changes meanwhile.
+#: How often a dataset is opened again if it changes while it is opened.
 _MOST_TRIES = 8
 
-#: How many ids of a split are looked at at a time.
+#: How many ids of a split are checked at a time.
 _SPLIT_ROWS = 1 << 20
 
 

@@ -106,7 +106,7 @@ class BatchLoader(Displayed, Replayed):
         self._rule = rule
         self._num_inputs = num_inputs
         self._edge_ids: EdgeIds = edge_ids
-        # Where the order is that of the source, its ids are ours.
+        # If the dataset kept the order of its source, external and internal ids are the same.
         self._translates = data.speaks_source and data.graph.node_id_type is not None
         self._dtypes = as_dtypes(dtype, data)
         self._batch_size = as_count(batch_size, "batch_size", least=1)
@@ -125,7 +125,8 @@ class BatchLoader(Displayed, Replayed):
         # The epoch, how many of its batches are handed out, and if a loop left it in the middle.
         self._epoch = self._handed_out = 0
         self._resumes = self._was_left = False
-        # Where epochs end, if before their last batch: for a worker that takes a part of them.
+        # Where epochs end, if that is before their last batch: for a worker that makes a part of
+        # the batches.
         self._end: int | None = None
         self._facts: dict[str, Any] | None = None
         self._lock = ProcessLock()

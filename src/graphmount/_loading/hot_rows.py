@@ -56,8 +56,9 @@ def degree_counts(graph: Graph, direction: Direction) -> NDArray[np.int64]:
 
 
 def _hottest_by_degree(graph: Graph, direction: Direction, most: int) -> NDArray[np.int64]:
-    # First how many nodes have each degree. That says where those of a degree go, so the nodes of
-    # the highest ones are put there as they come, and nothing but the result is as long as it.
+    # First count how many nodes have each degree. The counts say where the nodes of a degree go, so
+    # the nodes of the highest degrees are put there as they come. No other array is as long as the
+    # result.
     counts = degree_counts(graph, direction)
     with_more = np.cumsum(counts[::-1])[::-1]  # nodes of at least this degree
     # The first degree that no more have than fit. Nodes that are in no list are never drawn.
@@ -95,7 +96,7 @@ def _hottest_by_trial(sample: Callable[[int], NDArray[np.int64]], most: int) -> 
         total = np.zeros(len(joined), np.int64)
         total[place[: len(nodes)]] = counts
         total[place[len(nodes) :]] += 1
-        # Twice as many as are wanted go on to the next trial: no more than that is kept.
+        # At most twice as many nodes as needed are kept for the next trial.
         order = np.argsort(-total, kind="stable")[: 2 * most]
         nodes, counts = joined[order], total[order]
     return nodes[:most]

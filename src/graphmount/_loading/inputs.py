@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from graphmount._mount.node_ids import IdReading
 
 
-#: In a graph of so few nodes, a list that has only nodes 0 and 1 may well be meant.
+#: In a graph with so few nodes, a list of only 0 and 1 may really mean these nodes.
 _FEW_NODES = 100
 
 #: What the rows of a table belong to: today the nodes of the graph, or its edges.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 _LINK_BYTES = 16
-#: Links that take less are no matter of `memory`.
+#: Links that take less than this are not checked against `memory`.
 _SMALL_BYTES = 64 << 20
 
 

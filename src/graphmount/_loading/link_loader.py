@@ -257,7 +257,7 @@ class LinkNeighborLoader(BatchLoader):
         is_triplet = self._negatives is not None and self._negatives.mode == "triplet"
         pairs = None if is_triplet else ends.reshape(2, -1)
         num_pairs = num_links if pairs is None else pairs.shape[1]
-        # A negative belongs to the link that is its place modulo their number.
+        # The number of a negative's link is the place of the negative modulo the number of links.
         link_of = np.arange(num_pairs) % max(num_links, 1)
         tree = fields["batch"]
         if tree is not None:

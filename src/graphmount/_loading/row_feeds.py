@@ -84,7 +84,7 @@ def make_feeds(
     def make(name: str, store: FeatureStore, space: IdSpace) -> _core.TableFeed:
         share = memory * store.file_bytes // total
         row_bytes = max(1, store.file_bytes // max(1, len(store)))
-        # What names the hot rows is in memory beside them, until they are read.
+        # The ids of the hot rows are in memory as well, until the rows are read.
         most = share // (row_bytes + _NAME_BYTES)
         hottest: Any = np.empty(0, np.int64)
         has_hottest = space == "nodes" and not data.is_hot_first and share // row_bytes < len(store)

@@ -145,7 +145,7 @@ def _require_same(state: Mapping[str, Any], own: Mapping[str, Any], epoch: int) 
 
 def _is_same(saved: object, own: object) -> bool:
     """Whether a value came back as it was saved; some formats make tuples of lists."""
-    # By what is written: a stranger's value may be an array, which compares item by item.
+    # Compared by their text: a value from elsewhere may be an array, which compares item by item.
     return repr(list(saved) if isinstance(saved, tuple) else saved) == repr(own)
 
 

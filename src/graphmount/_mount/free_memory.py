@@ -53,7 +53,7 @@ _V2 = _Version(
 def free_memory() -> FreeMemory:
     """What this process could take now, of the machine and of its control groups."""
     available = read_table("/proc/meminfo").get("MemAvailable")
-    # Where the system does not tell, half of all there is.
+    # If the system does not say, assume half of all memory.
     free = FreeMemory(
         num_bytes=physical_bytes() // 2 if available is None else available, place="on the machine"
     )

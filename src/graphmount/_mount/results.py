@@ -200,7 +200,7 @@ def both_ways(
     """
     sources = np.concatenate([row, col])
     destinations = np.concatenate([col, row])
-    # `unique` takes the first of equal ones, so that edges come before the ways against others.
+    # `unique` takes the first of equal ones, so that edges come before reversed edges.
     keys = destinations * np.int64(max(num_nodes, 1)) + sources
     _, kept = np.unique(keys, return_index=True)
     return sources[kept], destinations[kept], kept % max(len(row), 1)

@@ -41,7 +41,7 @@ class ConcatenatedEdges(EdgeSource):
         self.num_edges = _sum([part.num_edges for part in parts])
         self.estimated_edges = _sum([part.num_edges or part.estimated_edges for part in parts])
         self.num_doubtful_lines = sum(part.num_doubtful_lines for part in parts)
-        # Without ids of nodes: what one part calls a node need not hold for another.
+        # Without node ids: an id may mean different nodes in different parts.
         self.num_nodes = max(numbers, default=None)
 
     def batches(self, *, memory: int) -> Iterator[EdgeBatch]:
@@ -73,7 +73,7 @@ class ConcatenatedRows(RowSource):
             has_text_values="text for values",
         )
         self.num_rows = _sum([part.num_rows for part in parts])
-        # One part that knows its order is enough to tell that the whole is not in another one.
+        # If one part knows its order, the whole cannot have another one.
         self.order = next((part.order for part in parts if part.order != 0), 0)
 
     def batches(self, *, memory: int) -> Iterator[RowBatch]:

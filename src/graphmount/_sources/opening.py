@@ -39,7 +39,8 @@ if TYPE_CHECKING:
 
 #: What sources call the types of keys.
 _KEYS_OF_TYPES: dict[str | None, KeyKind | None] = {"int": "int", "str": "text", None: None}
-#: What text is read as, for it to become of a dtype; it is found out for others, such as int8.
+#: As which dtype text is read to be stored as another. For dtypes that are not listed, such as
+#: int8, it is guessed.
 _TEXT_DTYPES = {
     "float64": "float64",
     "float32": "float32",

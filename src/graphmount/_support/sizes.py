@@ -19,7 +19,7 @@ _UNITS |= {f"{letter}b": 1000 ** (power + 1) for power, letter in enumerate("kmg
 _FEWEST = 1024
 #: The core counts bytes in 64 bits, and adds up and doubles what it is given.
 _LARGEST = 2**60
-#: Before the point, and behind it: more is a mistake, and would take long to read.
+#: Digits before and after the point: more are a mistake, and would take long to read.
 _SIZE = re.compile(r"\s*([0-9]{1,24}(?:\.[0-9]{1,24})?)\s*([a-zA-Z]*)\s*")
 
 

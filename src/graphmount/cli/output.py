@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 #: What a shell says of a program that wrote into a closed pipe: 128 and the number of SIGPIPE.
 CLOSED_PIPE = 141
 
-#: More than a path may have on most systems would hide what is said about it.
+#: Longer messages are shortened: what they quote would hide what they say.
 _MOST_CHARACTERS = 1000
 _WRITE_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EBADF, errno.EPIPE)
 

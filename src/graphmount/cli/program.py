@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from _typeshed import SupportsWrite
 
-#: What a command line, or what it names, can be wrong with. Anything else is a mistake of ours, and
-#: shows where it is.
+#: The errors that a wrong command line or a wrong file can cause. Any other error is a mistake of
+#: ours, and shows a traceback.
 _USER_ERRORS = (
     graphmount.errors.GraphmountError,
     OSError,

@@ -66,7 +66,7 @@ def _show(result: gm.Verification) -> None:
         result.num_problems, f"{result.num_problems:,} problems"
     )
     print(f"{result.path}: {result.kind}, {format_bytes(result.file_bytes)}, {problems}")
-    # Of a dataset, those that its files have were shown with them.
+    # The problems of a dataset's files were shown with the files.
     count = result.num_problems - sum(file.num_problems for file in result.files)
     for problem in result.problems[:count]:
         print(f"  {problem}")

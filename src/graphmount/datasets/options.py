@@ -45,7 +45,7 @@ ogb.nodeproppred.NodePropPredDataset('ogbn-arxiv', root='nowhere'): 'nowhere/ogb
     progress: ProgressOption
 
 
-#: What changes the files of a dataset, with what it is by default.
+#: Options that change the files of a dataset, with their defaults.
 OF_CONTENT: dict[str, Any] = {"dtype": None, "order": "hot"}
 
 

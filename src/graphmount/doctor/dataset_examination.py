@@ -35,7 +35,8 @@ _FANOUTS = (15, 10, 5)
 _SEEDS = (16, 64, 256, 1024)
 _MOST_BATCHES = 4
 _COPY_BYTES = 64 << 20
-#: Shares of the nodes that a cache may hold: fine at the beginning, where most is to be had.
+#: Shares of the nodes that a cache may hold: in fine steps at the beginning, where a cache gains
+#: most.
 _CACHE_SHARES = (0.0, *(2.0**-power for power in range(12, 5, -1)), *np.linspace(0.03125, 1, 32))
 
 
@@ -229,7 +230,7 @@ def _hotness_ranks(
     if other not in graph.directions:
         return None
     counts = degree_counts(graph, other)
-    # Behind all that have a higher degree, and in the middle of those that have the same.
+    # The rank is after all nodes of a higher degree, and in the middle of those of the same degree.
     hotter = count - np.cumsum(counts) + counts / 2
     return lambda nodes: (
         hotter[np.minimum(graph.degree(nodes, direction=other), len(counts) - 1)] / count

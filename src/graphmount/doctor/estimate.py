@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 _BLOCK_BYTES = 512  # a row may begin and end within one
 _LEAST_MEMORY = 64 << 20
-# With the options that loaders have by default: two batches wait, one is made, one is in use, and
-# one is let go of while the next is taken; samples are made for 16 batches ahead.
+# With the default options of loaders: two batches wait, one is made, one is in use, and one is
+# released while the next is taken; samples are made for 16 batches ahead.
 _BATCHES = 5
 _SAMPLES = 16 + _BATCHES
 

@@ -126,7 +126,7 @@ class FeatureStore(torch_geometric.data.FeatureStore):
         return self._multi_get_tensor([attr])[0]
 
     def _multi_get_tensor(self, attrs: list[TensorAttr]) -> list[torch.Tensor]:
-        # All attributes of a batch come with the same ids, which are looked at once.
+        # All attributes of a batch are asked for with the same ids, which are checked once.
         indices: dict[int, NodeIndex] = {}
         for attr in attrs:
             if id(attr.index) not in indices:

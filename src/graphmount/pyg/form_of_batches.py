@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from graphmount.pyg.data_form import DataForm
     from graphmount.pyg.data_source import DataSource
 
-#: What tells draws for calls from those of epochs.
+#: Keeps the random draws of calls apart from those of epochs.
 _CALLS = 0x63616C6C
 
 

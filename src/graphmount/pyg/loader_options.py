@@ -44,7 +44,7 @@ class LoaderOptions(PipelineOptions, total=False):
     in_order: bool
 
 
-# Each with what it is if it says nothing.
+# Each with its default in PyG.
 _OF_WORKERS = {
     "num_workers": 0,
     "persistent_workers": False,
@@ -121,7 +121,7 @@ def without_workers(options: dict[str, Any], *, stacklevel: int) -> dict[str, An
     idle = [
         name
         for name, default in _OF_WORKERS.items()
-        # By what is written: it may be anything, also what does not compare.
+        # Compared by their text: a value may be anything, also something that cannot be compared.
         if shown(left.pop(name, default)) != shown(default)
     ]
     require_choice("pin_memory", left.get("pin_memory"), (None, False, True))

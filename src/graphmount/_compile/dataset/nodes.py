@@ -130,8 +130,8 @@ def choose_order(
         new_to_old = _core.hot_order(intake.appearances())
     else:
         scores = as_scores(order, num_nodes)
-        # Backwards and forwards again: the highest first, and of equal ones the first. As they are:
-        # large integers that become floats may be equal all of a sudden.
+        # Reversed twice, so that the highest come first, and equal ones stay in order. Values are
+        # not converted: large integers could become equal as floats.
         new_to_old = num_nodes - 1 - np.argsort(scores[::-1], kind="stable")[::-1]
     new_ids = np.empty(num_nodes, dtype=np.int64)
     new_ids[new_to_old] = np.arange(num_nodes)

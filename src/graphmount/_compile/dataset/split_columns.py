@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from graphmount._support.text_columns import Keys
 
 _MEMORY = 16 << 20
-#: A column with more different values is none of splits: it names nodes, say.
+#: A column with more different values cannot be splits; it may have names of nodes.
 _MOST_SPLITS = 1000
 _MOST_NAME_BYTES = 1 << 18
 

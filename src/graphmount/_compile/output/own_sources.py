@@ -21,7 +21,7 @@ from graphmount.errors import ClosedError, SourceError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-#: What tells a file from all others: its device and its number there.
+#: What identifies a file: its device and its inode.
 _Identity: TypeAlias = tuple[int, int]
 
 #: How many arrays a source is made of, at the most.

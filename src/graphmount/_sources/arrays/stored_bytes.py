@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from graphmount import _core
 
 _SKIP_BYTES = 1 << 18
-#: What lists the members of an archive is read as a whole. NumPy's have a line for each array.
+#: The directory of an archive is read as a whole. NumPy's archives have an entry for each array.
 _MOST_DIRECTORY_BYTES = 16 << 20
-#: Where that is, and how large, stands at the end of the file, behind at most 64 KiB of comment.
+#: Its place and size are at the end of the file, before a comment of at most 64 KiB.
 _END_BYTES = (1 << 16) + 22
 #: All that NumPy writes. Others unpack as much at once as they like, whatever is asked for.
 _KNOWN_COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)

@@ -67,7 +67,7 @@ class CheckedColumns:
     def _clean(self, batch: Any, first_row: int, skipped: Skipped) -> list[Any]:  # noqa: ANN401
         columns = [plain(column) for column in batch.columns]
         rows = np.arange(first_row, first_row + batch.num_rows)
-        # Once more after rows are gone: values are checked only where none is missing.
+        # Checked once more after rows were left out: values are checked only if none is missing.
         while found := self._find(columns):
             bad = np.zeros(len(rows), np.bool_)
             for _, some in found:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 #: More rows at once make nothing faster: Polars works on about as many at a time.
 _MOST_ROWS = 1 << 17
-#: Where the call came that gives a result in batches.
+#: The version of Polars that added the call which returns a result in batches.
 _SINCE = "1.34"
 
 

@@ -148,7 +148,7 @@ class IpcTable(ArrowTable):
             for number in range(count):
                 done = (self.size or 0) * (number + 1) // count
                 batch = reader.get_batch(number)
-                # Offsets and such come as they are in the file, and would be followed anywhere.
+                # Offsets come as they are in the file, and would be followed unchecked.
                 batch.validate(full=True)
                 yield batch.select(names), done
 

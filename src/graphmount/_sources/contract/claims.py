@@ -40,7 +40,7 @@ def array_bytes(name: str, shape: Sequence[int], item_bytes: int) -> int:
         SourceError: No file can have so many.
     """
     needed = math.prod(shape) * item_bytes
-    # Each by itself as well: together with a 0 they are nothing.
+    # Each size is checked alone as well, because a product with 0 is 0.
     if max((needed, *shape)) > _LARGEST_FILE:
         raise SourceError(
             f"{name}: an array of shape {shown(tuple(shape))} does not fit into any file; its "

@@ -126,7 +126,7 @@ def as_weights(values: NDArray[Any], name: str, first: int) -> NDArray[np.float3
     """Weights of a column; `first` is the edge the values begin with, for messages."""
     with np.errstate(over="ignore"):
         narrow = np.ascontiguousarray(values, np.float32)
-    # Only doubles and integers have what float32 has not, and few of them.
+    # Only doubles and integers can have values that float32 does not have, and few of them do.
     infinite = np.flatnonzero(np.isinf(narrow))
     bad = infinite[np.isfinite(values[infinite])]
     if len(bad):

@@ -102,6 +102,6 @@ def _stream(
         shape or section.shape[:1],
         dtype.newbyteorder("<"),
         name=f"{handle.path}, {section.name}",
-        # The core's, which goes on if the handle is closed.
+        # The core's handle, which stays open if the Python handle is closed.
         mounted=handle._open(),  # noqa: SLF001  (part of the package)
     )

@@ -181,7 +181,7 @@ class MatrixMarketEdges(EdgeSource):
                 while block := file.read(num_bytes):
                     if not block.endswith(b"\n"):
                         block += file.readline(_LONGEST_LINE)
-                    # What is wrong in the lines before a long one is said first.
+                    # Errors in the lines before a line that is too long are reported first.
                     long_line = _first_long_line(block)
                     block = block[:long_line]
                     before = num_lines
@@ -262,7 +262,8 @@ def _unpacked(raw: IO[bytes]) -> IO[bytes]:
     return cast("IO[bytes]", gzip.open(raw, "rb")) if is_gzip else raw
 
 
-# What `bytes.split` parts words at. Other control characters are damage, and make words.
+# The characters at which `bytes.split` separates words. Other control characters are damage, and
+# count as parts of words.
 _BLANKS = np.zeros(256, np.bool_)
 _BLANKS[list(b" \t\n\r\x0b\x0c")] = True
 

@@ -40,7 +40,7 @@ _NUMBER = re.compile(
     rb"[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?|nan|inf|infinity)", re.IGNORECASE
 )
 _TIME = re.compile(rb"[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9:.,]+(Z|[+-][0-9:]+)?)?", re.IGNORECASE)
-#: What columns of node ids are called, in files whose ids are text, so that a header does not show.
+#: Usual names of columns of node ids. If ids are text, a header can be recognised only by these.
 _ID_NAMES = frozenset(
     b"source target src dst from to head tail u v node node1 node2 node_id id source_id target_id "
     b"src_id dst_id from_id to_id fromnodeid tonodeid from_node_id to_node_id start end".split()
@@ -120,7 +120,7 @@ def find_delimiter(sample: Sample, *, comments: str) -> tuple[str, list[Row]]:
     """
     best, best_rows, best_score = ",", None, (0.0, 0.0)
     for delimiter in _DELIMITERS:
-        # Without it each row is one field. To look is faster than to split.
+        # Without the delimiter, each row is one field. Looking for it is faster than splitting.
         if not any(mark.encode() in sample.text for mark in delimiter or " \t"):
             continue
         rows = sample.rows(delimiter=delimiter, comments=comments)

@@ -82,8 +82,9 @@ def _kind(mode: int) -> str:
 
 
 def _open_descriptor(path: str, flags: int) -> int:
-    # Looked at before: some devices act on being opened. Looked at again after: the name may lead
-    # elsewhere by then, for instance to a pipe, which O_NONBLOCK opens without a writer.
+    # Checked before opening, because some devices act on being opened. Checked again afterwards,
+    # because the name may lead elsewhere by then, for instance to a pipe, which O_NONBLOCK opens
+    # without a writer.
     require_regular(os.stat(path).st_mode, path)
     descriptor = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
     try:

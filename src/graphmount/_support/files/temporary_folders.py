@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 #: The name of the file that marks a folder as ours while it is filled or removed.
 MARK = ".graphmount-partial"
 
-#: What removing a folder with folders in it takes: it goes from one to the next by descriptors.
+#: How many descriptors it takes to remove a folder with folders in it.
 _SPARE_DESCRIPTORS = 6
 
 

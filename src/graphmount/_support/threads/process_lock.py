@@ -12,7 +12,7 @@ import weakref
 
 from graphmount._support.threads import interpreter_exit as _interpreter_exit
 
-# How long to wait for a thread that may sleep for good, since the interpreter ends.
+# How long to wait for a thread that may sleep for ever, because the interpreter ends.
 _PATIENCE_AT_EXIT = 2.0
 
 

@@ -43,6 +43,6 @@ class shared_property(Generic[T]):  # noqa: N801  (as Python's own)
     def __get__(self, instance: object | None, owner: type[Any]) -> Self | T:
         if instance is None:
             return self
-        # Not asked again: what is kept there comes before this.
+        # This is not called again: an attribute of the object comes before this descriptor.
         kept: T = vars(instance).setdefault(self._name, self._compute(instance))
         return kept

@@ -27,7 +27,7 @@ from graphmount._compile.feature_compiler import CompiledFeatures, compile_featu
 from graphmount._compile.graph_compiler import CompiledGraph, compile_graph
 from graphmount._dataset.dataset import Dataset
 from graphmount._dataset.verification import Problem, Verification, verify
-from graphmount._loading.batch import Batch, LinkBatch
+from graphmount._loading.batches.batch import Batch, LinkBatch
 from graphmount._loading.link_loader import LinkNeighborLoader
 from graphmount._loading.link_negatives import LinkNegatives
 from graphmount._loading.node_loader import NeighborLoader

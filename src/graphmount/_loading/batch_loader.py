@@ -22,15 +22,14 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from graphmount import _core
+from graphmount._loading.batch_fields import BatchFields
 from graphmount._loading.inputs import places_to_try, require_edge_ids, share_of, share_size
 from graphmount._loading.loop_record import LoopRecord
 from graphmount._loading.replay import Replayed
 from graphmount._loading.row_feeds import RowFeed, as_dtypes, make_feeds
-from graphmount._loading.state import Place, order_facts, place_in, state_at
+from graphmount._loading.state import Resumed
 from graphmount._loading.stats import LoaderStats
-from graphmount._mount.mapped_reads import gather_list_values
 from graphmount._mount.memory_report import memory as memory_report
-from graphmount._mount.node_ids import mark_ids
 from graphmount._support.arguments import as_count, as_native, require_choice
 from graphmount._support.display import Displayed, one_line
 from graphmount._support.seeds import Seed, as_key
@@ -46,7 +45,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import DTypeLike, NDArray
 
-    from graphmount._loading.inputs import EdgeIds, IdSpace, LoaderData
+    from graphmount._loading.inputs import EdgeIds, LoaderData
     from graphmount._loading.memory_budget import MemoryBudget
     from graphmount._mount.features import Reader
     from graphmount._mount.results import NeighborSample
@@ -72,7 +71,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_those_of_the_parent)
 
 
-class BatchLoader(Displayed, Replayed):
+class BatchLoader(Displayed, Replayed, Resumed, BatchFields):
     """A loader of any kind of seeds; see `NeighborLoader` for the options."""
 
     _pins_memory = False
@@ -147,25 +146,6 @@ class BatchLoader(Displayed, Replayed):
     ) -> _core.SeedSource:
         """The seeds of an epoch's batches, which have the inputs in this order."""
 
-    @abstractmethod
-    def _input_facts(self) -> dict[str, Any]:
-        """What identifies the inputs and what is drawn for them, to compare loaders."""
-
-    def _order_facts(self) -> dict[str, Any]:
-        """What a state must have in common with this loader."""
-        if self._facts is None:
-            self._facts = order_facts(
-                self._data.graph,
-                self._rule,
-                num_inputs=self._num_inputs,
-                **self._input_facts(),
-                shuffle=self._shuffle,
-                drop_last=self._drop_last,
-                batch_size=self._batch_size,
-                world_size=self._world_size,
-            )
-        return self._facts
-
     def __len__(self) -> int:
         """Batches of an epoch, the same for all ranks."""
         if self._end is not None:
@@ -232,10 +212,6 @@ class BatchLoader(Displayed, Replayed):
             order = np.random.default_rng([self._key, epoch]).permutation(self._num_inputs)
         share = share_of(order, self._rank, self._world_size, drop_last=self._drop_last)
         return share[: len(self) * self._batch_size]
-
-    @abstractmethod
-    def _make_batch(self, fields: dict[str, Any]) -> Any:  # noqa: ANN401
-        """A batch in the form of the loader, of the fields of a `Batch` or `LinkBatch`."""
 
     def _loop(self) -> Iterator[Any]:
         """A loop in place of the one that runs.
@@ -333,69 +309,6 @@ class BatchLoader(Displayed, Replayed):
             stacklevel=5,
         )
 
-    def _batch_fields(
-        self, loaded: _core.LoadedBatch, feeds: list[RowFeed], order: NDArray[np.int64], epoch: int
-    ) -> dict[str, Any]:
-        """What `_make_batch` makes a batch of: arrays, by the names of a `Batch`."""
-        rows: dict[IdSpace, dict[str, NDArray[Any]]] = {"nodes": {}, "edges": {}}
-        for i, feed in enumerate(feeds):
-            rows[feed.space][feed.name] = as_native(loaded.take_rows(i, feed.core))
-        sample, kept = self._rule.take_sample(loaded.take_sample())
-        if kept is not None:
-            rows["edges"] = {name: table[kept] for name, table in rows["edges"].items()}
-        first = loaded.number * self._batch_size
-        places = order[first : first + self._batch_size]
-        fields = self._fields(sample, rows, as_native(loaded.take_ends()), places)
-        return fields | {"number": loaded.number, "epoch": epoch}
-
-    def _fields(
-        self,
-        sample: NeighborSample,
-        rows: dict[IdSpace, dict[str, NDArray[Any]]],
-        ends: NDArray[np.int64],  # noqa: ARG002  (of links)
-        places: NDArray[np.int64],
-    ) -> dict[str, Any]:
-        """The fields of a batch, but for its place in an epoch.
-
-        Args:
-            sample: What was sampled, in the ids that batches have; but for edges, if their internal
-                ids are wanted.
-            rows: The rows of tables.
-            ends: Of links: see `_core.SeedSource`.
-            places: The places of its inputs.
-        """
-        graph, edge_ids = self._data.graph, sample.edge_ids
-        nodes = sample.nodes
-        if not self._translates:
-            nodes = mark_ids(nodes, graph._own_order)  # noqa: SLF001
-        if self._wants_edge_ids and self._edge_ids == "source":
-            edge_ids = self._source_rows(edge_ids)
-        return {
-            **vars(sample),
-            **self._edge_values(sample.edge_ids),
-            "nodes": nodes,
-            "edge_ids": edge_ids,
-            "features": rows["nodes"],
-            "edge_features": rows["edges"],
-            # Loaders that translate ids have labels as a table.
-            "labels": self._data.labels_of(sample.nodes[: sample.num_seeds]),
-            "input_ids": places,
-            "dataset": self._data.dataset,
-        }
-
-    @property
-    def _wants_edge_ids(self) -> bool:
-        """Whether `_edge_values` has something for edges, by their internal ids."""
-        return False
-
-    def _edge_values(self, edge_ids: NDArray[np.int64]) -> dict[str, Any]:  # noqa: ARG002
-        """More fields."""
-        return {}
-
-    def _source_rows(self, edge_ids: NDArray[np.int64]) -> NDArray[np.int64]:
-        graph = self._data.graph
-        return gather_list_values(graph, "source rows", graph.directions[0], edge_ids)
-
     def _stop(self) -> None:
         pipeline, self._pipeline = self._pipeline, None
         if pipeline is not None:
@@ -415,65 +328,6 @@ class BatchLoader(Displayed, Replayed):
         with self._lock:
             self._stop()
             self._feeds = self._last = None
-
-    def state_dict(self) -> dict[str, Any]:
-        """Where the loader is: the epoch, and how many of its batches have been handed out.
-
-        After a loop was left early, this is still the place where it was left, until the next loop
-        begins. The state can be written as JSON, and is the same for all ranks that are at the same
-        batch. It also has everything that decides the order of batches, and a checksum of the
-        inputs.
-
-        Examples:
-            >>> import graphmount as gm
-            >>> _ = gm.compile_graph(([0, 1], [1, 2]), "g.gl")
-            >>> loader = gm.NeighborLoader(gm.Graph("g.gl"), [1], batch_size=2, seed=1)
-            >>> batches = iter(loader)
-            >>> _ = next(batches)
-            >>> loader.state_dict()["batch"]
-            1
-        """
-        with self._lock:
-            place = Place(key=self._key, epoch=self._epoch, batch=self._handed_out)
-        return state_at(place, self._order_facts())
-
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Makes the next loop go on where `state_dict` was taken, with the batch after it.
-
-        This loader must have the same order of batches as the one that the state is from: the same
-        inputs, shuffling, sampling, graph and number of inputs in a batch. Only the seed is taken
-        from the state. The number of processes may differ if `batch_size` times `world_size` stays
-        the same: the batches that are left are then shared by the processes that there are now.
-
-        Args:
-            state: What `state_dict` returned, for this loader or another one, on any rank.
-
-        Raises:
-            TypeError, ValueError: This is no state, or the state of a loader with another order of
-                batches. The message names everything that differs. Nothing has changed then, and a
-                running loop goes on.
-
-        Examples:
-            >>> import graphmount as gm
-            >>> _ = gm.compile_graph(([0, 1], [1, 2]), "g.gl")
-            >>> loader = gm.NeighborLoader(gm.Graph("g.gl"), [1], batch_size=2, seed=1)
-            >>> loader.load_state_dict({**loader.state_dict(), "batch": 1})
-            >>> [batch.number for batch in loader]
-            [1]
-        """
-        self._go_to(place_in(state, self._order_facts(), num_batches=len(self)))
-
-    def _go_to(self, place: Place) -> None:
-        """The next loop begins there."""
-        with self._lock:
-            self._stop()
-            self._set(
-                _key=place.key,
-                _epoch=place.epoch,
-                _handed_out=place.batch,
-                _resumes=True,
-                _was_left=False,
-            )
 
     def stats(self) -> LoaderStats:
         """What the loader did in its current or last epoch: see `LoaderStats`.

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphmount import _core
-from graphmount._loading.batch import LinkBatch
 from graphmount._loading.batch_loader import BatchLoader
+from graphmount._loading.batches.batch import LinkBatch
 from graphmount._loading.inputs import as_rank, as_times, open_data
 from graphmount._loading.link_inputs import as_edge_label, as_links
 from graphmount._loading.link_negatives import LinkNegatives, as_negatives, negative_facts, to_core

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphmount import _core
-from graphmount._loading.batch import Batch
 from graphmount._loading.batch_loader import BatchLoader
+from graphmount._loading.batches.batch import Batch
 from graphmount._loading.inputs import as_input_nodes, as_rank, as_times, open_data
 from graphmount._loading.memory_budget import as_budget
 from graphmount._loading.state import checksum_of

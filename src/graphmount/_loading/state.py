@@ -4,11 +4,12 @@ The number of a batch means something only together with everything that decides
 before it. So a state contains these facts, and a loader takes a state only if its own facts are the
 same: no seed comes twice, and none is left out. Only the number of processes may differ, if all of
 them together take as many seeds at a time as before. Then batches of the same number have the same
-seeds.
+seeds. `Resumed` is what loaders do with states: `state_dict` and `load_state_dict`.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -21,8 +22,10 @@ from graphmount._support.arguments import as_count
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from graphmount._loading.inputs import LoaderData
     from graphmount._mount.graph import Graph
     from graphmount._mount.sampling_rule import SamplingRule
+    from graphmount._support.threads.process_lock import ProcessLock
 
 #: Goes up when the same options give another order than before.
 VERSION = 1
@@ -158,3 +161,110 @@ def _other_size(batch_size: int, world_size: int, own_size: int, own_world: int)
     if world_size != own_world and together % own_world == 0:
         text += f" (batch_size={together // own_world} would do for {own_world} processes)"
     return text
+
+
+class Resumed(ABC):
+    """A loader that can go on where another one was. `BatchLoader` is what has these attributes."""
+
+    _data: LoaderData
+    _rule: SamplingRule
+    _num_inputs: int
+    _batch_size: int
+    _world_size: int
+    _shuffle: bool
+    _drop_last: bool
+    _key: int
+    _epoch: int
+    _handed_out: int
+    _facts: dict[str, Any] | None
+    _lock: ProcessLock
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """Batches of an epoch."""
+
+    @abstractmethod
+    def _stop(self) -> None:
+        """Ends the loop that runs, if there is one."""
+
+    @abstractmethod
+    def _set(self, **values: Any) -> None:  # noqa: ANN401
+        """Sets several attributes at once."""
+
+    @abstractmethod
+    def _input_facts(self) -> dict[str, Any]:
+        """What identifies the inputs and what is drawn for them, to compare loaders."""
+
+    def _order_facts(self) -> dict[str, Any]:
+        """What a state must have in common with this loader."""
+        if self._facts is None:
+            self._facts = order_facts(
+                self._data.graph,
+                self._rule,
+                num_inputs=self._num_inputs,
+                **self._input_facts(),
+                shuffle=self._shuffle,
+                drop_last=self._drop_last,
+                batch_size=self._batch_size,
+                world_size=self._world_size,
+            )
+        return self._facts
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where the loader is: the epoch, and how many of its batches have been handed out.
+
+        After a loop was left early, this is still the place where it was left, until the next loop
+        begins. The state can be written as JSON, and is the same for all ranks that are at the same
+        batch. It also has everything that decides the order of batches, and a checksum of the
+        inputs.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> _ = gm.compile_graph(([0, 1], [1, 2]), "g.gl")
+            >>> loader = gm.NeighborLoader(gm.Graph("g.gl"), [1], batch_size=2, seed=1)
+            >>> batches = iter(loader)
+            >>> _ = next(batches)
+            >>> loader.state_dict()["batch"]
+            1
+        """
+        with self._lock:
+            place = Place(key=self._key, epoch=self._epoch, batch=self._handed_out)
+        return state_at(place, self._order_facts())
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Makes the next loop go on where `state_dict` was taken, with the batch after it.
+
+        This loader must have the same order of batches as the one that the state is from: the same
+        inputs, shuffling, sampling, graph and number of inputs in a batch. Only the seed is taken
+        from the state. The number of processes may differ if `batch_size` times `world_size` stays
+        the same: the batches that are left are then shared by the processes that there are now.
+
+        Args:
+            state: What `state_dict` returned, for this loader or another one, on any rank.
+
+        Raises:
+            TypeError, ValueError: This is no state, or the state of a loader with another order of
+                batches. The message names everything that differs. Nothing has changed then, and a
+                running loop goes on.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> _ = gm.compile_graph(([0, 1], [1, 2]), "g.gl")
+            >>> loader = gm.NeighborLoader(gm.Graph("g.gl"), [1], batch_size=2, seed=1)
+            >>> loader.load_state_dict({**loader.state_dict(), "batch": 1})
+            >>> [batch.number for batch in loader]
+            [1]
+        """
+        self._go_to(place_in(state, self._order_facts(), num_batches=len(self)))
+
+    def _go_to(self, place: Place) -> None:
+        """The next loop begins there."""
+        with self._lock:
+            self._stop()
+            self._set(
+                _key=place.key,
+                _epoch=place.epoch,
+                _handed_out=place.batch,
+                _resumes=True,
+                _was_left=False,
+            )

@@ -16,7 +16,7 @@ from graphmount._support.arguments import as_count, require_type
 from graphmount._support.shown import shown
 
 if TYPE_CHECKING:
-    from graphmount._loading.batch import Batch
+    from graphmount._loading.batches.batch import Batch
     from graphmount._mount.results import NeighborSample
     from graphmount.torch.tensor_batch import TensorBatch
 

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch.profiler import record_function
 
-from graphmount._loading.batch_parts import BatchParts
+from graphmount._loading.batches.batch_parts import BatchParts
 from graphmount._mount.node_ids import TENSOR_MARK, order_of
 
 if TYPE_CHECKING:

@@ -43,7 +43,7 @@ VIEWS = {
 _OWN = "an attribute of something else, in memory"
 #: Which modules may use which of these words, and why. No other may.
 ALLOWED = {
-    "_loading/batch_parts.py": {"labels": "of a batch, in memory"},
+    "_loading/batches/batch_parts.py": {"labels": "of a batch, in memory"},
     "_loading/inputs.py": {"labels": "a store, whose rows are gathered"},
     "torch/epoch.py": {"tensor": "of torch"},
     "cli/compile/ogb.py": {"labels": _OWN, "splits": _OWN},

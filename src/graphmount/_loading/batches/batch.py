@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from graphmount._loading.batch_parts import BatchParts
+from graphmount._loading.batches.batch_parts import BatchParts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -20,6 +20,8 @@ from graphmount._sources.contract.tables import Table
 from graphmount._sources.opening import open_table
 from graphmount._support.arguments import as_count, require_choice
 from graphmount._support.display import Displayed
+from graphmount._support.foreign_words import FEATURE_WORDS
+from graphmount._support.keywords import advises
 from graphmount._support.progress import ProgressOption, reporting
 from graphmount._support.sizes import parse_bytes
 from graphmount.errors import OrderError
@@ -68,6 +70,7 @@ class CompiledFeatures(Displayed):
     skipped_examples: tuple[str, ...] = ()
 
 
+@advises(FEATURE_WORDS)
 def compile_features(
     source: Any,  # noqa: ANN401  (whatever has rows)
     out: str | os.PathLike[str],

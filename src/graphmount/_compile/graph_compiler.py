@@ -14,6 +14,8 @@ from graphmount._compile.output.path import output_path, temporary_place
 from graphmount._sources.contract.tables import EdgeTable
 from graphmount._sources.opening import open_edge_table
 from graphmount._support.display import Displayed
+from graphmount._support.foreign_words import GRAPH_WORDS
+from graphmount._support.keywords import advises
 from graphmount._support.progress import ProgressOption, reporting, steps
 
 if TYPE_CHECKING:
@@ -55,6 +57,7 @@ class CompiledGraph(Displayed):
     seconds: float
 
 
+@advises(GRAPH_WORDS)
 def compile_graph(
     source: Any,  # noqa: ANN401
     out: str | os.PathLike[str],

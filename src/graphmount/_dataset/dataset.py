@@ -17,6 +17,8 @@ from graphmount._mount.node_ids import (
 )
 from graphmount._support.arguments import as_ids, require_list_of_text
 from graphmount._support.display import Displayed, NamedParts, one_line
+from graphmount._support.foreign_words import OPENING_WORDS
+from graphmount._support.keywords import advises
 from graphmount._support.sizes import format_bytes
 from graphmount._support.threads.shared_property import shared_property
 from graphmount.errors import IdError
@@ -81,6 +83,7 @@ class Dataset(Displayed, Changing):
         (array([6., 7.], dtype=float32), np.int64(1), NodeIds([2, 0]))
     """
 
+    @advises(OPENING_WORDS)
     def __init__(self, path: str | os.PathLike[str], *, advice: Advice = "auto") -> None:
         self._advice: Advice = advice
         self._files = open_files(path, advice=advice)

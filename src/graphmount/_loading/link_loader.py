@@ -21,6 +21,8 @@ from graphmount._loading.memory_budget import as_budget
 from graphmount._loading.state import checksum_of
 from graphmount._mount.node_reading import values_by_node
 from graphmount._mount.sampling_rule import SamplingRule
+from graphmount._support.foreign_words import LINK_LOADER_WORDS
+from graphmount._support.keywords import advises
 from graphmount.errors import MissingDataError
 
 if TYPE_CHECKING:
@@ -123,6 +125,7 @@ class LinkNeighborLoader(BatchLoader):
         [1. 1. 0. 0.] [ True  True False False]
     """
 
+    @advises(LINK_LOADER_WORDS)
     def __init__(
         self,
         data: Dataset | Graph | tuple[Graph, FeatureStore | Mapping[str, FeatureStore]],

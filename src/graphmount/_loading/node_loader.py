@@ -13,6 +13,8 @@ from graphmount._loading.inputs import as_input_nodes, as_rank, as_times, open_d
 from graphmount._loading.memory_budget import as_budget
 from graphmount._loading.state import checksum_of
 from graphmount._mount.sampling_rule import SamplingRule
+from graphmount._support.foreign_words import NODE_LOADER_WORDS
+from graphmount._support.keywords import advises
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -106,6 +108,7 @@ class NeighborLoader(BatchLoader):
         1 1 [0]
     """
 
+    @advises(NODE_LOADER_WORDS)
     def __init__(
         self,
         data: Dataset | Graph | tuple[Graph, FeatureStore | Mapping[str, FeatureStore]],

@@ -10,6 +10,8 @@ from graphmount._mount.handle import Handle
 from graphmount._mount.sampling_rule import SamplingRule
 from graphmount._support.arguments import as_count, as_ids, require_choice
 from graphmount._support.direction import require_direction
+from graphmount._support.foreign_words import SAMPLING_WORDS
+from graphmount._support.keywords import advises
 from graphmount._support.seeds import as_key
 
 if TYPE_CHECKING:
@@ -94,6 +96,7 @@ class NeighborSampling(Handle[_core.Graph]):
             )
         )
 
+    @advises(SAMPLING_WORDS)
     def sample_neighbors(
         self,
         seeds: ArrayLike,

@@ -7,8 +7,6 @@ with a message that says what to do instead.
 
 from __future__ import annotations
 
-import difflib
-import inspect
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -71,24 +69,21 @@ _REFUSED = {
 
 #: What Lightning gives to a loader that it makes again.
 _OF_LIGHTNING = ("dataset", "collate_fn")
+#: What loaders take, beside their options, and no message offers.
+NOT_OFFERED = (*_REFUSED, *_OF_LIGHTNING)
 
 
-def take_options(
-    loader: object, options: Mapping[str, Any], *, directed: bool, stacklevel: int
-) -> dict[str, Any]:
+def take_options(options: Mapping[str, Any], *, directed: bool, stacklevel: int) -> dict[str, Any]:
     """What is left for graphmount's own loader.
 
     Args:
-        loader: Whose options they are, beside those that its constructor names.
         options: All that was given by name.
         directed: PyG's older way to ask for induced subgraphs.
         stacklevel: The stack level of the warning.
 
     Raises:
-        TypeError: There is no such option.
         ValueError: An option would change batches, and cannot.
     """
-    _require_known(loader, options)
     require_choice("directed", directed, (False, True))
     left = dict(options)
     for name, advice in _REFUSED.items():
@@ -137,17 +132,3 @@ def without_workers(options: dict[str, Any], *, stacklevel: int) -> dict[str, An
             stacklevel=stacklevel,
         )
     return left
-
-
-def _require_known(loader: object, options: Mapping[str, Any]) -> None:
-    """Raises for a name that is no option, before anything is compiled or opened."""
-    known = {*LoaderOptions.__optional_keys__, *_REFUSED, *_OF_LIGHTNING}
-    for name in options:
-        if name in known:
-            continue
-        own = [each for each in inspect.signature(type(loader)).parameters if each != "options"]
-        close = difflib.get_close_matches(name, [*own, *known], n=1)
-        hint = (
-            f"did you mean {close[0]!r}?" if close else f"the others are {', '.join(sorted(known))}"
-        )
-        raise TypeError(f"{type(loader).__name__} has no option {name!r}; {hint}")

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import torch
 
+from graphmount._support.foreign_words import LINK_LOADER_WORDS, NODE_LOADER_WORDS
+from graphmount._support.keywords import advises
 from graphmount.pyg.batches import LinkData, NodeData
 from graphmount.pyg.data_form import DataForm, feature_dtypes
 from graphmount.pyg.form_of_batches import PygLoader
 from graphmount.pyg.loader_data import edge_reading, open_any, places_in_mask, whole_reading
-from graphmount.pyg.loader_options import LoaderOptions, take_options
+from graphmount.pyg.loader_options import NOT_OFFERED, LoaderOptions, take_options
 from graphmount.torch.loaders import LinkNeighborLoader as TensorLinkLoader
 from graphmount.torch.loaders import NeighborLoader as TensorNodeLoader
 
@@ -135,6 +137,7 @@ class NeighborLoader(PygLoader[NodeData], TensorNodeLoader):
         (tensor([1, 2, 3]), torch.Size([3, 1]), torch.Size([3]), [2, 1])
     """
 
+    @advises(NODE_LOADER_WORDS, options=LoaderOptions.__optional_keys__, silent=NOT_OFFERED)
     def __init__(
         self,
         data: Data
@@ -168,7 +171,7 @@ class NeighborLoader(PygLoader[NodeData], TensorNodeLoader):
                 "graph are those of edges"
             )
         self._given = data
-        left = take_options(self, options, directed=directed, stacklevel=3)
+        left = take_options(options, directed=directed, stacklevel=4)
         opened, self._source = open_any(
             data,
             features=features,
@@ -311,6 +314,7 @@ class LinkNeighborLoader(PygLoader[LinkData], TensorLinkLoader):
         tensor([1., 1., 0., 0.])
     """
 
+    @advises(LINK_LOADER_WORDS, options=LoaderOptions.__optional_keys__, silent=NOT_OFFERED)
     def __init__(
         self,
         data: Data
@@ -346,7 +350,7 @@ class LinkNeighborLoader(PygLoader[LinkData], TensorLinkLoader):
                 f"time_attr={time_attr!r} needs edge_label_time=, the time of each link"
             )
         self._given = data
-        left = take_options(self, options, directed=directed, stacklevel=3)
+        left = take_options(options, directed=directed, stacklevel=4)
         opened, self._source = open_any(
             data,
             features=features,

@@ -9,6 +9,9 @@ from torch.profiler import record_function
 from graphmount._loading.batch_loader import BatchLoader
 from graphmount._loading.link_loader import LinkNeighborLoader as ArrayLinkLoader
 from graphmount._loading.node_loader import NeighborLoader as ArrayLoader
+from graphmount._loading.options import LinkOptions, NodeOptions
+from graphmount._support.foreign_words import LINK_LOADER_WORDS, NODE_LOADER_WORDS
+from graphmount._support.keywords import advises
 from graphmount.torch.host_pinning import as_pin_memory
 from graphmount.torch.tensor_batch import LinkTensorBatch, TensorBatch, to_tensors
 
@@ -16,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from graphmount._dataset.dataset import Dataset
-    from graphmount._loading.options import LinkOptions, NodeOptions
     from graphmount._mount.features import FeatureStore
     from graphmount._mount.graph import Graph
 
@@ -105,6 +107,7 @@ class NeighborLoader(_TensorLoader, ArrayLoader):
 
     _batch_type = TensorBatch
 
+    @advises(NODE_LOADER_WORDS, options=NodeOptions.__optional_keys__)
     def __init__(
         self,
         data: Dataset | Graph | tuple[Graph, FeatureStore | Mapping[str, FeatureStore]],
@@ -200,6 +203,7 @@ class LinkNeighborLoader(_TensorLoader, ArrayLinkLoader):
 
     _batch_type = LinkTensorBatch
 
+    @advises(LINK_LOADER_WORDS, options=LinkOptions.__optional_keys__)
     def __init__(
         self,
         data: Dataset | Graph | tuple[Graph, FeatureStore | Mapping[str, FeatureStore]],

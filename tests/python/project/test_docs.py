@@ -120,6 +120,20 @@ def test_errors_page_draws_the_tree() -> None:
             assert re.search(rf"─ {name} +\({builtin.__name__}\) ", text), name
 
 
+class Finder(doctest.DocTestFinder):
+    """Finds examples of functions behind a decorator, too."""
+
+    def _from_module(self, module: ModuleType, thing: object) -> bool:
+        plain = inspect.unwrap(thing) if isinstance(thing, FunctionType) else thing
+        return super()._from_module(module, plain)  # type: ignore[misc,no-any-return]
+
+
+def test_doctests_behind_decorators_are_found() -> None:
+    module = importlib.import_module("graphmount._compile.graph_compiler")
+    found = [test.name for test in Finder(exclude_empty=True).find(module, "m")]
+    assert "m.compile_graph" in found
+
+
 @pytest.mark.parametrize("name", MODULES)
 def test_doctests(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if name.startswith("graphmount.torch"):
@@ -129,7 +143,7 @@ def test_doctests(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     if name == "graphmount.torch.lightning" and not HAS_LIGHTNING:
         pytest.skip("Lightning is not installed")
     module = importlib.import_module(name)
-    finder = doctest.DocTestFinder(exclude_empty=True)
+    finder = Finder(exclude_empty=True)
     monkeypatch.chdir(tmp_path)
     failures = 0
     for test in finder.find(module, name):

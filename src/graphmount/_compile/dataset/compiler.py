@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -40,10 +41,12 @@ from graphmount._sources.opening import open_edge_table
 from graphmount._support.arguments import require_choice
 from graphmount._support.display import Displayed
 from graphmount._support.files.temporary_folders import require_own_process
+from graphmount._support.foreign_words import DATASET_WORDS
+from graphmount._support.keywords import advises
 from graphmount._support.progress import ProgressOption, reporting, steps
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import ArrayLike
 
@@ -79,6 +82,11 @@ class CompiledDataset(Displayed):
     seconds: float
 
 
+def _is_any(tables: object) -> bool:
+    """Whether tables are given, whatever they are: an array cannot be asked whether it is true."""
+    return len(tables) > 0 if isinstance(tables, Mapping) else tables is not None
+
+
 def _check_edges(
     edges: object,
     edge_features: Mapping[str, Any] | None,
@@ -87,17 +95,18 @@ def _check_edges(
     has_tables: bool,
 ) -> None:
     """Raises if rows of edges could not match, and warns if only the edges of a Data are taken."""
-    if edge_features and on_error == "skip":
+    if _is_any(edge_features) and on_error == "skip":
         raise ValueError("edge_features= does not go with on_error='skip': rows would not match")
     if is_pyg(edges) and not has_tables:
         warnings.warn(
             "edges= takes the edges of a Data, and nothing else of it; gm.from_pyg(data, out) "
             "compiles its features, labels and masks as well",
             UserWarning,
-            stacklevel=3,
+            stacklevel=4,  # whoever called compile_dataset, behind its decorator
         )
 
 
+@advises(DATASET_WORDS)
 def compile_dataset(
     out: str | os.PathLike[str],
     *,
@@ -213,7 +222,9 @@ def compile_dataset(
         require_choice("order", order, ("hot", "given"))
     require_choice("overwrite", overwrite, (False, True))
     require_choice("source_rows", source_rows, (False, True))
-    _check_edges(edges, edge_features, on_error, has_tables=bool(features) or labels is not None)
+    _check_edges(
+        edges, edge_features, on_error, has_tables=features is not None or labels is not None
+    )
     budget = as_budget(memory)
     path, folder = folder_output(
         out,

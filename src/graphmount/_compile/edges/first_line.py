@@ -68,7 +68,7 @@ class FirstLine:
             f"{self._source.name}: {first} and {second} in its first line occur nowhere else, so "
             f"that line may be a header, and not an edge; {HEADER_ADVICE}",
             UserWarning,
-            stacklevel=4,
+            stacklevel=5,  # whoever called compile_graph, behind its decorator
         )
 
     @property

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 from graphmount._support.arguments import require_choice
 from graphmount._support.display import Displayed
+from graphmount._support.foreign_words import EDGE_WORDS, TABLE_WORDS
+from graphmount._support.keywords import advising_class
 from graphmount._support.shown import shown
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from graphmount._sources.contract.text_values import TextEncoder
 
 
+@advising_class(TABLE_WORDS)
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Table(Displayed):
     """Rows of features or labels, one for each node (or edge), and how to store them.
@@ -74,6 +77,7 @@ class Table(Displayed):
     member: str | None = None
 
 
+@advising_class(EDGE_WORDS)
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class EdgeTable(Displayed):
     """Edges, and how to read them.

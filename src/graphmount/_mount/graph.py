@@ -23,6 +23,7 @@ from graphmount._support.arguments import (
     require_list_of_text,
 )
 from graphmount._support.direction import Direction, require_direction
+from graphmount._support.shown import shown
 from graphmount._support.text_columns import to_core
 from graphmount.errors import IdError
 
@@ -243,7 +244,12 @@ class Graph(NeighborSampling, RandomWalks, NegativeSampling):
             >>> gm.Graph("g.gl").neighbors(0, direction="out")
             array([1, 2], dtype=int32)
         """
-        begin, end = self._lists_of(direction).neighbor_range(as_id(id, "id"), direction)
+        lists = self._lists_of(direction)
+        try:
+            node = as_id(id, "id")
+        except TypeError as error:
+            raise self._advised(error, id) from None
+        begin, end = lists.neighbor_range(node, direction)
         indices = self._section("indices", direction)
         return self._mark(indices[begin:end])
 
@@ -294,6 +300,14 @@ class Graph(NeighborSampling, RandomWalks, NegativeSampling):
     def node_id_type(self) -> type[int | str] | None:
         """Type of the external node ids: int, str, or None if the graph has none."""
         return {"int": int, "str": str, "none": None}[self._open().node_id_kind]
+
+    def _text_advice(self, text: str) -> str:
+        if self.node_id_type is not str:
+            return "the nodes of this graph have numbers, and no names"
+        return (
+            f"to_internal([{shown(text)}]) of the graph, or of its dataset, gives the numbers of "
+            f"nodes, and to_internal([{shown(text)}])[0] that of one"
+        )
 
     def to_external(self, ids: ArrayLike) -> NDArray[np.int64] | list[str]:
         """The ids that the source has for these nodes.

@@ -9,10 +9,11 @@ from graphmount import _core
 from graphmount._mount.memory_report import MemoryReport, memory, usable_bytes
 from graphmount._mount.node_ids import is_several, mark_ids, order_of, require_marked
 from graphmount._mount.results import Section
-from graphmount._support.arguments import as_ids, as_native, require_choice
+from graphmount._support.arguments import as_ids, as_native, first_text, require_choice
 from graphmount._support.display import Displayed
 from graphmount._support.files.opened_folder import OpenedFolder
 from graphmount._support.progress import ProgressOption, reporting
+from graphmount._support.shown import shown
 from graphmount._support.sizes import format_bytes
 from graphmount._support.threads.process_lock import ProcessLock
 from graphmount.errors import ClosedError, DatasetChangedError
@@ -171,10 +172,22 @@ class Handle(Displayed, Generic[CoreT]):
             IdError: They may be ids of the source, or are of another dataset.
         """
         order = self._open().order
-        nodes = as_ids(ids, name)  # first: what is no ids at all needs no mark
+        try:
+            nodes = as_ids(ids, name)  # first: what is no ids at all needs no mark
+        except TypeError as error:
+            raise self._advised(error, ids) from None
         if is_several(ids) and (self._own_order != 0 or (order != 0 and order_of(ids) != 0)):
             require_marked(ids, name, order)
         return nodes
+
+    def _advised(self, error: TypeError, ids: object) -> TypeError:
+        """The error about ids that are no integers; if they are text, with what to do."""
+        text = first_text(ids)
+        return error if text is None else TypeError(f"{error}; {self._text_advice(text)}")
+
+    def _text_advice(self, text: str) -> str:
+        """What to do with names of nodes."""
+        return f"to_internal([{shown(text)}]) of the dataset gives the number of a node"
 
     def _mark(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
         """Nodes of the core, as users get them: marked, if the dataset is reordered."""

@@ -65,7 +65,8 @@ def as_ids(
     if array.dtype.kind not in "iu":
         _refuse_huge_integers(ids, array, name, error)
         advice = "; use numpy.flatnonzero(mask)" if array.dtype.kind == "b" else ""
-        raise TypeError(f"{name} must be integers, not {array.dtype}{advice}")
+        what = "text" if array.dtype.kind in "UST" else array.dtype
+        raise TypeError(f"{name} must be integers, not {what}{advice}")
     if array.ndim != 1:
         advice = f"; write [{shown(ids)}] for one" if array.ndim == 0 else ""
         raise ValueError(f"{name} must be one-dimensional, not of shape {array.shape}{advice}")
@@ -98,6 +99,14 @@ def _refuse_huge_integers(
             raise error(
                 f"{name}[{place}] is {shown(value)}, which no node or row can have for its number"
             )
+
+
+def first_text(values: Any) -> str | None:  # noqa: ANN401
+    """The first of these, or the only one, if it is text."""
+    if isinstance(values, np.ndarray):
+        values = values.reshape(-1)[:1].tolist()
+    first = values[0] if isinstance(values, list | tuple) and values else values
+    return first if isinstance(first, str) else None
 
 
 def as_id(value: object, name: str) -> int:

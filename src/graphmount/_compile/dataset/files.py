@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from graphmount._compile.dataset.no_such_file import advising_on_columns
 from graphmount._compile.dataset.splits import as_nodes
 from graphmount._compile.feature_compiler import compile_features
 from graphmount._dataset.description import DESCRIPTION, encode_description, named_files
@@ -15,6 +16,7 @@ from graphmount._mount.features import FeatureStore
 from graphmount._mount.graph import Graph
 from graphmount._sources.contract.tables import Table
 from graphmount._sources.opening import open_table
+from graphmount._sources.paths import is_paths
 from graphmount._support.files.opened_folder import OpenedFolder
 from graphmount._support.shown import shown
 
@@ -55,7 +57,14 @@ def open_tables(tables: object, kind: str, *, on_error: OnError) -> dict[str, Op
         TypeError, ValueError: A name cannot be that of a file, or a table cannot be opened.
     """
     if not isinstance(tables, Mapping | None):
-        raise TypeError(f"{kind}={shown(tables)}; pass a dict, such as {{'x': rows}}")
+        if is_paths(tables) and not isinstance(tables, os.PathLike):
+            what = shown(tables)
+        else:
+            what = f"one {type(tables).__name__}"
+        raise TypeError(
+            f"{kind}= is {what}, and tables have names; pass a dict: {kind}={{'x': …}}, where … is "
+            "a gm.Table, a path, or an array"
+        )
     by_file = {file_of(kind, name): table for name, table in (tables or {}).items()}
     return {file: open_one(file, table, on_error=on_error) for file, table in by_file.items()}
 
@@ -65,7 +74,8 @@ def open_one(
 ) -> OpenedTable:
     """The table that will be in a file: a `Table`, or any source of rows."""
     table = table if isinstance(table, Table) else Table(source=table)
-    rows = open_table(table, name=_shown_name(file), on_error=on_error, encoder=encoder)
+    with advising_on_columns(table.source, "pass {}"):
+        rows = open_table(table, name=_shown_name(file), on_error=on_error, encoder=encoder)
     return OpenedTable(table=table, rows=rows)
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from graphmount._compile.dataset.no_such_file import advising_on_columns
 from graphmount._mount.node_ids import order_of
 from graphmount._sources.contract.file_stamps import require_unchanged
 from graphmount._sources.contract.tables import Table
@@ -47,7 +48,8 @@ def read_splits(splits: object, nodes: KnownNodes) -> dict[str, NDArray[Any]]:
         )
     read = {}
     for name, split in splits.items():
-        values = read_split(split, f"split {name!r}")
+        with advising_on_columns(split, "write splits={}"):
+            values = read_split(split, f"split {name!r}")
         if values.dtype == np.bool_:
             _require_mask(values, name, has_order=nodes.have_order, num_nodes=nodes.count)
         elif values.size and (values.dtype.kind in "OU") != nodes.has_text_ids:

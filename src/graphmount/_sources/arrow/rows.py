@@ -15,6 +15,7 @@ from graphmount._sources.arrow import columns as arrow_columns
 from graphmount._sources.arrow.checks import CheckedColumns
 from graphmount._sources.arrow.tables import find_column, pyarrow
 from graphmount._sources.contract.batches import RowBatch, RowSource
+from graphmount._sources.contract.text_values import NUMBERS_ADVICE
 from graphmount.errors import SourceError
 
 if TYPE_CHECKING:
@@ -190,10 +191,7 @@ def _dtype_of(kind: Any, name: str) -> np.dtype[Any]:  # noqa: ANN401
     if types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind):
         dtype: np.dtype[Any] = np.dtype(kind.to_pandas_dtype())
         return dtype
-    raise SourceError(
-        f"{name} is of type {kind}, and features are numbers; choose others with columns=, or name "
-        "it with key= if it says which node a row belongs to"
-    )
+    raise SourceError(f"{name} is of type {kind}, and features are numbers; {NUMBERS_ADVICE}")
 
 
 def _numbers(column: Any, dtype: np.dtype[Any]) -> NDArray[Any]:  # noqa: ANN401

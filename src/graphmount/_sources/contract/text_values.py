@@ -30,6 +30,11 @@ if TYPE_CHECKING:
     from graphmount._sources.contract.tables import RowRequest
     from graphmount._support.text_columns import TextColumn
 
+#: What to do about features that are text.
+NUMBERS_ADVICE = (
+    "only labels and splits of a dataset may be text: choose other columns with columns=, turn "
+    "this one into numbers first, or name it with key= if it says which node a row belongs to"
+)
 #: What a class takes in a list of JSON besides its characters.
 _LEAST_BYTES = 9
 

@@ -170,7 +170,11 @@ def _as_matrix(source: object) -> tuple[NDArray[Any], str]:
             "(rows, columns)"
         )
     if array.dtype.kind not in "fiub":
-        raise TypeError(f"features must be numbers, not {array.dtype}")
+        what = f"text ({array.dtype})" if array.dtype.kind in "UST" else f"{array.dtype}"
+        raise TypeError(
+            f"features must be numbers, not {what}; only labels and splits of a dataset may be "
+            "text: turn features into numbers first"
+        )
     return array, name
 
 

@@ -122,6 +122,12 @@ class TextTable:
             f"{', '.join(map(repr, names[:50]))}"
         )
 
+    def column_name(self, column: int) -> str | None:
+        """What the header calls a column; None if there is no header, or no such column in it."""
+        if not self.header or not self.rows or column >= len(self.rows[0]):
+            return None
+        return self.rows[0][column].decode(errors="replace")
+
     def settle_header(self, picks: list[tuple[int, Kind]]) -> None:
         """Finds out whether there is a header, by the columns that matter, if nobody said."""
         if self.header is None:

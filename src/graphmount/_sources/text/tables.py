@@ -8,10 +8,11 @@ be compressed with gzip, bzip2, xz or zstd. What is not said is guessed from the
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from graphmount._sources.contract.batches import EdgeBatch, EdgeSource, RowBatch, RowSource
-from graphmount._sources.contract.text_values import mixed_labels
+from graphmount._sources.contract.text_values import NUMBERS_ADVICE, mixed_labels
 from graphmount._sources.text.sniff import is_kind
 from graphmount._sources.text.table import TextTable
 from graphmount._support.arguments import as_native, require_choice
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from graphmount._sources.text.sniff import Kind
     from graphmount._sources.text.table import Output
 
+#: Where the core's messages have the column, counted from 1.
+_PLACE = re.compile(r", column (\d+)(?=: )")
 #: More than this at once makes nothing faster.
 _LARGEST_BATCH_BYTES = 16 << 20
 
@@ -185,14 +188,28 @@ class TextRows(RowSource):
                     done=done,
                 )
         except SourceError as error:
-            if not (self._dtype_is_guessed and str(error).endswith("is not an integer")):
+            message = self._advised(str(error))
+            if message == str(error):
                 raise
-            other = (
-                "" if self._request.encoder is None else "if labels are text, dtype='str'; else "
-            )
-            better = SourceError(f'{error}, as in the first rows; {other}pass dtype="float32"')
+            better = SourceError(message)
             better.path = error.path
             raise better from None
+
+    def _advised(self, message: str) -> str:
+        """The core's message about a value that is text, with the name of its column and advice."""
+        is_label = self._request.encoder is not None
+        if self._dtype_is_guessed and message.endswith("is not an integer"):
+            other = "if labels are text, dtype='str'; else " if is_label else ""
+            return f'{message}, as in the first rows; {other}pass dtype="float32"'
+        if not message.endswith("is not a number"):
+            return message
+        found = _PLACE.search(message)
+        name = None if found is None else self._table.column_name(int(found[1]) - 1)
+        if found is not None and name is not None:
+            message = f"{message[: found.end()]} ({shown(name)}){message[found.end() :]}"
+        if is_label:
+            return f"{message}; if labels are text, pass Table(source=…, dtype='str')"
+        return f"{message}; {NUMBERS_ADVICE}"
 
     def _shape(self, values: NDArray[Any]) -> NDArray[np.float32 | np.float64 | np.int64]:
         shape = (-1,) if self.is_vector else (-1, self.num_columns)

@@ -10,8 +10,12 @@ from __future__ import annotations
 import errno
 import io
 import os
+import re
 import sys
 from typing import TYPE_CHECKING, Any, TextIO
+
+from graphmount._dataset.description import DESCRIPTION
+from graphmount._support.files.near_names import near_path
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -21,6 +25,8 @@ CLOSED_PIPE = 141
 
 #: Longer messages are shortened: what they quote would hide what they say.
 _MOST_CHARACTERS = 1000
+#: What errors say of a path that is read; one to be written into has other words.
+_NOT_THERE = re.compile("(cannot open: )?No such file or directory|there is no such")
 _WRITE_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EBADF, errno.EPIPE)
 
 
@@ -44,12 +50,28 @@ def note(line: str) -> None:
 
 
 def complain(problem: object) -> None:
-    """Says on standard error what is wrong.
+    """Says on standard error what is wrong; for a path that is not there, which one may be meant.
 
     Args:
         problem: What is wrong: words, or an error.
     """
-    note(f"graphmount: {shortened(str(problem))}")
+    note(f"graphmount: {shortened(words_of(problem))}")
+
+
+def words_of(problem: object) -> str:
+    """What is wrong, in words.
+
+    Args:
+        problem: Words, or an error.
+    """
+    if isinstance(problem, MemoryError):
+        return f"not enough memory{': ' if str(problem) else ''}{problem}"
+    words = str(problem) or type(problem).__name__
+    is_to_read = isinstance(problem, FileNotFoundError) and _NOT_THERE.match(problem.strerror or "")
+    if is_to_read and isinstance(problem.filename, str | bytes):
+        near = near_path(os.fsdecode(problem.filename), marker=DESCRIPTION)
+        return words if near is None else f"{words}; did you mean {near!r}?"
+    return words
 
 
 def shortened(message: str) -> str:

@@ -81,11 +81,5 @@ def _run(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> in
     except _USER_ERRORS as error:
         if isinstance(error, OSError) and output.is_of_output(error):
             raise
-        output.complain(_words_of(error))
+        output.complain(error)
         return 2
-
-
-def _words_of(error: Exception) -> str:
-    if isinstance(error, MemoryError):
-        return f"not enough memory{': ' if str(error) else ''}{error}"
-    return str(error) or type(error).__name__

@@ -28,7 +28,7 @@ def advising_on_columns(source: object, advice: str) -> Iterator[None]:
         yield
     except FileNotFoundError as error:
         names = list(source) if isinstance(source, list | tuple) else [source]
-        if not names or not all(map(_may_be_column, names)):
+        if not names or not all(map(may_be_column, names)):
             raise
         table = f"gm.Table(source=…, key=…, columns={shown(names)})"
         raise FileNotFoundError(
@@ -40,6 +40,10 @@ def advising_on_columns(source: object, advice: str) -> Iterator[None]:
         ) from None
 
 
-def _may_be_column(name: object) -> bool:
-    """Whether this is no path, and has no ending as files have."""
+def may_be_column(name: object) -> bool:
+    """Whether this is no path, and has no ending as files have.
+
+    Args:
+        name: What was given as the path of a file.
+    """
     return isinstance(name, str) and os.path.basename(name) == name and "." not in name

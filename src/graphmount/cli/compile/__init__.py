@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from graphmount.cli.compile import dataset, features, graph, ogb
 from graphmount.cli.compile.messages import with_flags
-from graphmount.cli.output import complain, is_of_output
+from graphmount.cli.output import complain, is_of_output, words_of
 from graphmount.errors import GraphmountError
 
 if TYPE_CHECKING:
@@ -35,5 +35,5 @@ def _run(options: argparse.Namespace) -> int:
         if isinstance(error, OSError) and is_of_output(error):
             raise
         # Functions say what is wrong in terms of their arguments; here these are flags.
-        complain(with_flags(str(error)))
+        complain(with_flags(words_of(error)))
         return 2

@@ -7,10 +7,12 @@ the file are taken. A path that exists is one, whatever colons are in it.
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 from typing import TYPE_CHECKING, Any
 
 import graphmount as gm
+from graphmount._compile.dataset.no_such_file import may_be_column
 from graphmount._sources.kinds import TABLE_KINDS, kind_of
 from graphmount._sources.paths import expand
 from graphmount._support.shown import shown
@@ -110,11 +112,23 @@ def _split_path(text: str) -> tuple[str, str | None]:
 
 def _readable(path: str, given: dict[str, Any]) -> dict[str, Any]:
     """Those options that mean something to a file of its kind."""
+    _require_no_column(path, "PATH:")
     kind = kind_of(expand(path)[0])
     others = () if kind == "text" else _TEXT_OPTIONS
     if kind not in ("text", *TABLE_KINDS):
         others = (*others, "key")
     return {name: value for name, value in given.items() if name not in others}
+
+
+def _require_no_column(path: str, advice: str) -> None:
+    """Raises if there is no such file, and this may be a column of one."""
+    if may_be_column(path) and not os.path.exists(path):
+        raise FileNotFoundError(
+            errno.ENOENT,
+            f"there is no such file; if this is a column of one, write {advice}{path} with the "
+            "path of that file",
+            path,
+        )
 
 
 def _table(text: str, given: dict[str, Any]) -> gm.Table:
@@ -155,6 +169,9 @@ def _edges(texts: Sequence[str], given: dict[str, Any]) -> gm.EdgeTable:
 def _splits(texts: Sequence[str], given: dict[str, Any]) -> dict[str, str] | gm.Table | str | None:
     """Files of ids by name; or one column of all splits."""
     if len(texts) != 1 or "=" in texts[0]:
-        return dict(_by_name(texts, "splits", "split")) or None
+        files = dict(_by_name(texts, "splits", "split"))
+        for path in files.values():
+            _require_no_column(path, "--splits PATH:")
+        return files or None
     is_file = ":" in texts[0] or os.path.exists(texts[0])
     return _table(texts[0], given) if is_file else texts[0]

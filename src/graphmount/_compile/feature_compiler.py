@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from graphmount._compile.output.path import output_path, temporary_place
+from graphmount._compile.output.written import Written
 from graphmount._compile.rows.edge_placement import EdgePlacement
 from graphmount._compile.rows.placement import ArrayPlacement, KeyPlacement, require_order
 from graphmount._compile.rows.stored_form import check_table
@@ -19,7 +20,6 @@ from graphmount._sources.contract.claims import MOST_NODES
 from graphmount._sources.contract.tables import Table
 from graphmount._sources.opening import open_table
 from graphmount._support.arguments import as_count, require_choice
-from graphmount._support.display import Displayed
 from graphmount._support.foreign_words import FEATURE_WORDS
 from graphmount._support.keywords import advises
 from graphmount._support.progress import ProgressOption, reporting
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class CompiledFeatures(Displayed):
+class CompiledFeatures(Written):
     """What `compile_features` wrote.
 
     Attributes:
@@ -68,6 +68,12 @@ class CompiledFeatures(Displayed):
     repeated: int = 0
     skipped: int = 0
     skipped_examples: tuple[str, ...] = ()
+
+    _opener = "gm.FeatureStore"
+
+    def _content(self) -> str:
+        missing = f", {self.missing:,} rows missing" if self.missing else ""
+        return f"{self.dtype} {self.shape}{missing}"
 
 
 @advises(FEATURE_WORDS)

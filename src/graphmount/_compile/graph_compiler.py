@@ -11,9 +11,9 @@ from graphmount._compile.edges.graph_options import GraphOptions, as_budget
 from graphmount._compile.edges.intake import EdgeIntake, Ids, all_node_ids
 from graphmount._compile.output.own_sources import side_file
 from graphmount._compile.output.path import output_path, temporary_place
+from graphmount._compile.output.written import Written
 from graphmount._sources.contract.tables import EdgeTable
 from graphmount._sources.opening import open_edge_table
-from graphmount._support.display import Displayed
 from graphmount._support.foreign_words import GRAPH_WORDS
 from graphmount._support.keywords import advises
 from graphmount._support.progress import ProgressOption, reporting, steps
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class CompiledGraph(Displayed):
+class CompiledGraph(Written):
     """What `compile_graph` wrote.
 
     Attributes:
@@ -55,6 +55,11 @@ class CompiledGraph(Displayed):
     skipped: int
     skipped_examples: tuple[str, ...]
     seconds: float
+
+    _opener = "gm.Graph"
+
+    def _content(self) -> str:
+        return f"{self.num_nodes:,} nodes, {self.num_edges:,} edges"
 
 
 @advises(GRAPH_WORDS)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from graphmount._dataset.changing import Changing
+from graphmount._dataset.label_classes import count_classes
 from graphmount._dataset.opening import changed, check_split_ids, open_files, read_split_ids
 from graphmount._mount.node_ids import (
     mark_ids,
@@ -177,6 +178,29 @@ class Dataset(Displayed, Changing):
         """
         classes = self.description.get("classes")
         return None if classes is None else list(classes)
+
+    @shared_property
+    def num_classes(self) -> int:
+        """How many classes the labels have: what the last layer of a classifier has to tell apart.
+
+        Of labels that were text, `len(classes)`. Of whole numbers, the largest label plus one;
+        labels that are missing, as -1 or NaN, do not count. Of a table with several columns, such
+        as one of yes and no for each class, the number of columns. Numbers are read when this is
+        first asked for.
+
+        Raises:
+            ValueError: There are no labels, or they are no numbers of classes.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> _ = gm.compile_dataset("teams", edges=([0], [1]), labels=["red", "blue"])
+            >>> gm.Dataset("teams").num_classes
+            2
+        """
+        store = self._label_store()
+        if store is None:
+            raise ValueError(f"{self.path} has no labels; ds = ds.set_labels(…) gives it some")
+        return len(self.classes) if self.classes is not None else count_classes(store)
 
     def _label_store(self) -> FeatureStore | None:
         file = self.description["labels"]

@@ -15,6 +15,7 @@ from graphmount._loading.state import checksum_of
 from graphmount._mount.sampling_rule import SamplingRule
 from graphmount._support.foreign_words import NODE_LOADER_WORDS
 from graphmount._support.keywords import advises
+from graphmount._support.user_warnings import warn_user
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -45,7 +46,8 @@ class NeighborLoader(BatchLoader):
     Args:
         data: A `Dataset`; or a `Graph` alone, or a pair of a `Graph` and a `FeatureStore` or a dict
             of them.
-        num_neighbors: For each hop, how many neighbors to draw for each node; -1 for all.
+        num_neighbors: For each hop, how many neighbors to draw for each node; -1 for all. An
+            empty list gives the seeds alone, with a warning.
         input_nodes: The seeds: ids, a mask with one bool for each node, or the name of a split. All
             nodes if None.
         ids: Which ids the seeds are: "internal" for ids of the dataset, "external" for ids of its
@@ -138,6 +140,11 @@ class NeighborLoader(BatchLoader):
         rank: int | None = None,
         world_size: int | None = None,
     ) -> None:
+        if isinstance(num_neighbors, list | tuple) and not num_neighbors:
+            warn_user(
+                "num_neighbors=[] has no hops: batches have the seeds alone, without neighbors and "
+                "edges; write [15, 10] for 15 neighbors in the first hop and 10 in the second"
+            )
         opened = open_data(data, features, edge_features)
         own_rank, num_ranks = as_rank(rank, world_size)
         budget = as_budget(memory, opened, num_ranks)

@@ -104,9 +104,6 @@ class PygLoader(BatchLoader, Generic[DataT]):
         fields = self._fields(sample, rows, ends, places)
         return self._make_batch(fields | {"number": 0, "epoch": self._epoch})
 
-    def __str__(self) -> str:
-        return f"{type(self).__name__}()"
-
     def _make_batch(self, fields: dict[str, Any]) -> Data:
         return self._form(fields)
 

@@ -9,13 +9,15 @@ import numpy as np
 import torch
 from torch.profiler import record_function
 
-from graphmount._loading.batches.batch_parts import BatchParts
+from graphmount._loading.batches.batch_parts import BatchParts, external_ids
 from graphmount._mount.node_ids import TENSOR_MARK, order_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
+
+    from graphmount._dataset.dataset import Dataset
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -38,6 +40,7 @@ class TensorBatch(BatchParts):
         input_ids: The places of the seeds in `input_nodes` of the loader.
         number: The place of the batch in its epoch, from 0 on.
         epoch: The number of the epoch, from 0 on.
+        dataset: What the loader was made of, if that was a dataset.
 
     Examples:
         >>> import graphmount as gm
@@ -61,6 +64,25 @@ class TensorBatch(BatchParts):
     input_ids: torch.Tensor
     number: int
     epoch: int
+    dataset: Dataset | None = None
+
+    @property
+    def external_ids(self) -> NDArray[np.int64] | list[str]:
+        """What the source of the dataset calls the nodes.
+
+        Raises:
+            ValueError: The loader was not made of a dataset.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> import graphmount.torch
+            >>> _ = gm.compile_dataset("pair", edges=([0], [1]), node_ids=["ann", "bob"])
+            >>> ds = gm.Dataset("pair")
+            >>> loader = gm.torch.NeighborLoader(ds, [1], input_nodes=["bob"])
+            >>> next(iter(loader)).external_ids
+            ['bob', 'ann']
+        """
+        return external_ids(self.dataset, self.nodes.cpu().numpy())
 
     def to(self, device: torch.device | str | int, *, non_blocking: bool = True) -> Self:
         """A copy of this batch with its tensors on a device. From pinned memory it does not wait.
@@ -159,7 +181,6 @@ def to_tensors(fields: dict[str, Any]) -> dict[str, Any]:
     with record_function("graphmount.tensors"):
         tensors = {name: _to_tensor(value) for name, value in fields.items()}
         tensors["edge_index"] = torch.stack([tensors.pop("row"), tensors.pop("col")])
-        del tensors["dataset"]
         return tensors
 
 

@@ -127,3 +127,14 @@ def test_a_header_of_a_dataset(folder):
         gm.compile_dataset("a", edges="needs.csv", ids="map")
     gm.compile_dataset("b", edges=gm.EdgeTable(source="needs.csv", header=True), ids="map")
     assert gm.Dataset("b").num_nodes == 2
+
+
+@pytest.mark.usefixtures("folder")
+def test_no_hops():
+    dataset = gm.Dataset("web")
+    with pytest.warns(UserWarning, match=r"num_neighbors=\[\] has no hops.*seeds alone") as caught:
+        loader = gm.NeighborLoader(dataset, [], batch_size=4)
+    assert [warning.filename for warning in caught] == [__file__]
+    (batch,) = loader
+    assert (batch.num_nodes, batch.num_edges) == (4, 0)
+    assert batch.x.shape == (4, 2)

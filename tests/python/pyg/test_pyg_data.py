@@ -59,7 +59,8 @@ def test_all_nodes_in_their_order(subgraph_type, dtype):
     data = make_data(dtype=dtype)
     is_bidirectional = subgraph_type is SubgraphType.bidirectional
     loader = NeighborLoader(data, [5, 5], batch_size=20, subgraph_type=subgraph_type)
-    assert str(loader) == "NeighborLoader()"
+    assert str(loader) == repr(loader)
+    assert str(loader).endswith(": 5 batches of 20, num_neighbors=[5, 5]>")
     assert len(loader) == 5
     assert loader.data is data
     for number, batch in enumerate(loader):
@@ -327,7 +328,7 @@ class TestLinks:
             batch_size=20,
             shuffle=True,
         )
-        assert str(loader) == "LinkNeighborLoader()"
+        assert str(loader).endswith(": 50 batches of 20, num_neighbors=[-1, -1]>")
         assert len(loader) == 50
         for batch in loader:
             check_batch(batch, data, is_bidirectional=subgraph_type == "bidirectional")

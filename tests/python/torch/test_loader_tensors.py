@@ -28,6 +28,25 @@ def test_tensors(loader_folder):
         assert tensors.batch_size == batch.batch_size
 
 
+def test_external_ids(tmp_path):
+    """As batches of arrays have them, also of links, and on another device."""
+    pytest.importorskip("torch")
+    import graphmount.torch
+
+    gm.compile_dataset(tmp_path / "d", edges=([0, 1], [2, 2]), node_ids=["ann", "bob", "cay"])
+    dataset = gm.Dataset(tmp_path / "d")
+    for name in ("NeighborLoader", "LinkNeighborLoader"):
+        arrays = getattr(gm, name)(dataset, [-1], batch_size=2, seed=1)
+        loader = getattr(graphmount.torch, name)(dataset, [-1], batch_size=2, seed=1)
+        for batch, tensors in zip(arrays, loader, strict=True):
+            assert tensors.external_ids == batch.external_ids
+            assert tensors.to("cpu").external_ids == batch.external_ids
+            assert tensors.dataset is dataset
+    loader = graphmount.torch.NeighborLoader(dataset.graph, [-1])
+    with pytest.raises(ValueError, match="the loader was not made of a Dataset"):
+        next(iter(loader)).external_ids  # noqa: B018
+
+
 def test_bfloat16_tensors(tmp_path):
     torch = pytest.importorskip("torch")
     import graphmount.torch

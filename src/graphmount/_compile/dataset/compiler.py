@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -33,17 +32,18 @@ from graphmount._compile.feature_compiler import CompiledFeatures, compile_table
 from graphmount._compile.output.atomic_folder import atomic_folder
 from graphmount._compile.output.own_sources import side_file, side_splits
 from graphmount._compile.output.path import folder_output
+from graphmount._compile.output.written import Written
 from graphmount._mount.graph import Graph
 from graphmount._sources.contract.batches import Skipped
 from graphmount._sources.contract.tables import EdgeTable
 from graphmount._sources.objects.memory_edges import is_pyg
 from graphmount._sources.opening import open_edge_table
 from graphmount._support.arguments import require_choice
-from graphmount._support.display import Displayed
 from graphmount._support.files.temporary_folders import require_own_process
 from graphmount._support.foreign_words import DATASET_WORDS
 from graphmount._support.keywords import advises
 from graphmount._support.progress import ProgressOption, reporting, steps
+from graphmount._support.user_warnings import warn_user
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class CompiledDataset(Displayed):
+class CompiledDataset(Written):
     """What `compile_dataset` wrote.
 
     Attributes:
@@ -69,8 +69,11 @@ class CompiledDataset(Displayed):
 
     Examples:
         >>> import graphmount as gm
-        >>> gm.compile_dataset("ring", edges=([0, 1, 2], [1, 2, 0])).num_edges
+        >>> done = gm.compile_dataset("ring", edges=([0, 1, 2], [1, 2, 0]))
+        >>> done.num_edges
         3
+        >>> done
+        <CompiledDataset: 3 nodes, 3 edges, ... MiB in ... s; gm.Dataset('...ring') opens it>
     """
 
     path: str
@@ -80,6 +83,11 @@ class CompiledDataset(Displayed):
     skipped: int
     skipped_examples: tuple[str, ...]
     seconds: float
+
+    _opener = "gm.Dataset"
+
+    def _content(self) -> str:
+        return f"{self.num_nodes:,} nodes, {self.num_edges:,} edges"
 
 
 def _is_any(tables: object) -> bool:
@@ -98,11 +106,9 @@ def _check_edges(
     if _is_any(edge_features) and on_error == "skip":
         raise ValueError("edge_features= does not go with on_error='skip': rows would not match")
     if is_pyg(edges) and not has_tables:
-        warnings.warn(
+        warn_user(
             "edges= takes the edges of a Data, and nothing else of it; gm.from_pyg(data, out) "
-            "compiles its features, labels and masks as well",
-            UserWarning,
-            stacklevel=4,  # whoever called compile_dataset, behind its decorator
+            "compiles its features, labels and masks as well"
         )
 
 

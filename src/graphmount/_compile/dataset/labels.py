@@ -17,6 +17,7 @@ from graphmount._compile.rows.stored_form import fill_value
 from graphmount._dataset.description import MOST_BYTES
 from graphmount._sources.contract.tables import Table
 from graphmount._sources.contract.text_values import TextEncoder
+from graphmount._support.user_warnings import warn_user
 
 if TYPE_CHECKING:
     from graphmount._compile.dataset.files import OpenedTable
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 LABELS_FILE = "labels.gd"
 #: What classes may take of a description, of which notes may take half.
 _MOST_CLASS_BYTES = MOST_BYTES // 4
+#: More classes than these, if nearly all labels are different, look like names of nodes.
+_MANY_CLASSES = 10_000
+_DIFFERENT = 0.9
 #: How names of files end that hold labels.
 _EXTENSIONS = (
     *(".csv", ".tsv", ".txt", ".npy", ".npz", ".parquet", ".arrow", ".feather", ".orc", ".gd"),
@@ -103,7 +107,14 @@ def open_labels(
         return opened, None
     missing = fill_value(table)
     encoder.settle(rows, memory=memory // 16, missing="error" if missing is None else missing)
-    return opened, encoder.classes
+    classes = encoder.classes or []
+    if len(classes) > _MANY_CLASSES and len(classes) > _DIFFERENT * encoder.num_values:
+        warn_user(
+            f"{rows.name} has {len(classes):,} different labels for {encoder.num_values:,} nodes, "
+            "so this may be a column of names; if it is, choose another one: "
+            "labels=gm.Table(source=…, columns=[…])"
+        )
+    return opened, classes
 
 
 def with_classes(classes: list[str] | None) -> dict[str, Any]:

@@ -6,13 +6,13 @@ occur nowhere else. So they are counted while the edges are read, until one of t
 
 from __future__ import annotations
 
-import warnings
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from graphmount._compile.edges.key_map import shown_key
+from graphmount._support.user_warnings import warn_user
 from graphmount.errors import SourceError
 
 if TYPE_CHECKING:
@@ -64,11 +64,9 @@ class FirstLine:
         if not self._is_doubtful or num_edges <= self._times:
             return
         first, second = self._words
-        warnings.warn(
+        warn_user(
             f"{self._source.name}: {first} and {second} in its first line occur nowhere else, so "
-            f"that line may be a header, and not an edge; {HEADER_ADVICE}",
-            UserWarning,
-            stacklevel=5,  # whoever called compile_graph, behind its decorator
+            f"that line may be a header, and not an edge; {HEADER_ADVICE}"
         )
 
     @property

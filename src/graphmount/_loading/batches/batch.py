@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from graphmount._loading.batches.batch_parts import BatchParts
+from graphmount._loading.batches.batch_parts import BatchParts, external_ids
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -74,9 +74,7 @@ class Batch(BatchParts):
     @property
     def external_ids(self) -> NDArray[np.int64] | list[str]:
         """What the source of the dataset calls the nodes."""
-        if self.dataset is None:
-            raise ValueError("the loader was not made of a Dataset, which would know external ids")
-        return self.dataset.to_external(self.nodes)
+        return external_ids(self.dataset, self.nodes)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)

@@ -10,6 +10,28 @@ from graphmount._support.shown import shown
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from graphmount._dataset.dataset import Dataset
+
+
+def external_ids(
+    dataset: Dataset | None, nodes: NDArray[np.int64]
+) -> NDArray[np.int64] | list[str]:
+    """What the source of a dataset calls the nodes of a batch.
+
+    Args:
+        dataset: The dataset of the loader, if it has one.
+        nodes: The nodes.
+
+    Raises:
+        ValueError: There is no dataset.
+    """
+    if dataset is None:
+        raise ValueError("the loader was not made of a Dataset, which would know external ids")
+    return dataset.to_external(nodes)
+
 
 class BatchParts(Displayed):
     """A batch, of whatever its fields are made."""

@@ -51,11 +51,13 @@ class TextEncoder:
     Attributes:
         takes_numbers: See above.
         classes: The classes in the order of their numbers, once they are settled.
+        num_values: How many values that are not missing the classes were collected from.
     """
 
     def __init__(self, *, most_bytes: int, takes_numbers: bool, values: str = "labels") -> None:
         self.takes_numbers = takes_numbers
         self.classes: list[str] | None = None
+        self.num_values = 0
         self._most_bytes = most_bytes
         self._values = values
         self._map = _core.NameMap()
@@ -95,6 +97,7 @@ class TextEncoder:
         if self.classes is not None:
             codes = self._numbers[self._found(text, name, first_row)]
             return RowBatch(rows=codes, keys=keys, done=batch.done)
+        self.num_values += len(absent) - int(absent.sum())
         before = len(self._map)
         column = to_core(text)
         codes = self._map.add(column, column)[0]

@@ -47,8 +47,8 @@ def read_description(folder: OpenedFolder) -> dict[str, Any]:
         folder: The folder.
 
     Returns:
-        Its fields, all of the right type. `files` is missing in folders of older versions, and
-        `classes` unless labels were text.
+        Its fields, all of the right type. `files` is missing in folders of older versions,
+        `classes` unless labels were text, and `columns` unless sources had names for columns.
 
     Raises:
         FileNotFoundError: There is no description.
@@ -224,6 +224,7 @@ def _checked(description: dict[str, Any]) -> dict[str, Any]:
         raise _WrongError("'notes' are not sentences")
     _check_classes(description)
     _check_files(description)
+    _check_columns(description)
     return description
 
 
@@ -238,6 +239,17 @@ def _check_classes(description: dict[str, Any]) -> None:
             raise _WrongError(f"item {place} of 'classes' is no text")
     if len(set(classes)) != len(classes):
         raise _WrongError("a text is twice in 'classes'")
+
+
+def _check_columns(description: dict[str, Any]) -> None:
+    if "columns" not in description:
+        return
+    tables = {file for kind, _, file in named_files(description) if kind not in ("graph", "splits")}
+    for file, names in _field(description, "columns", dict).items():
+        if file not in tables:
+            raise _WrongError(f"'columns' names {file!r}, which is no table of the dataset")
+        if type(names) is not list or not all(isinstance(name, str) for name in names):
+            raise _WrongError(f"the names of columns of {file!r} are wrong")
 
 
 def _check_files(description: dict[str, Any]) -> None:

@@ -73,6 +73,8 @@ class ConcatenatedRows(RowSource):
             has_text_values="text for values",
         )
         self.num_rows = _sum([part.num_rows for part in parts])
+        names = {part.column_names for part in parts}
+        self.column_names = names.pop() if len(names) == 1 else ()
         # If one part knows its order, the whole cannot have another one.
         self.order = next((part.order for part in parts if part.order != 0), 0)
 

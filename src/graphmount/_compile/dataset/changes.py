@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from graphmount._compile.dataset.files import file_of, open_one, write_description
+from graphmount._compile.dataset.files import file_of, open_one, with_columns, write_description
 from graphmount._compile.dataset.labels import LABELS_FILE, open_labels, with_classes
 from graphmount._compile.dataset.splits import read_split
 from graphmount._compile.edges.graph_options import as_budget
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from graphmount._compile.dataset.files import OpenedTable
     from graphmount._dataset.dataset import Dataset
     from graphmount._mount.node_ids import IdReading
     from graphmount._sources.contract.batches import RowSource
@@ -96,7 +97,7 @@ def add_table(
             memory=budget,
             progress=progress,
         )
-        change.put(kind, name, file, classes)
+        change.put(kind, name, file, classes, opened)
 
 
 def set_split(
@@ -201,7 +202,14 @@ class _Change:
                 "choose another name"
             )
 
-    def put(self, kind: str, name: str | None, file: str, classes: list[str] | None = None) -> None:
+    def put(
+        self,
+        kind: str,
+        name: str | None,
+        file: str,
+        classes: list[str] | None = None,
+        table: OpenedTable | None = None,
+    ) -> None:
         """Puts the new file into the folder, where no version of the dataset looks for it yet."""
         used = self.there.values()
         stem, number = file.removesuffix(".gd"), 1
@@ -215,6 +223,14 @@ class _Change:
             self.description |= {kind: file, **with_classes(classes)}
         else:
             self.description[kind][name] = file
+        if table is not None:
+            named = with_columns({file: table}).get("columns", {})
+            self._set_columns(self.description.get("columns", {}) | named)
+
+    def _set_columns(self, columns: dict[str, list[str]]) -> None:
+        self.description.pop("columns", None)
+        if columns:
+            self.description["columns"] = columns
 
     def find(self, name: str, kind: str | None) -> tuple[str, str | None]:
         """The kind of what has this name, and its name in the description."""
@@ -231,7 +247,10 @@ class _Change:
 
     def drop(self, kind: str, name: str | None) -> None:
         """Forgets a table, if there is one; with labels go their classes."""
-        self._note(self.there.get((kind, name)))
+        file = self.there.get((kind, name))
+        self._note(file)
+        columns = self.description.get("columns", {})
+        self._set_columns({one: names for one, names in columns.items() if one != file})
         if name is None:
             self.description[kind] = None
             self.description.pop("classes", None)

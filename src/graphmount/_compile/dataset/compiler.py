@@ -13,6 +13,7 @@ from graphmount._compile.dataset.files import (
     folder_bytes,
     name_of,
     open_tables,
+    with_columns,
     write_description,
     write_splits,
 )
@@ -338,6 +339,7 @@ def compile_dataset(
             edge_features={name_of(file): file for file in edge_tables},
             labels=None if labels is None else LABELS_FILE,
             **with_classes(classes),
+            **with_columns(tables | edge_tables),
             splits=split_files,
             notes=list(notes),
         )

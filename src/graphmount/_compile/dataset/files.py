@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Mapping
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from graphmount._sources.contract.tables import OnError
     from graphmount._sources.contract.text_values import TextEncoder
 
+#: How long the names of the columns of a table may be together, to be kept.
+_MOST_NAMES = 1 << 16
 #: Of a file, in bytes.
 _LONGEST_NAME = 255
 
@@ -138,6 +141,22 @@ def write_description(folder: str, *, files_in: str | None = None, **description
         file.write(encode_description(whole))
         file.flush()
         os.fsync(file.fileno())
+
+
+def with_columns(tables: Mapping[str, OpenedTable]) -> dict[str, Any]:
+    """What a description says of the names of columns: nothing, where sources have none.
+
+    Args:
+        tables: By their files. Names that would fill the description are left out.
+    """
+    # Users may have sources of their own.
+    names = {file: getattr(opened.rows, "column_names", ()) for file, opened in tables.items()}
+    kept = {
+        file: list(some)
+        for file, some in names.items()
+        if some and len(json.dumps(some)) <= _MOST_NAMES
+    }
+    return {"columns": kept} if kept else {}
 
 
 def _listed(folder: str, description: dict[str, object]) -> dict[str, dict[str, object]]:

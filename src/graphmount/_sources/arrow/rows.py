@@ -69,6 +69,8 @@ class ArrowRows(RowSource):
         self._has_lists = bool(lists)
         self.is_vector = not lists and len(self._values) == 1
         self.num_columns = self._list_length(types[0]) if lists else len(self._values)
+        names = table.schema.names
+        self.column_names = () if lists else tuple(str(names[place]) for place in self._values)
         self.has_text_values = (
             request.encoder is not None
             and self.is_vector

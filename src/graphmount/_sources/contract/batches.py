@@ -166,6 +166,7 @@ class RowSource(Source, ABC):
             and labels of a reordered dataset do. 0 if it is that of the source.
         values_name: What messages call the values, if not as the source.
         is_number: Whether a text is a number, where a source may hold either.
+        column_names: What the source calls the columns; empty if it has no names for them.
     """
 
     num_rows: int | None = None
@@ -178,6 +179,7 @@ class RowSource(Source, ABC):
     order = 0
     values_name: str | None = None
     is_number: Callable[[bytes], bool] | None = None
+    column_names: tuple[str, ...] = ()
 
     @abstractmethod
     def batches(self, *, memory: int) -> Iterator[RowBatch]:

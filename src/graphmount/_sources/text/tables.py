@@ -136,6 +136,8 @@ class TextRows(RowSource):
         super().__init__(table.name, table.size)
         self.num_columns = len(values)
         self.is_vector = len(values) == 1
+        names = [table.column_name(column) for column in values]
+        self.column_names = tuple(name for name in names if name) if all(names) else ()
         self.has_keys = key_column is not None
         self.has_text_keys = key_type == "text"
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 from typing import TYPE_CHECKING, Any
 
 import graphmount as gm
-from graphmount.cli.info.facts import dataset_facts, file_facts, files_of
+from graphmount.cli.info.facts import dataset_facts, facts_of_files, file_facts
 from graphmount.cli.output import complain
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -59,21 +61,33 @@ def _facts_of(files: list[str]) -> tuple[list[dict[str, Any]], int]:
     """What is in each file, those of datasets too, and the exit status."""
     facts: list[dict[str, Any]] = []
     status = 0
-    waiting = list(files)
-    while waiting:
-        path = waiting.pop(0)
+
+    def add(find: Callable[[], dict[str, Any]]) -> None:
+        nonlocal status
         try:
-            if os.path.isdir(path):
-                dataset = gm.Dataset(path)
-                waiting = files_of(dataset) + waiting
-                facts.append(dataset_facts(dataset))
-            else:
-                facts.append(file_facts(path))
+            facts.append(find())
         except (gm.errors.GraphmountError, OSError) as error:
             # The other files are still worth a look.
             complain(error)
             status = 2
+
+    for path in files:
+        if not os.path.isdir(path):
+            add(functools.partial(file_facts, path))
+            continue
+        datasets: list[gm.Dataset] = []
+        add(functools.partial(_open_dataset, path, datasets))
+        for dataset in datasets:
+            for find in facts_of_files(dataset):
+                add(find)
     return facts, status
+
+
+def _open_dataset(path: str, opened: list[gm.Dataset]) -> dict[str, Any]:
+    """What is known of a dataset, which is added to those that are open."""
+    dataset = gm.Dataset(path)
+    opened.append(dataset)
+    return dataset_facts(dataset)
 
 
 def _write_page(files: list[str], target: str) -> int:
@@ -88,10 +102,11 @@ def _write_page(files: list[str], target: str) -> int:
     require_matplotlib()
     facts, status = _facts_of(files)
     for file in facts:
-        if file["kind"] != "features":
+        # Means of class numbers and of node ids say nothing.
+        if file["kind"] != "features" or file.get("class_counts") or file.get("role") == "splits":
             continue
         try:
-            file["columns"] = summary_of(file["path"])
+            file["columns"] = summary_of(file["path"], file.get("column_names", ()))
         except (gm.errors.GraphmountError, OSError) as error:
             complain(error)
             status = 2

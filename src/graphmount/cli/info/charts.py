@@ -10,6 +10,7 @@ import hashlib
 import importlib.util
 import io
 import re
+import warnings
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +41,7 @@ _STYLE = {
 }
 _BINS = 30
 _IN_A_ROW = 4
+_LONGEST_LABEL = 40
 
 
 def require_matplotlib() -> None:
@@ -62,25 +64,42 @@ def degree_chart(name: str, histogram: Sequence[tuple[int, int, int]]) -> str:
         name: What to call the chart.
         histogram: The least and the most neighbors of each range, and how many nodes it has.
     """
-    labels = [degree_range(low, high) for low, high, _ in histogram]
-    counts = [count for _, _, count in histogram]
+    bars = [(degree_range(low, high), count) for low, high, count in histogram]
+    return _bars(name, "Nodes by number of neighbors", "neighbors", bars)
+
+
+def class_chart(name: str, bars: Sequence[tuple[str, int]]) -> str:
+    """Bars of how many nodes each class has, with their numbers.
+
+    Args:
+        name: What to call the chart.
+        bars: Classes, and how many nodes they have.
+    """
+    short = [
+        (label if len(label) <= _LONGEST_LABEL else f"{label[:_LONGEST_LABEL]}…", count)
+        for label, count in bars
+    ]
+    return _bars(name, "Nodes by class", "class", short)
+
+
+def _bars(name: str, words: str, axis: str, bars: Sequence[tuple[str, int]]) -> str:
+    labels = [label for label, _ in bars]
+    counts = [count for _, count in bars]
 
     def draw(figure: Figure) -> None:
         axes = figure.add_subplot()
         _plain(axes)
-        bars = axes.barh(range(len(counts)), counts, color=_BAR)
-        axes.bar_label(bars, [f"{count:,}" for count in counts], padding=4)
+        drawn = axes.barh(range(len(counts)), counts, color=_BAR)
+        axes.bar_label(drawn, [f"{count:,}" for count in counts], padding=4)
         axes.set_yticks(range(len(counts)), labels)
         axes.invert_yaxis()
         axes.set_xticks([])
         axes.margins(x=0.16)
-        axes.set_ylabel("neighbors")
+        axes.set_ylabel(axis)
         axes.set_title("nodes", loc="left", fontsize=11)
 
-    words = "; ".join(f"{label}: {count:,}" for label, count in zip(labels, counts, strict=True))
-    return _svg(
-        name, f"Nodes by number of neighbors. {words}", (7.2, 0.8 + 0.26 * len(counts)), draw
-    )
+    figures = "; ".join(f"{label}: {count:,}" for label, count in bars)
+    return _svg(name, f"{words}. {figures}", (7.2, 0.8 + 0.26 * len(counts)), draw)
 
 
 def value_charts(name: str, columns: Sequence[Column]) -> str:
@@ -119,7 +138,9 @@ def _svg(name: str, words: str, inches: tuple[float, float], draw: Callable[[Any
 
     # Ids within the SVG are hashes; of two charts in a page they must differ.
     salt = hashlib.blake2b(f"{name} {words}".encode(), digest_size=8).hexdigest()
-    with mpl.rc_context({**_STYLE, "svg.hashsalt": salt}):
+    with mpl.rc_context({**_STYLE, "svg.hashsalt": salt}), warnings.catch_warnings():
+        # Text is drawn by the browser, which has fonts for all scripts.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         figure = Figure(figsize=inches, layout="constrained", facecolor="none")
         FigureCanvasSVG(figure)
         draw(figure)

@@ -14,6 +14,8 @@ import numpy as np
 import graphmount as gm
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
 #: At most so many rows are read, and at most so many bytes of them, as 64-bit numbers.
@@ -59,11 +61,12 @@ class ColumnSummary:
     columns: list[Column]
 
 
-def summary_of(path: str) -> ColumnSummary:
+def summary_of(path: str, names: Sequence[str] = ()) -> ColumnSummary:
     """Reads rows of a feature file and sums them up.
 
     Args:
         path: The `.gd` file.
+        names: What its columns are called, if anybody knows.
     """
     store = gm.FeatureStore(path)
     num_rows = store.shape[0]
@@ -75,8 +78,10 @@ def summary_of(path: str) -> ColumnSummary:
         # Drawn with repetition, since a permutation of all rows might not fit into memory.
         rows = np.unique(np.random.default_rng(0).integers(0, num_rows, most))
     values = store.gather(rows, dtype="float64").reshape(len(rows), num_columns)
+    if len(names) != num_columns:
+        names = [f"column {n}" for n in range(num_columns)] if num_columns > 1 else ["values"]
     columns = [
-        _column(f"column {number}" if num_columns > 1 else "values", values[:, number])
+        _column(names[number], values[:, number])
         for number in range(min(num_columns, MOST_COLUMNS))
     ]
     if num_columns > 1:

@@ -1,19 +1,24 @@
 """What `graphmount info` says of a file or dataset, as plain data: the objects of `--json`.
 
-Reads headers and, of a graph, where its neighbor lists begin; nothing else.
+Reads headers, of a graph where its neighbor lists begin, and the labels of a dataset; nothing else.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import graphmount as gm
 from graphmount._dataset.description import named_files
+from graphmount._dataset.label_classes import class_counts
 from graphmount._sources.graph_files.mounted import FEATURES_MAGIC
 from graphmount._support.files.regular_files import open_regular
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 
 def dataset_facts(dataset: gm.Dataset) -> dict[str, Any]:
@@ -32,6 +37,7 @@ def dataset_facts(dataset: gm.Dataset) -> dict[str, Any]:
         "features": sorted(described["features"]),
         "edge_features": sorted(described["edge_features"]),
         "labels": described["labels"] is not None,
+        "classes": described.get("classes"),
         "splits": sorted(described["splits"]),
         "notes": described.get("notes", []),
         "graphmount": described.get("graphmount"),
@@ -46,6 +52,47 @@ def files_of(dataset: gm.Dataset) -> list[str]:
         dataset: The dataset.
     """
     return [os.path.join(dataset.path, file) for _, _, file in named_files(dataset.description)]
+
+
+def facts_of_files(dataset: gm.Dataset) -> Iterator[Callable[[], dict[str, Any]]]:
+    """What finds the facts of each file of a dataset, with what the dataset knows of the file.
+
+    Args:
+        dataset: The dataset.
+    """
+    columns = dataset.description.get("columns", {})
+    for kind, name, file in named_files(dataset.description):
+        path = os.path.join(dataset.path, file)
+        known: dict[str, Any] = {} if kind == "graph" else {"role": kind, "name": name}
+        if file in columns:
+            known["column_names"] = columns[file]
+        yield functools.partial(_facts_in_dataset, path, known, dataset.classes)
+
+
+def _facts_in_dataset(
+    path: str, known: dict[str, Any], classes: list[str] | None
+) -> dict[str, Any]:
+    facts = file_facts(path) | known
+    if known.get("role") == "labels":
+        facts["class_counts"] = label_facts(gm.FeatureStore(path), classes)
+    return facts
+
+
+def label_facts(store: gm.FeatureStore, classes: list[str] | None) -> list[dict[str, Any]] | None:
+    """How many nodes each class has, the largest first; None if labels are no classes.
+
+    Args:
+        store: The labels.
+        classes: What the source calls the classes, if they were text.
+    """
+    counts = class_counts(store)
+    if counts is None:
+        return None
+    names = dict(enumerate(classes or []))
+    return [
+        {"label": label, "name": names.get(label), "nodes": count}
+        for label, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    ]
 
 
 def file_facts(path: str) -> dict[str, Any]:

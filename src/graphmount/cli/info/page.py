@@ -14,8 +14,14 @@ import numpy as np
 
 import graphmount as gm
 from graphmount._support.sizes import format_bytes
-from graphmount.cli.info.charts import degree_chart, value_charts
-from graphmount.cli.info.terminal import dataset_rows, degree_words, file_rows
+from graphmount.cli.info.charts import class_chart, degree_chart, value_charts
+from graphmount.cli.info.terminal import (
+    class_name,
+    class_rows,
+    dataset_rows,
+    degree_words,
+    file_rows,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,6 +29,7 @@ if TYPE_CHECKING:
     from graphmount.cli.info.columns import Column, ColumnSummary
 
 _MOST_CHARTS = 12
+_MOST_CLASSES = 24
 _QUANTILES = (0.01, 0.5, 0.99)
 
 
@@ -59,6 +66,8 @@ def _section(facts: dict[str, Any]) -> Iterator[str]:
         if degrees["histogram"]:
             chart = degree_chart(f"{facts['path']} {direction}", degrees["histogram"])
             yield f"<figure>{chart}</figure>"
+    if facts.get("class_counts"):
+        yield from _classes(facts["path"], facts["class_counts"])
     if "columns" in facts:
         yield from _columns(facts["path"], facts["columns"])
     if "sections" in facts:
@@ -80,6 +89,15 @@ def _section(facts: dict[str, Any]) -> Iterator[str]:
     yield "</section>"
 
 
+def _classes(path: str, classes: list[dict[str, Any]]) -> Iterator[str]:
+    rows = class_rows(classes, most=_MOST_CLASSES)
+    yield "<h3>Classes</h3>"
+    yield from _table(rows, header=("class", "nodes"))
+    shown = classes[:_MOST_CLASSES]
+    bars = [(class_name(each), each["nodes"]) for each in shown]
+    yield f"<figure>{class_chart(path, bars)}</figure>"
+
+
 def _columns(path: str, summary: ColumnSummary) -> Iterator[str]:
     yield "<h3>Values</h3>"
     if not summary.num_read or not summary.num_columns:
@@ -90,7 +108,7 @@ def _columns(path: str, summary: ColumnSummary) -> Iterator[str]:
         if summary.num_read == summary.num_rows
         else f"Of {summary.num_read:,} random rows out of {summary.num_rows:,}."
     )
-    one_by_one = [column for column in summary.columns if column.name != "all columns"]
+    one_by_one = summary.columns[int(summary.num_columns > 1) :]
     if len(one_by_one) < summary.num_columns:
         read += f" The first {len(one_by_one)} of {summary.num_columns:,} columns."
     yield f"<p>{read}</p>"

@@ -11,6 +11,11 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _BAR_CHARACTERS = 32
+#: Of more classes, the largest are shown.
+_MOST_CLASSES = 20
+#: Of more columns or classes, the first are named.
+_MOST_NAMES = 8
+_LONGEST_NAME = 60
 
 
 def show(facts: dict[str, Any], console: Console) -> None:
@@ -27,6 +32,10 @@ def show(facts: dict[str, Any], console: Console) -> None:
             console.print(f"  {note}", markup=False, soft_wrap=True)
         return
     console.print(table(file_rows(facts)))
+    if facts.get("class_counts"):
+        console.print()
+        rows = class_rows(facts["class_counts"], most=_MOST_CLASSES)
+        console.print(table(rows, header=("class", "nodes"), right=(1,)))
     for direction, degrees in facts.get("degrees", {}).items():
         _show_degrees(direction if facts["directed"] else None, degrees, console)
     console.print()
@@ -58,7 +67,7 @@ def dataset_rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
         ("edges", f"{facts['num_edges']:,}"),
         ("features", names["features"]),
         ("edge features", names["edge_features"]),
-        ("labels", "yes" if facts["labels"] else ""),
+        ("labels", _label_words(facts)),
         ("splits", names["splits"]),
         ("size", format_bytes(facts["file_bytes"])),
     ]
@@ -77,8 +86,54 @@ def file_rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
     if resident is not None:
         size += f", {format_bytes(resident)} of it in the page cache"
     rows.append(("size", size))
-    rows.append(("order", f"{facts['order']:#x}" if facts["order"] else "that of the source"))
+    if facts.get("role") != "splits":  # ids, and no rows of nodes
+        rows.append(("order", f"{facts['order']:#x}" if facts["order"] else "that of the source"))
     return rows
+
+
+def class_rows(classes: list[dict[str, Any]], *, most: int) -> list[tuple[str, str]]:
+    """Classes and how many nodes they have; the largest first.
+
+    Args:
+        classes: What `label_facts` found.
+        most: How many to show; the others are summed up in one row.
+    """
+    rows = [(class_name(each), f"{each['nodes']:,}") for each in classes[:most]]
+    others = classes[most:]
+    if others:
+        nodes = sum(each["nodes"] for each in others)
+        rows.append((f"{len(others):,} others", f"{nodes:,}"))
+    return rows
+
+
+def class_name(found: dict[str, Any]) -> str:
+    """What to call a class: as the source does, else by its number.
+
+    Args:
+        found: One of those that `label_facts` found.
+    """
+    if found["name"] is not None:
+        return _clean(found["name"])
+    return f"{found['label']} (none)" if found["label"] == -1 else str(found["label"])
+
+
+def _named(names: list[str]) -> str:
+    """The first few names."""
+    more = f", … {len(names) - _MOST_NAMES:,} more" if len(names) > _MOST_NAMES else ""
+    return ", ".join(map(_clean, names[:_MOST_NAMES])) + more
+
+
+def _clean(name: str) -> str:
+    """A name of a file as a line may have it: short, and without what moves a terminal's cursor."""
+    name = name if name.isprintable() else ascii(name)
+    return name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}…"
+
+
+def _label_words(facts: dict[str, Any]) -> str:
+    if not facts["labels"]:
+        return ""
+    classes = facts.get("classes")
+    return "yes" if classes is None else f"{len(classes):,} classes: {_named(classes)}"
 
 
 def degree_words(direction: str | None, degrees: dict[str, Any]) -> str:
@@ -133,10 +188,17 @@ def _graph_rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
 def _feature_rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
     kind = "matrix" if len(facts["shape"]) == 2 else "vector"
     shape = " x ".join(f"{size:,}" for size in facts["shape"])
-    rows = [
-        ("features", f"{kind} of {shape}, {facts['dtype']}"),
-        ("bytes per row", f"{facts['row_bytes']:,}"),
-    ]
+    role, name = facts.get("role", "features"), facts.get("name")
+    if role == "splits":
+        ids = f"{facts['shape'][0]:,} nodes, by internal ids of the dataset ({facts['dtype']})"
+        return [(f"split {name!r}", ids)]
+    called = role.replace("_", " ") if name is None else f"{role.replace('_', ' ')} {name!r}"
+    rows = [(called, f"{kind} of {shape}, {facts['dtype']}")]
+    if facts.get("column_names"):
+        rows.append(("columns", _named(facts["column_names"])))
+    if facts.get("class_counts"):
+        rows.append(("classes", f"{len([c for c in facts['class_counts'] if c['label'] >= 0]):,}"))
+    rows.append(("bytes per row", f"{facts['row_bytes']:,}"))
     if facts["quantized"] is not None:
         rows.append(("quantized", "a scale for each column; value = int8 x scale"))
     return rows

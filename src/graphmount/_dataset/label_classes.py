@@ -91,4 +91,5 @@ def _pieces(store: FeatureStore) -> Iterator[NDArray[Any]]:
 def _is_whole(labels: NDArray[Any]) -> NDArray[np.bool_]:
     if labels.dtype.kind != "f":
         return np.ones(len(labels), np.bool_)
-    return np.isfinite(labels) & (labels == np.floor(labels))
+    is_whole: NDArray[np.bool_] = np.isfinite(labels) & (labels == np.floor(labels))
+    return is_whole

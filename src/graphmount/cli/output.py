@@ -67,11 +67,11 @@ def words_of(problem: object) -> str:
     if isinstance(problem, MemoryError):
         return f"not enough memory{': ' if str(problem) else ''}{problem}"
     words = str(problem) or type(problem).__name__
-    is_to_read = isinstance(problem, FileNotFoundError) and _NOT_THERE.match(problem.strerror or "")
-    if is_to_read and isinstance(problem.filename, str | bytes):
-        near = near_path(os.fsdecode(problem.filename), marker=DESCRIPTION)
-        return words if near is None else f"{words}; did you mean {near!r}?"
-    return words
+    if not isinstance(problem, FileNotFoundError) or not _NOT_THERE.match(problem.strerror or ""):
+        return words
+    path = problem.filename
+    near = near_path(path, marker=DESCRIPTION) if isinstance(path, str | bytes) else None
+    return words if near is None else f"{words}; did you mean {near!r}?"
 
 
 def shortened(message: str) -> str:

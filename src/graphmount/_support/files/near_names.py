@@ -10,7 +10,7 @@ _LIKENESS = 0.7
 _MOST_ENTRIES = 10_000
 
 
-def near_path(path: str | os.PathLike[str], *, marker: str) -> str | None:
+def near_path(path: str | bytes | os.PathLike[str], *, marker: str) -> str | None:
     """The path of a file, or of a folder that has a marker in it, with nearly this name beside it.
 
     Args:

@@ -204,10 +204,12 @@ def test_it_costs_next_to_nothing(dataset):
     graph = dataset.graph
     seeds = np.array([0, 1])
 
-    def best(function):
-        return min(timeit.repeat(lambda: function(seeds, [1], seed=1), number=2000, repeat=5))
-
     bare = inspect.unwrap(type(graph).sample_neighbors)
-    with_advice = best(graph.sample_neighbors)
-    without = best(lambda *args, **kwargs: bare(graph, *args, **kwargs))
-    assert with_advice < 1.5 * without
+    calls = {
+        "bare": timeit.Timer(lambda: bare(graph, seeds, [1], seed=1)),
+        "with advice": timeit.Timer(lambda: graph.sample_neighbors(seeds, [1], seed=1)),
+    }
+    # In turns, and the best of many: other programs run here, too.
+    rounds = [{name: call.timeit(50) / 50 for name, call in calls.items()} for _ in range(60)]
+    best = {name: min(each[name] for each in rounds) for name in calls}
+    assert best["with advice"] - best["bare"] < 5e-6

@@ -18,7 +18,7 @@ def club(tmp_path, monkeypatch):
     gm.compile_graph(([0, 1], [1, 2]), "web.gl")
     Path("people.csv").write_text("name,team\nann,red\nbob,blue\n")
     Path("follows.csv").write_text("from,to\nann,bob\n")
-    Path("clubs-old").mkdir()  # no dataset
+    Path("papers-old").mkdir()  # no dataset
     Path("clubby").mkdir()
 
 
@@ -50,6 +50,7 @@ def test_near_names(command, near, capsys):
     "command",
     [
         ["info", "nothing-like-it"],
+        ["info", "no.gl"],  # the ending alone is no likeness
         ["verify", "nosuchfolder/club"],
         ["compile", "graph", "follows.csv", "clubb/x.gl"],  # to be written: another matter
     ],
@@ -67,7 +68,7 @@ def test_other_files_are_still_shown(capsys):
 
 
 def test_only_what_can_be_opened_is_near():
-    assert near_path("clubs-ol", marker="dataset.json") is None
+    assert near_path("papers-ol", marker="dataset.json") is None
     assert near_path("clubb", marker="dataset.json") == "club"
     assert near_path(Path("club") / "dataset.jso", marker="x") == "club/dataset.json"
 

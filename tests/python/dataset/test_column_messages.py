@@ -66,7 +66,7 @@ def test_a_path_stays_a_path(tables, path):
 
 def test_features_of_text(tables):
     """The message names the column, and says what may be text."""
-    text = "; only labels and splits of a dataset may be text: choose other columns with columns="
+    text = "; only labels and splits of a dataset may be text: choose others with columns="
     for columns in (["team"], ["age", "team"], None):
         table = gm.Table(source="people.csv", key="name", columns=columns)
         with pytest.raises(gm.errors.SourceError) as caught:

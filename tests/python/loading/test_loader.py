@@ -148,6 +148,7 @@ def test_ranks_share_the_seeds_evenly(dataset):
                 assert set(together) == set(train[:-3])
 
 
+@pytest.mark.filterwarnings(r"ignore:num_neighbors=\[\] has no hops")
 @given(st.data())
 @settings(max_examples=25)
 def test_any_options(loader_folder, data):

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 #: What to do about features that are text.
 NUMBERS_ADVICE = (
-    "only labels and splits of a dataset may be text: choose other columns with columns=, turn "
-    "this one into numbers first, or name it with key= if it says which node a row belongs to"
+    "only labels and splits of a dataset may be text: choose others with columns=, turn this one "
+    "into numbers first, or name it with key= if it says which node a row belongs to"
 )
 #: What a class takes in a list of JSON besides its characters.
 _LEAST_BYTES = 9

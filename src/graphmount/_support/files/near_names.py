@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 
-_LIKENESS = 0.7
+_LIKENESS = 0.6
 #: Folders with more entries are not looked through.
 _MOST_ENTRIES = 10_000
 
@@ -30,8 +30,19 @@ def near_path(path: str | bytes | os.PathLike[str], *, marker: str) -> str | Non
             ]
     except OSError:
         return None
-    for close in difflib.get_close_matches(name, names, n=5, cutoff=_LIKENESS):
+    likeness = {other: _likeness(name, other) for other in names}
+    for close in sorted(names, key=lambda other: (-likeness[other], other)):
         found = os.path.join(folder, close)
+        if likeness[close] < _LIKENESS:
+            return None
         if os.path.isfile(found) or os.path.isfile(os.path.join(found, marker)):
             return found
     return None
+
+
+def _likeness(name: str, other: str) -> float:
+    """How alike two names are, from 0 to 1; an ending that both have does not count."""
+    stem, ending = os.path.splitext(name)
+    other_stem, other_ending = os.path.splitext(other)
+    pair = (stem, other_stem) if ending == other_ending else (name, other)
+    return difflib.SequenceMatcher(a=pair[0], b=pair[1]).ratio()

@@ -52,10 +52,10 @@ def web(tmp_path, monkeypatch):
 @pytest.mark.parametrize("name", CALLS)
 @pytest.mark.usefixtures("web")
 def test_every_word_has_an_advice(name, tmp_path):
-    call, advices = CALLS[name]
+    call, advice_of = CALLS[name]
     names = set(inspect.signature(call).parameters) - {"self"}
-    assert names.isdisjoint(advices), "a name that the call has needs no advice"
-    for word, advice in advices.items():
+    assert names.isdisjoint(advice_of), "a name that the call has needs no advice"
+    for word, advice in advice_of.items():
         message = call_with(name, word, tmp_path)
         assert f"{name} has no option {word!r}; " in message
         if advice in names:

@@ -48,8 +48,8 @@ def loaders(name):
             "compile_dataset has no option 'edge'; did you mean 'edges'?",
         ),
         (
-            lambda: gm.compile_dataset("d", edges=([0], [1]), lables=[0, 1]),
-            "compile_dataset has no option 'lables'; did you mean 'labels'?",
+            lambda: gm.compile_dataset("d", edges=([0], [1]), labelz=[0, 1]),
+            "compile_dataset has no option 'labelz'; did you mean 'labels'?",
         ),
         (
             lambda: gm.compile_graph(([0], [1]), "g.gl", num_node=3),
@@ -60,12 +60,12 @@ def loaders(name):
             "compile_features has no option 'column'; did you mean 'columns'?",
         ),
         (
-            lambda: gm.Table(source="x.csv", colums=["a"]),
-            "Table has no option 'colums'; did you mean 'columns'?",
+            lambda: gm.Table(source="x.csv", columnz=["a"]),
+            "Table has no option 'columnz'; did you mean 'columns'?",
         ),
         (
-            lambda: gm.EdgeTable(source="x.csv", delimeter=","),
-            "EdgeTable has no option 'delimeter'; did you mean 'delimiter'?",
+            lambda: gm.EdgeTable(source="x.csv", delimiterr=","),
+            "EdgeTable has no option 'delimiterr'; did you mean 'delimiter'?",
         ),
         (
             lambda: gm.Dataset("web", advise="random"),

@@ -34,9 +34,9 @@ def club(tmp_path, monkeypatch):
         (["verify", "--json", "wep.gl"], "'web.gl'"),
         (["dataset", "remove", "clubb", "train"], "club'"),
         (["doctor", "--dataset", "clubb"], "club'"),
-        (["compile", "graph", "folows.csv", "x.gl"], "'follows.csv'"),
+        (["compile", "graph", "followz.csv", "x.gl"], "'follows.csv'"),
         (["compile", "features", "pepole.csv", "x.gd"], "'people.csv'"),
-        (["compile", "dataset", "--edges", "folows.csv", "d"], "'follows.csv'"),
+        (["compile", "dataset", "--edges", "followz.csv", "d"], "'follows.csv'"),
     ],
 )
 def test_near_names(command, near, capsys):

@@ -11,6 +11,7 @@ from torch.profiler import record_function
 
 from graphmount._loading.batches.batch_parts import BatchParts, external_ids
 from graphmount._mount.node_ids import TENSOR_MARK, order_of
+from graphmount._support.arguments import as_plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -82,7 +83,7 @@ class TensorBatch(BatchParts):
             >>> next(iter(loader)).external_ids
             ['bob', 'ann']
         """
-        return external_ids(self.dataset, self.nodes.cpu().numpy())
+        return external_ids(self.dataset, as_plain(self.nodes.cpu(), "nodes"))
 
     def to(self, device: torch.device | str | int, *, non_blocking: bool = True) -> Self:
         """A copy of this batch with its tensors on a device. From pinned memory it does not wait.

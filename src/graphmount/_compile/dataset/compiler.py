@@ -74,7 +74,7 @@ class CompiledDataset(Written):
         >>> done.num_edges
         3
         >>> done
-        <CompiledDataset: 3 nodes, 3 edges, ... MiB in ... s; gm.Dataset('...ring') opens it>
+        <CompiledDataset: 3 nodes, 3 edges, ... KiB in ... s; gm.Dataset('...ring') opens it>
     """
 
     path: str

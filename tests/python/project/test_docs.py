@@ -5,10 +5,12 @@ from __future__ import annotations
 import contextlib
 import doctest
 import importlib
+import inspect
 import io
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from types import FunctionType, ModuleType
 
 import pytest
 from public_names import HAS_LIGHTNING, HAS_PYG, HAS_TORCH

@@ -70,7 +70,7 @@ NeighborSample sample(const Graph& graph, const IdColumn& seeds, const IdColumn&
 auto take_arrays(NeighborSample& sample) {
   return std::tuple(to_array(std::move(sample.nodes)), to_array(std::move(sample.neighbors)),
                     to_array(std::move(sample.targets)), to_array(std::move(sample.edge_ids)),
-                    to_array(std::move(sample.batch)));
+                    to_array(std::move(sample.batch)), to_array(std::move(sample.indptr)));
 }
 
 ResultArray<2> walk(const Graph& graph, const Copied<NodeId>& starts, std::uint64_t length,

@@ -144,6 +144,9 @@ class NeighborSample(Displayed):
         num_sampled_nodes: Seeds, then new nodes of each hop: one more than there are hops.
         num_sampled_edges: Edges of each hop, which lie in this order in `row` and `col`. None where
             edges are not in the order of hops: of induced and bidirectional subgraphs.
+        indptr: Edges lie by destination: those that lead to node i are `indptr[i]` to
+            `indptr[i + 1]`, for every node of all hops but the last. None where that is not so: of
+            induced and bidirectional subgraphs, and with `direction="out"`.
 
     Examples:
         >>> import graphmount as gm
@@ -153,6 +156,8 @@ class NeighborSample(Displayed):
         (array([0, 1, 2, 3]), array([1, 2, 3]), array([0, 0, 1]))
         >>> sample.num_sampled_nodes, sample.num_sampled_edges
         ((1, 2, 1), (2, 1))
+        >>> sample.indptr
+        array([0, 2, 3, 3])
     """
 
     nodes: NDArray[np.int64]
@@ -162,6 +167,7 @@ class NeighborSample(Displayed):
     batch: NDArray[np.int64] | None
     num_sampled_nodes: tuple[int, ...]
     num_sampled_edges: tuple[int, ...] | None
+    indptr: NDArray[np.int64] | None
 
     @property
     def num_nodes(self) -> int:

@@ -107,7 +107,7 @@ class SamplingRule:
         The second result says, for each edge, which of the core's edges it is; None if they are the
         same.
         """
-        nodes, neighbors, targets, edge_ids, tree = map(as_native, sample.take_arrays())
+        nodes, neighbors, targets, edge_ids, tree, indptr = map(as_native, sample.take_arrays())
         row, col = (neighbors, targets) if self.direction == "in" else (targets, neighbors)
         kept = None
         if self.subgraph_type == "bidirectional":
@@ -122,5 +122,6 @@ class SamplingRule:
             batch=tree if self.has_trees else None,
             num_sampled_nodes=tuple(sample.num_sampled_nodes),
             num_sampled_edges=tuple(sample.num_sampled_edges) if is_by_hop else None,
+            indptr=indptr if is_by_hop and self.direction == "in" else None,
         )
         return taken, kept

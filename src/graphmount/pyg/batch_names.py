@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 #: What loaders, ours or PyG's, put into batches by themselves.
 OF_LOADERS = frozenset(
     {
+        "adjs",
         "batch",
         "batch_size",
         "dst_neg_index",

@@ -13,10 +13,13 @@ from torch_geometric.data import Data
 if TYPE_CHECKING:
     import torch
 
+    from graphmount.torch.layer_matrices import LayerMatrices
+
     class _Sampled(Data):
         x: torch.Tensor
         y: torch.Tensor
         edge_index: torch.Tensor
+        adjs: LayerMatrices
         edge_attr: torch.Tensor
         edge_weight: torch.Tensor
         n_id: torch.Tensor

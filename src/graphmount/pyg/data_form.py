@@ -21,6 +21,7 @@ from graphmount._support.arguments import as_ids, require_function
 from graphmount._support.shown import shown
 from graphmount.errors import MissingDataError
 from graphmount.pyg.batch_names import require_free_names
+from graphmount.torch.layer_matrices import LayerMatrices
 from graphmount.torch.tensor_batch import to_tensors
 
 if TYPE_CHECKING:
@@ -183,10 +184,7 @@ class DataForm:
         if "e_id" not in data:
             data.e_id = of["edge_ids"]
         data.batch = of["batch"]
-        # Both or none: PyG trims layers by the two together.
-        by_hop = of["num_sampled_edges"] is not None
-        data.num_sampled_nodes = list(of["num_sampled_nodes"]) if by_hop else None
-        data.num_sampled_edges = list(of["num_sampled_edges"]) if by_hop else None
+        _add_hops(data, of)
         places = of["input_ids"]
         data.input_id = places if self._input_id is None else self._input_id[places]
         if "edge_label_index" not in of:
@@ -202,6 +200,21 @@ class DataForm:
             data.dst_neg_index = of["dst_neg_index"].squeeze(-1)
             data.seed_time = of["edge_label_time"]
         return data
+
+
+def _add_hops(data: Data, of: Mapping[str, Any]) -> None:
+    """What a batch has of its hops: their sizes, and the matrices of layers."""
+    # Both sizes or none: PyG trims layers by the two together.
+    by_hop = of["num_sampled_edges"] is not None
+    data.num_sampled_nodes = list(of["num_sampled_nodes"]) if by_hop else None
+    data.num_sampled_edges = list(of["num_sampled_edges"]) if by_hop else None
+    if of["indptr"] is not None:
+        data.adjs = LayerMatrices(
+            of["indptr"],
+            of["edge_index"][0],
+            of["num_sampled_nodes"],
+            of["num_sampled_edges"],
+        )
 
 
 def _require_kinds(transform: object, custom_cls: object, names: Mapping[str, object]) -> None:

@@ -18,6 +18,7 @@ from graphmount._support.arguments import require_type
 from graphmount.torch.dataset import BatchDataset
 from graphmount.torch.inference.blocks import LayerBlock
 from graphmount.torch.inference.layerwise import layerwise_inference
+from graphmount.torch.layer_matrices import LayerMatrices
 from graphmount.torch.loaders import LinkNeighborLoader, NeighborLoader
 from graphmount.torch.sparse import to_sparse_csr
 from graphmount.torch.tensor_batch import LinkTensorBatch, TensorBatch
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BatchDataset",
     "LayerBlock",
+    "LayerMatrices",
     "LinkNeighborLoader",
     "LinkTensorBatch",
     "NeighborLoader",

@@ -1,18 +1,20 @@
 """Samples as sparse matrices: message passing as a product of matrices.
 
 Rows are the nodes that messages go to, columns those that they come from, so that `matrix @ x` sums
-the rows of the neighbors of each node. Torch wants the columns of a row in order, and each of them
-once: edges that are there more than once become one entry, which counts them.
+the rows of the neighbors of each node. Every edge is an entry of its own, in the order of the
+sample, so that a mean over neighbors counts an edge as often as it was sampled. Nothing is sorted
+for it where the sampler says where the edges of each node begin.
 """
 
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 
-from graphmount._support.arguments import as_count, require_type
+from graphmount._support.arguments import as_count, require_choice, require_type
 from graphmount._support.shown import shown
 
 if TYPE_CHECKING:
@@ -22,10 +24,11 @@ if TYPE_CHECKING:
 
 
 def to_sparse_csr(
-    sample: TensorBatch | Batch | NeighborSample,
+    sample: TensorBatch | Batch | NeighborSample | Any,  # noqa: ANN401  (or PyG's Data)
     *,
     hops: int | None = None,
     values: torch.Tensor | None = None,
+    merge: bool = False,
 ) -> torch.Tensor:
     """The edges of a sample as a sparse CSR tensor, whose rows are the targets of messages.
 
@@ -35,8 +38,10 @@ def to_sparse_csr(
             edges lead to, and the columns the nodes up to that hop: a model of L layers needs
             `hops=L` in its first layer, `hops=L - 1` in its second, and so on. If None, take all
             edges, with a row and a column for each node.
-        values: One value for each edge of the sample, such as its weight; 1 if None. Values of
-            several edges between the same nodes are added up.
+        values: One value for each edge of the sample, such as its weight; 1 if None.
+        merge: True makes edges between the same two nodes one entry, whose value is the sum of
+            theirs, and sorts the columns of each row. By default every edge has its own entry, as
+            a mean over neighbors needs it.
 
     Returns:
         A float32 tensor, or one of the dtype of `values`.
@@ -61,51 +66,102 @@ def to_sparse_csr(
                 [0.],
                 [0.]])
     """
-    src, dst = _ends(sample)
+    require_choice("merge", merge, (False, True))
+    columns, rows = _ends(sample)
+    indptr = _pointers(sample)
     if values is None:
-        values = torch.ones(len(src))
+        values = torch.ones(len(columns))
     require_type("values", values, torch.Tensor, "a tensor")
-    if values.shape != src.shape:
+    if values.shape != columns.shape:
         raise ValueError(
-            f"values has the shape {tuple(values.shape)}; give one number for each of {len(src)} "
-            "edges"
+            f"values has the shape {tuple(values.shape)}; give one number for each of "
+            f"{len(columns)} edges"
         )
-    num_rows = num_columns = len(sample.nodes)
+    num_nodes = sample.num_nodes
+    size, num_edges = (num_nodes, num_nodes), len(columns)
     if hops is not None:
-        num_rows, num_columns, num_edges = _extent(sample, hops)
-        src, dst, values = src[:num_edges], dst[:num_edges], values[:num_edges]
-        if num_edges and int(dst.max()) >= num_rows:
+        *extent, num_edges = _extent(sample, hops)
+        size = (extent[0], extent[1])
+        columns, rows, values = columns[:num_edges], rows[:num_edges], values[:num_edges]
+        if num_edges and indptr is None and int(rows.max()) >= size[0]:
             raise ValueError(
                 "hops: the edges of these hops lead to nodes of later hops, as they do in samples "
                 'with direction="out"; leave hops out for all edges'
             )
-    # By row, then by column; `unique` sorts, and its inverse says where each edge went.
-    keys, places = torch.unique(dst * max(1, num_columns) + src, return_inverse=True)
-    rows = torch.div(keys, max(1, num_columns), rounding_mode="floor")
-    counts = torch.bincount(rows, minlength=num_rows)
+    if merge:
+        return _merged(rows, columns, values, size)
+    if indptr is None:
+        if not bool((rows[1:] >= rows[:-1]).all()):
+            rows, order = torch.sort(rows, stable=True)
+            columns, values = columns[order], values[order]
+        indptr = torch.searchsorted(rows, torch.arange(size[0] + 1))
+    # Nodes of the last hop have no edges: theirs begin where all others have ended.
+    missing = size[0] + 1 - len(indptr)
+    if missing > 0:
+        indptr = torch.cat([indptr, indptr.new_full((missing,), num_edges)])
+    return csr_tensor(indptr[: size[0] + 1], columns, values, size)
+
+
+def csr_tensor(
+    indptr: torch.Tensor, columns: torch.Tensor, values: torch.Tensor, size: tuple[int, int]
+) -> torch.Tensor:
+    """The matrix over this memory, after checks of all that a product will follow.
+
+    Torch's own checks want the columns of a row in order and each of them once, which no product
+    needs.
+    """
+    is_sound = (
+        len(indptr) == size[0] + 1
+        and int(indptr[0]) == 0
+        and int(indptr[-1]) == len(columns) == len(values)
+        and bool((indptr[1:] >= indptr[:-1]).all())
+    )
+    if is_sound and len(columns):
+        least, most = columns.aminmax()
+        is_sound = int(least) >= 0 and int(most) < size[1]
+    if not is_sound:
+        raise ValueError(
+            "the edges of this sample do not belong to its nodes: a field of it was changed; take "
+            "batches and samples as loaders and graphs give them"
+        )
     with warnings.catch_warnings():
         # Torch says once in each process that these tensors are new.
         warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
-        return torch.sparse_csr_tensor(
-            torch.cat([counts.new_zeros(1), counts.cumsum(0)]),
-            keys % max(1, num_columns),
-            values.new_zeros(len(keys)).index_add(0, places, values),
-            size=(num_rows, num_columns),
-            check_invariants=True,
-        )
+        return torch.sparse_csr_tensor(indptr, columns, values, size=size, check_invariants=False)
 
 
-def _ends(sample: TensorBatch | Batch | NeighborSample) -> tuple[torch.Tensor, torch.Tensor]:
+def _merged(
+    rows: torch.Tensor, columns: torch.Tensor, values: torch.Tensor, size: tuple[int, int]
+) -> torch.Tensor:
+    """The matrix with one entry for all edges between the same two nodes."""
+    # By row, then by column; `unique` sorts, and its inverse says where each edge went.
+    keys, places = torch.unique(rows * max(1, size[1]) + columns, return_inverse=True)
+    counts = torch.bincount(
+        torch.div(keys, max(1, size[1]), rounding_mode="floor"), minlength=size[0]
+    )
+    indptr = torch.cat([counts.new_zeros(1), counts.cumsum(0)])
+    summed = values.new_zeros(len(keys)).index_add(0, places, values)
+    return csr_tensor(indptr, keys % max(1, size[1]), summed, size)
+
+
+def _ends(sample: Any) -> tuple[torch.Tensor, torch.Tensor]:  # noqa: ANN401
     """Where edges come from, and where they lead to."""
     edge_index = getattr(sample, "edge_index", None)
     if isinstance(edge_index, torch.Tensor):
         return edge_index[0], edge_index[1]
-    if not hasattr(sample, "row") or not hasattr(sample, "col"):
+    row, col = getattr(sample, "row", None), getattr(sample, "col", None)
+    if row is None or col is None:
         raise TypeError(f"to_sparse_csr takes a batch or a NeighborSample, not {shown(sample)}")
-    return torch.from_numpy(sample.row), torch.from_numpy(sample.col)
+    return torch.from_numpy(row), torch.from_numpy(col)
 
 
-def _extent(sample: TensorBatch | Batch | NeighborSample, hops: int) -> tuple[int, int, int]:
+def _pointers(sample: Any) -> torch.Tensor | None:  # noqa: ANN401
+    """Where the edges of each target begin, if the sample knows that."""
+    indptr = getattr(sample, "indptr", None)
+    return torch.from_numpy(indptr) if isinstance(indptr, np.ndarray) else indptr
+
+
+def _extent(sample: Any, hops: int) -> tuple[int, int, int]:  # noqa: ANN401
     """Rows, columns and edges of the first hops."""
     if sample.num_sampled_edges is None:
         raise ValueError(

@@ -12,6 +12,7 @@ from torch.profiler import record_function
 from graphmount._loading.batches.batch_parts import BatchParts, external_ids
 from graphmount._mount.node_ids import TENSOR_MARK, order_of
 from graphmount._support.arguments import as_plain
+from graphmount.torch.layer_matrices import LayerMatrices
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -35,6 +36,8 @@ class TensorBatch(BatchParts):
         num_sampled_nodes: How many seeds there are, then how many new nodes each hop brought.
         num_sampled_edges: How many edges each hop has; None where edges are not in the order of
             hops.
+        indptr: The edges that lead to node i are `indptr[i]` to `indptr[i + 1]`, for every node of
+            all hops but the last; None where edges do not lie by destination.
         features: For each node table, the rows of `nodes`.
         edge_features: For each edge table, the rows of `edge_ids`.
         labels: The labels of the seeds, or None if there are none.
@@ -59,6 +62,7 @@ class TensorBatch(BatchParts):
     batch: torch.Tensor | None
     num_sampled_nodes: tuple[int, ...]
     num_sampled_edges: tuple[int, ...] | None
+    indptr: torch.Tensor | None
     features: Mapping[str, torch.Tensor]
     edge_features: Mapping[str, torch.Tensor]
     labels: torch.Tensor | None
@@ -84,6 +88,35 @@ class TensorBatch(BatchParts):
             ['bob', 'ann']
         """
         return external_ids(self.dataset, as_plain(self.nodes.cpu(), "nodes"))
+
+    @property
+    def adjs(self) -> LayerMatrices:
+        """The edges as each layer of a model needs them: sparse CSR tensors, first layer first.
+
+        With them, layers are several times as fast on a processor as with `edge_index`:
+        `for conv, adj in zip(convs, batch.adjs): x = conv((x, x[: adj.size(0)]), adj)`.
+
+        Raises:
+            ValueError: Edges do not lie by hop and destination: they do in directional samples with
+                `direction="in"`, which are the default.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> import graphmount.torch
+            >>> _ = gm.compile_graph(([1, 2, 3], [0, 0, 1]), "g.gl")
+            >>> batch = next(iter(gm.torch.NeighborLoader(gm.Graph("g.gl"), [-1, -1])))
+            >>> [tuple(adj.shape) for adj in batch.adjs]
+            [(3, 4), (1, 3)]
+        """
+        if self.indptr is None or self.num_sampled_edges is None:
+            raise ValueError(
+                "adjs: the edges of this batch do not lie by hop and destination; use "
+                'subgraph_type="directional" and direction="in", or to_sparse_csr(batch) for one '
+                "matrix of all edges"
+            )
+        return LayerMatrices(
+            self.indptr, self.edge_index[0], self.num_sampled_nodes, self.num_sampled_edges
+        )
 
     def to(self, device: torch.device | str | int, *, non_blocking: bool = True) -> Self:
         """A copy of this batch with its tensors on a device. From pinned memory it does not wait.

@@ -47,6 +47,10 @@ def test_against_the_dense_twin(graph, seeds, fanouts, replace, disjoint, seed):
     np.testing.assert_array_equal(
         whole.to_dense().numpy(), dense_of(sample.row, sample.col, ones, shape)
     )
+    assert whole._nnz() == sample.num_edges  # an entry for each edge
+    merged = gm.torch.to_sparse_csr(sample, merge=True)
+    assert merged._nnz() == len(set(zip(sample.row, sample.col, strict=True)))
+    assert torch.equal(merged.to_dense(), whole.to_dense())
     for hops in range(1, len(fanouts) + 1):
         edges = sum(sample.num_sampled_edges[:hops])
         shape = (sum(sample.num_sampled_nodes[:hops]), sum(sample.num_sampled_nodes[: hops + 1]))

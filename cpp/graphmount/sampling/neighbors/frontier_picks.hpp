@@ -92,6 +92,8 @@ class FrontierPicks {
     place(UINT64_MAX);
   }
 
+  /// Where the picks of the node at a place begin.
+  std::uint64_t start(std::size_t at) const { return scratch_.starts[at]; }
   /// How many picks the node at a place has.
   std::uint64_t num_picks(std::size_t at) const { return scratch_.counts[at]; }
 

@@ -38,6 +38,7 @@ class Sampling {
     for (std::size_t hop = 0; hop < options_.fanouts.size(); ++hop) sample_hop(hop);
     if (options_.induced) {
       out_.num_sampled_edges.clear();
+      out_.indptr->resize(0);
       const auto find = [&](NodeId node, std::size_t target) {
         return scratch_->numbers.find(key_of(node, target));
       };
@@ -57,6 +58,8 @@ class Sampling {
     require_ids(out_.nodes->span(), lists_.num_nodes(), "node");
     out_.num_sampled_nodes = {static_cast<std::int64_t>(num_seeds_)};
     grow_edges(0);
+    out_.indptr->grow(1);
+    (*out_.indptr)[0] = 0;
     out_.batch->grow(options_.disjoint ? num_seeds_ : 0);
     for (std::size_t i = 0; i < out_.batch->size(); ++i)
       (*out_.batch)[i] = static_cast<std::int64_t>(i);
@@ -86,7 +89,11 @@ class Sampling {
     if (options_.disjoint) out_.batch->grow(next + num_new);
     numbers.write(next, picked.neighbors, picked.targets, out_.nodes->data(),
                   options_.disjoint ? out_.batch->data() : nullptr);
+    out_.indptr->grow(next + 1);
+    for (std::size_t i = frontier_; i < next; ++i)
+      (*out_.indptr)[i] = static_cast<std::int64_t>(num_edges_ + picks_.start(i - frontier_));
     num_edges_ += num_picks;
+    (*out_.indptr)[next] = static_cast<std::int64_t>(num_edges_);
     frontier_ = next;
     out_.num_sampled_nodes.push_back(static_cast<std::int64_t>(num_new));
     out_.num_sampled_edges.push_back(static_cast<std::int64_t>(num_picks));

@@ -33,6 +33,9 @@ struct NeighborSample {
   ResultBuffer nodes;               // the seeds as they were given, then new nodes hop by hop
   ResultBuffer neighbors, targets;  // numbers of the nodes at both ends of each edge
   ResultBuffer edge_ids;
+  /// Edges lie by target: those of target i are [indptr[i], indptr[i + 1]). There is one target for
+  /// each node of all hops but the last. Empty if induced.
+  ResultBuffer indptr;
   ResultBuffer batch;                           // if disjoint: the seed of each node
   std::vector<std::int64_t> num_sampled_nodes;  // seeds, then new nodes of each hop
   std::vector<std::int64_t> num_sampled_edges;  // of each hop; empty if induced

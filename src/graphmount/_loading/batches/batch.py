@@ -32,6 +32,8 @@ class Batch(BatchParts):
         num_sampled_nodes: How many seeds there are, then how many new nodes each hop brought.
         num_sampled_edges: How many edges each hop has; None where edges are not in the order of
             hops.
+        indptr: The edges that lead to node i are `indptr[i]` to `indptr[i + 1]`, for every node of
+            all hops but the last; None where edges do not lie by destination.
         features: For each node table, the rows of `nodes`.
         edge_features: For each edge table, the rows of `edge_ids`.
         labels: The labels of the seeds, or None if there are none.
@@ -58,6 +60,7 @@ class Batch(BatchParts):
     batch: NDArray[np.int64] | None
     num_sampled_nodes: tuple[int, ...]
     num_sampled_edges: tuple[int, ...] | None
+    indptr: NDArray[np.int64] | None
     features: Mapping[str, NDArray[Any]]
     edge_features: Mapping[str, NDArray[Any]]
     labels: NDArray[Any] | None

@@ -1,0 +1,104 @@
+"""The edges of a batch as the layers of a model want them: a sparse matrix for each layer.
+
+Edges of a batch lie by hop, and in each hop by target. So the matrix of every layer is the
+beginning of one matrix: all of them share its memory, and nothing is sorted or copied for them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Self
+
+import torch
+
+from graphmount.torch.sparse import csr_tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LayerMatrices:
+    """The matrices of a batch, that of the first layer first: what `batch.adjs` is.
+
+    Each is a sparse CSR tensor, the form in which layers are fastest on a processor. Its rows are
+    the nodes that messages go to, its columns those that they come from, and every edge is an entry
+    of value 1. The features of a batch have as many rows as the first matrix has columns, and what
+    a layer gives has as many rows as the next matrix has columns.
+
+    It copies, pickles and moves between devices as tensors do, which sparse tensors themselves
+    cannot all do; matrices are made when they are asked for. They are of the edges as the loader
+    sampled them: a transform that changes `edge_index` does not change them.
+
+    Attributes:
+        indptr: Where the edges of each target begin, and where the last ones end.
+        columns: The number of the node that each edge comes from.
+        num_sampled_nodes: Seeds, then new nodes of each hop.
+        num_sampled_edges: Edges of each hop.
+
+    Examples:
+        >>> import torch
+        >>> import graphmount as gm
+        >>> import graphmount.torch
+        >>> _ = gm.compile_graph(([1, 2, 3], [0, 0, 1]), "g.gl")
+        >>> batch = next(iter(gm.torch.NeighborLoader(gm.Graph("g.gl"), [-1, -1])))
+        >>> x = torch.tensor([[1.0], [2.0], [4.0], [8.0]])
+        >>> for adj in batch.adjs:
+        ...     x = x[: adj.size(0)] + torch.sparse.mm(adj, x, "mean")
+        >>> x
+        tensor([[11.]])
+    """
+
+    indptr: torch.Tensor
+    columns: torch.Tensor
+    num_sampled_nodes: tuple[int, ...]
+    num_sampled_edges: tuple[int, ...]
+
+    def __len__(self) -> int:
+        """How many layers there are: one for each hop."""
+        return len(self.num_sampled_edges)
+
+    def __getitem__(self, layer: int) -> torch.Tensor:
+        """The matrix of a layer, 0 for the first, -1 for the last."""
+        try:
+            hops = len(self) - range(len(self))[layer]
+        except (IndexError, TypeError):
+            raise IndexError(f"there are {len(self)} layers, from 0 on, and no {layer!r}") from None
+        size = (sum(self.num_sampled_nodes[:hops]), sum(self.num_sampled_nodes[: hops + 1]))
+        num_edges = sum(self.num_sampled_edges[:hops])
+        values = torch.ones(num_edges, device=self.columns.device)
+        return csr_tensor(self.indptr[: size[0] + 1], self.columns[:num_edges], values, size)
+
+    def __iter__(self) -> Iterator[torch.Tensor]:
+        return map(self.__getitem__, range(len(self)))
+
+    def __repr__(self) -> str:
+        return f"<LayerMatrices: {len(self)} layers, {len(self.columns):,} edges>"
+
+    def to(self, device: torch.device | str | int, *, non_blocking: bool = False) -> Self:
+        """These matrices on a device.
+
+        Args:
+            device: Where they go.
+            non_blocking: Whether a copy from pinned memory is not waited for.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> import graphmount.torch
+            >>> _ = gm.compile_graph(([1, 2], [0, 0]), "g.gl")
+            >>> batch = next(iter(gm.torch.NeighborLoader(gm.Graph("g.gl"), [-1])))
+            >>> batch.adjs.to("cpu")
+            <LayerMatrices: 1 layers, 2 edges>
+        """
+        return self._changed(lambda tensor: tensor.to(device, non_blocking=non_blocking))
+
+    def clone(self) -> Self:
+        """A copy with memory of its own."""
+        return self._changed(torch.clone)
+
+    def pin_memory(self) -> Self:
+        """These matrices in pinned memory, which a GPU can read by itself."""
+        return self._changed(lambda tensor: tensor.pin_memory())
+
+    def _changed(self, change: Callable[[torch.Tensor], torch.Tensor]) -> Self:
+        return replace(self, indptr=change(self.indptr), columns=change(self.columns))

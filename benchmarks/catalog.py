@@ -57,6 +57,7 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
         Entry("bench_source_ids", "batches in the ids of the source", ("torch_geometric",)),
     ),
     "train": (
+        Entry("bench_step", "a step of PyG's layers, by the form of edges", ("torch_geometric",)),
         Entry("bench_train", "an epoch in a quarter of the memory", ("torch_geometric",)),
         Entry("bench_accuracy", "the same accuracy as in memory", ("torch_geometric",)),
     ),

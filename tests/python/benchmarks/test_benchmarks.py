@@ -220,8 +220,22 @@ def test_source_ids(tmp_path: Path) -> None:
     results = run_benchmark("bench_source_ids", tmp_path, *options)
     assert len(passed_checks(results)) == 1
     (table,) = results["tables"].values()
-    assert [row["batches have"] for row in table] == ["ids of the Data", "ids of the dataset"]
+    assert [row["batches have"] for row in table] == [
+        "n_id and e_id of the Data",
+        "e_id of the Data",
+        "ids of the dataset",
+    ]
     assert all(is_spread(row["batches/s"]) for row in table)
+
+
+def test_step(tmp_path: Path) -> None:
+    pytest.importorskip("torch_geometric", reason="torch_geometric is not installed")
+    options = ("--nodes", "2000", "--hidden", "8", "--batch-size", "32", "--rounds", "2")
+    results = run_benchmark("bench_step", tmp_path, *options)
+    assert len(passed_checks(results)) == 4
+    (table,) = results["tables"].values()
+    assert [row["edges as"] for row in table] == ["edge_index", "matrices"] * 4
+    assert all(is_spread(row["ms a step"]) for row in table)
 
 
 def test_negatives(tmp_path: Path) -> None:

@@ -93,11 +93,33 @@ class LayerMatrices:
         return self._changed(lambda tensor: tensor.to(device, non_blocking=non_blocking))
 
     def clone(self) -> Self:
-        """A copy with memory of its own."""
+        """A copy with memory of its own.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> import graphmount.torch
+            >>> _ = gm.compile_graph(([1, 2], [0, 0]), "g.gl")
+            >>> batch = next(iter(gm.torch.NeighborLoader(gm.Graph("g.gl"), [-1])))
+            >>> batch.adjs.clone()[0].to_dense()
+            tensor([[0., 1., 1.]])
+        """
         return self._changed(torch.clone)
 
     def pin_memory(self) -> Self:
-        """These matrices in pinned memory, which a GPU can read by itself."""
+        """These matrices in pinned memory, which a GPU can read by itself.
+
+        Raises:
+            RuntimeError: torch finds no device that memory could be pinned for.
+
+        Examples:
+            >>> import torch
+            >>> import graphmount as gm
+            >>> import graphmount.torch
+            >>> _ = gm.compile_graph(([1, 2], [0, 0]), "g.gl")
+            >>> batch = next(iter(gm.torch.NeighborLoader(gm.Graph("g.gl"), [-1])))
+            >>> if torch.cuda.is_available():
+            ...     adjs = batch.adjs.pin_memory()
+        """
         return self._changed(lambda tensor: tensor.pin_memory())
 
     def _changed(self, change: Callable[[torch.Tensor], torch.Tensor]) -> Self:

@@ -46,6 +46,8 @@ ALLOWED = {
     "_loading/batches/batch_parts.py": {"labels": "of a batch, in memory"},
     "_loading/inputs.py": {"labels": "a store, whose rows are gathered"},
     "torch/epoch.py": {"tensor": "of torch"},
+    "torch/layer_matrices.py": {"indptr": "of a batch, in memory"},
+    "torch/tensor_batch.py": {"indptr": "of a batch, in memory"},
     "cli/compile/ogb.py": {"labels": _OWN, "splits": _OWN},
     "_compile/dataset/from_layout.py": {"labels": _OWN, "splits": _OWN},
     "_compile/cache/content_key.py": {"numpy": "of torch"},

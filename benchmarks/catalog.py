@@ -58,6 +58,7 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
     ),
     "train": (
         Entry("bench_step", "a step of PyG's layers, by the form of edges", ("torch_geometric",)),
+        Entry("bench_train_memory", "steps a second by memory", ("torch_geometric",)),
         Entry("bench_train", "an epoch in a quarter of the memory", ("torch_geometric",)),
         Entry("bench_accuracy", "the same accuracy as in memory", ("torch_geometric",)),
     ),

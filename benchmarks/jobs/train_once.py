@@ -1,4 +1,4 @@
-"""The process that trains GraphSAGE for one epoch within a memory limit, and prints JSON.
+"""The process that trains GraphSAGE for an epoch, or so many steps, and prints JSON.
 
 Either batches come from graphmount's loader for PyG, or, as one does without it, everything is
 loaded into a `Data` object first and PyG's own `NeighborLoader` takes batches from that (where PyG
@@ -12,6 +12,7 @@ import importlib
 import json
 import sys
 import time
+from itertools import islice
 from typing import Any
 
 import torch
@@ -60,12 +61,24 @@ def loaded_batches(options: argparse.Namespace) -> Any:  # noqa: ANN401
     return loaders.NodeLoader(data, sampler, **how)
 
 
+def with_matrices(model: Any, x: torch.Tensor, adjs: Any) -> torch.Tensor:  # noqa: ANN401
+    """What PyG's `GraphSAGE` computes, with a matrix for each layer."""
+    for number, (layer, adj) in enumerate(zip(model.convs, adjs, strict=True)):
+        x = layer((x, x[: adj.size(0)]), adj)
+        if number + 1 < len(adjs):
+            x = x.relu()
+    return x
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder")
     parser.add_argument("--way", choices=WAYS, required=True)
     parser.add_argument("--memory", type=int, default=64 << 20)
     parser.add_argument("--batch-size", type=int, default=512)
+    parser.add_argument("--steps", type=int, help="steps to take; an epoch if not given")
+    parser.add_argument("--warm-steps", type=int, default=0, help="of these, not timed as steps")
+    parser.add_argument("--matrices", action="store_true", help="layers get batch.adjs")
     options = parser.parse_args()
     start = time.perf_counter()
     batches = mounted_batches(options) if options.way == "graphmount" else loaded_batches(options)
@@ -75,10 +88,17 @@ def main() -> int:
     model = models.GraphSAGE(columns, 128, num_layers=2, out_channels=CLASSES)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
     count, total, seeds = 0, 0.0, 0
-    for batch in batches:
+    began = time.perf_counter()
+    for batch in islice(batches, options.steps):
+        if count == options.warm_steps:
+            began = time.perf_counter()
         # Something to learn: no labels are needed for what this is about.
         target = batch.n_id[: batch.batch_size] % CLASSES
-        out = model(batch.x / 65_536, batch.edge_index)[: batch.batch_size]
+        x = batch.x / 65_536
+        if options.matrices:
+            out = with_matrices(model, x, batch.adjs)
+        else:
+            out = model(x, batch.edge_index)[: batch.batch_size]
         loss = torch.nn.functional.cross_entropy(out, target)
         optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
@@ -86,6 +106,7 @@ def main() -> int:
         count, total, seeds = count + 1, total + float(loss.detach()), seeds + batch.batch_size
     result = {
         "seconds": time.perf_counter() - start,
+        "steps_per_second": max(0, count - options.warm_steps) / (time.perf_counter() - began),
         "batches": count,
         "seeds": seeds,
         "loss": total / max(1, count),

@@ -319,6 +319,15 @@ def test_train(tmp_path: Path) -> None:
     ]
 
 
+def test_train_memory(tmp_path: Path) -> None:
+    pytest.importorskip("torch_geometric")
+    results = run_benchmark("bench_train_memory", tmp_path, "--scale", "10", "--steps", "2")
+    require_capped(results)
+    assert len(passed_checks(results)) == 1
+    (table,) = results["tables"].values()
+    assert len(table) == 15
+
+
 def test_order(tmp_path: Path) -> None:
     results = run_benchmark("bench_order", tmp_path, "--scale", "10", "--batch", "16")
     assert len(results["tables"]) == 5

@@ -320,6 +320,7 @@ def test_train(tmp_path: Path) -> None:
 
 
 def test_train_memory(tmp_path: Path) -> None:
+    require_long("fifteen processes with torch")
     pytest.importorskip("torch_geometric")
     results = run_benchmark("bench_train_memory", tmp_path, "--scale", "10", "--steps", "2")
     require_capped(results)

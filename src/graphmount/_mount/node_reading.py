@@ -26,6 +26,11 @@ ADVICE = (
     "pass ids='external' if they are ids of the source, as masks and splits that come with the "
     "data are, or ids='internal' if they are ids of the dataset"
 )
+#: The same where the source knows its nodes by names: no number or mask can be of the source.
+_ADVICE_FOR_NAMES = (
+    "the nodes of its source have names: pass these, or ids='internal' if they are ids of the "
+    "dataset"
+)
 
 
 def require_reading(ids: object) -> None:
@@ -88,7 +93,8 @@ def _is_external(nodes: Any, name: str, graph: Graph, ids: IdReading | None) -> 
             require_marked(nodes, name, graph.order, advice=ADVICE)
         return False
     if ids is None and order != 0 and is_several(nodes):
-        require_marked(nodes, name, order, advice=ADVICE)
+        advice = _ADVICE_FOR_NAMES if graph.node_id_type is str else ADVICE
+        require_marked(nodes, name, order, advice=advice)
     return ids == "external" and graph.node_id_type is not None
 
 

@@ -186,6 +186,15 @@ class TestNames:
         with pytest.raises(gm.errors.IdError, match=r"mask.*has other ids"):
             gm.NeighborLoader(named, [1], input_nodes=[True, False, True], ids="external")
 
+    @pytest.mark.parametrize("nodes", [[True, False, True], [0, 2]])
+    def test_advice_for_numbers_and_masks_can_be_followed(self, named, nodes):
+        with pytest.raises(
+            gm.errors.IdError, match=r"have names: pass these, or ids='internal'"
+        ) as error:
+            gm.NeighborLoader(named, [1], input_nodes=nodes)
+        assert "ids='external'" not in str(error.value)
+        assert len(gm.NeighborLoader(named, [1], input_nodes=nodes, ids="internal")) == 2
+
     def test_integers_are_not_names(self, named):
         with pytest.raises(TypeError, match=r"input_nodes, as ids of the source.*strings"):
             gm.NeighborLoader(named, [1], input_nodes=[0], ids="external")

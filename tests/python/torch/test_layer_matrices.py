@@ -157,6 +157,28 @@ class TestPyg:
                 fast = conv((fast, fast[: adj.size(0)]), adj).relu()
             torch.testing.assert_close(fast, plain[: batch.batch_size])
 
+    @pytest.mark.parametrize(
+        ("layer", "options"),
+        [
+            ("SAGEConv", {"aggr": "max"}),
+            ("GraphConv", {}),
+            ("LEConv", {}),
+            ("GENConv", {}),
+            ("TransformerConv", {}),
+            ("GATConv", {"add_self_loops": False}),
+            ("GATv2Conv", {"add_self_loops": False}),
+        ],
+    )
+    def test_layers_that_the_docs_name(self, loader, layer, options):
+        from torch_geometric import nn
+
+        torch.manual_seed(0)
+        conv = getattr(nn, layer)((5, 5), 3, **options)
+        for batch in loader:
+            adj = batch.adjs[0]
+            pair = batch.x, batch.x[: adj.size(0)]
+            torch.testing.assert_close(conv(pair, adj), conv(pair, batch.edge_index))
+
     def test_batches_copy_and_travel(self, loader):
         batch = next(iter(loader))
         sent = pickle.loads(pickle.dumps(batch))  # noqa: S301

@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import graphmount as gm
-from graphmount._support.sizes import format_bytes
 from graphmount.cli.info.charts import class_chart, degree_chart, value_charts
 from graphmount.cli.info.terminal import (
+    SECTION_HEADER,
     class_name,
     class_rows,
     dataset_rows,
     degree_words,
     file_rows,
+    section_rows,
 )
 
 if TYPE_CHECKING:
@@ -72,19 +73,7 @@ def _section(facts: dict[str, Any]) -> Iterator[str]:
         yield from _columns(facts["path"], facts["columns"])
     if "sections" in facts:
         yield "<details><summary>Sections of the file</summary>"
-        yield from _table(
-            [
-                (
-                    section["name"],
-                    section["dtype"],
-                    " x ".join(f"{size:,}" for size in section["shape"]),
-                    format_bytes(section["num_bytes"]),
-                    f"{section['offset']:,}",
-                )
-                for section in facts["sections"]
-            ],
-            header=("section", "dtype", "items", "size", "at byte"),
-        )
+        yield from _table(section_rows(facts["sections"]), header=SECTION_HEADER)
         yield "</details>"
     yield "</section>"
 

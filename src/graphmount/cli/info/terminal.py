@@ -16,6 +16,7 @@ _MOST_CLASSES = 20
 #: Of more columns or classes, the first are named.
 _MOST_NAMES = 8
 _LONGEST_NAME = 60
+SECTION_HEADER = ("section", "dtype", "items", "size", "at byte")
 
 
 def show(facts: dict[str, Any], console: Console) -> None:
@@ -39,7 +40,13 @@ def show(facts: dict[str, Any], console: Console) -> None:
     for direction, degrees in facts.get("degrees", {}).items():
         _show_degrees(direction if facts["directed"] else None, degrees, console)
     console.print()
-    sections = [
+    sections = section_rows(facts["sections"])
+    console.print(table(sections, header=SECTION_HEADER, right=(2, 3, 4)))
+
+
+def section_rows(sections: list[dict[str, Any]]) -> list[tuple[str, ...]]:
+    """A row for each section of a file, under `SECTION_HEADER`."""
+    return [
         (
             section["name"],
             section["dtype"],
@@ -48,10 +55,8 @@ def show(facts: dict[str, Any], console: Console) -> None:
             format_bytes(section["num_bytes"]),
             f"{section['offset']:,}",
         )
-        for section in facts["sections"]
+        for section in sections
     ]
-    header = ("section", "dtype", "items", "size", "at byte")
-    console.print(table(sections, header=header, right=(2, 3, 4)))
 
 
 def dataset_rows(facts: dict[str, Any]) -> list[tuple[str, str]]:

@@ -23,8 +23,8 @@ class Entry:
 
     @property
     def name(self) -> str:
-        """The module's name without "bench_"."""
-        return self.module.removeprefix("bench_")
+        """The module's name without its room and "bench_"."""
+        return self.module.rpartition(".")[2].removeprefix("bench_")
 
     def missing(self) -> list[str]:
         """What is not installed."""
@@ -57,9 +57,13 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
         Entry("bench_source_ids", "batches in the ids of the source", ("torch_geometric",)),
     ),
     "train": (
-        Entry("bench_step", "a step of PyG's layers, by the form of edges", ("torch_geometric",)),
-        Entry("bench_train_memory", "steps a second by memory", ("torch_geometric",)),
-        Entry("bench_train", "an epoch in a quarter of the memory", ("torch_geometric",)),
+        Entry(
+            "training.bench_step",
+            "a step of PyG's layers, by the form of edges",
+            ("torch_geometric",),
+        ),
+        Entry("training.bench_train_memory", "steps a second by memory", ("torch_geometric",)),
+        Entry("training.bench_train", "an epoch in a quarter of the memory", ("torch_geometric",)),
         Entry("bench_accuracy", "the same accuracy as in memory", ("torch_geometric",)),
     ),
     "scaling": (

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Self
 
 import torch
 
+from graphmount._support.display import Displayed
 from graphmount.torch.sparse import csr_tensor
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LayerMatrices:
+class LayerMatrices(Displayed):
     """The matrices of a batch, that of the first layer first: what `batch.adjs` is.
 
     Each is a sparse CSR tensor, the form in which layers are fastest on a processor. Its rows are

@@ -17,6 +17,7 @@ ROOMS = {
     "report": {"harness"},
     "cases/parts": {"harness", "data", "jobs", "peers", "report"},
     "cases": {"cases/parts", "harness", "data", "jobs", "peers", "report"},
+    "cases/training": {"harness", "data", "jobs", "peers", "report"},
     "": {"harness", "report"},
 }
 MOST_FILES = 20

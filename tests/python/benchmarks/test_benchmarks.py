@@ -231,7 +231,7 @@ def test_source_ids(tmp_path: Path) -> None:
 def test_step(tmp_path: Path) -> None:
     pytest.importorskip("torch_geometric", reason="torch_geometric is not installed")
     options = ("--nodes", "2000", "--hidden", "8", "--batch-size", "32", "--rounds", "2")
-    results = run_benchmark("bench_step", tmp_path, *options)
+    results = run_benchmark("training.bench_step", tmp_path, *options)
     assert len(passed_checks(results)) == 4
     (table,) = results["tables"].values()
     assert [row["edges as"] for row in table] == ["edge_index", "matrices"] * 4
@@ -308,7 +308,7 @@ def test_loader_peers(tmp_path: Path) -> None:
 
 def test_train(tmp_path: Path) -> None:
     pytest.importorskip("torch_geometric")
-    results = run_benchmark("bench_train", tmp_path, "--scale", "12")
+    results = run_benchmark("training.bench_train", tmp_path, "--scale", "12")
     require_capped(results)
     assert len(passed_checks(results)) == 2
     (table,) = results["tables"].values()
@@ -322,7 +322,9 @@ def test_train(tmp_path: Path) -> None:
 def test_train_memory(tmp_path: Path) -> None:
     require_long("fifteen processes with torch")
     pytest.importorskip("torch_geometric")
-    results = run_benchmark("bench_train_memory", tmp_path, "--scale", "10", "--steps", "2")
+    results = run_benchmark(
+        "training.bench_train_memory", tmp_path, "--scale", "10", "--steps", "2"
+    )
     require_capped(results)
     assert len(passed_checks(results)) == 1
     (table,) = results["tables"].values()

@@ -21,8 +21,13 @@ def write(path, document):
 def test_every_benchmark_is_in_the_catalog():
     import importlib.resources
 
-    files = importlib.resources.files("graphmount.benchmarks.cases").iterdir()
-    modules = {file.name[:-3] for file in files if file.name.startswith("bench_")}
+    cases = importlib.resources.files("graphmount.benchmarks.cases")
+    modules = {
+        f"{room}{file.name[:-3]}"
+        for room, folder in (("", cases), ("training.", cases / "training"))
+        for file in folder.iterdir()
+        if file.name.startswith("bench_")
+    }
     assert modules == {entry.module for entry in catalog.entries_of(["all"])}
 
 

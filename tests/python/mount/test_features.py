@@ -95,6 +95,7 @@ def test_tensor_falls_back_to_read_only_memory(features_path):
 import resource, sys, warnings
 import numpy as np, torch
 import graphmount as gm
+import graphmount.torch  # which needs memory, and would be imported below
 store = gm.FeatureStore(sys.argv[1])
 resource.setrlimit(resource.RLIMIT_DATA, (1 << 20, 1 << 20))
 with warnings.catch_warnings(record=True) as caught:

@@ -89,6 +89,7 @@ def _of_others(ds, path):
     links = torch.LinkNeighborLoader(ds, [10], batch_size=500)
     walks = torch.SkipGramDataset(ds.graph, 10, window=5, negatives=5)
     yield from (loader, links, next(iter(loader)), next(iter(links)), torch.BatchDataset(loader))
+    yield next(iter(loader)).adjs
     yield from (walks, next(iter(walks)))
     blocks = []
     torch.layerwise_inference(

@@ -14,20 +14,20 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..data.synthetic_dataset import COLUMNS, DEGREE, make_dataset
-from ..harness.cold_runs import run_cold
-from ..harness.memcap import UnavailableError
-from ..harness.scratch import require_memory, scratch_folder
-from ..jobs import job_command
-from ..peers import why_not_here
-from ..report.plot import Plot
-from ..report.report import Report, argument_parser, defaults
-from ..report.units import Cell, Unit, mebibytes, text
+from ...data.synthetic_dataset import COLUMNS, DEGREE, make_dataset
+from ...harness.cold_runs import run_cold
+from ...harness.memcap import UnavailableError
+from ...harness.scratch import require_memory, scratch_folder
+from ...jobs import job_command
+from ...peers import why_not_here
+from ...report.plot import Plot
+from ...report.report import Report, argument_parser, defaults
+from ...report.units import Cell, Unit, mebibytes, text
 
 if TYPE_CHECKING:
     import argparse
 
-    from ..report.plot import Point
+    from ...report.plot import Point
 
 _TORCH_BYTES = 450 << 20  # what torch and PyG take before they do anything
 _PERCENT = (10, 25, 50, 100, 300)

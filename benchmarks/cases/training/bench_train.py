@@ -13,15 +13,15 @@ from pathlib import Path
 
 import graphmount as gm
 
-from ..data.synthetic_dataset import COLUMNS, DEGREE, make_dataset
-from ..harness.cold_runs import run_cold
-from ..harness.memcap import UnavailableError
-from ..harness.scratch import require_memory, scratch_folder
-from ..jobs import job_command
-from ..peers import why_not_here
-from ..report.plot import bars
-from ..report.report import Report, argument_parser, defaults
-from ..report.units import Cell, Unit, mebibytes, plain, text
+from ...data.synthetic_dataset import COLUMNS, DEGREE, make_dataset
+from ...harness.cold_runs import run_cold
+from ...harness.memcap import UnavailableError
+from ...harness.scratch import require_memory, scratch_folder
+from ...jobs import job_command
+from ...peers import why_not_here
+from ...report.plot import bars
+from ...report.report import Report, argument_parser, defaults
+from ...report.units import Cell, Unit, mebibytes, plain, text
 
 _LEAST_LIMIT = 512 << 20  # torch and PyG take 300 MB before they do anything
 _COLUMNS = {

@@ -21,10 +21,10 @@ from torch_geometric.utils import trim_to_layer
 import graphmount as gm
 import graphmount.pyg
 
-from ..data.synthetic_dataset import COLUMNS, DEGREE, make_dataset
-from ..harness.scratch import require_memory, scratch_folder
-from ..report.report import Report, argument_parser, defaults
-from ..report.units import Unit, plain, ratio, spread_of, text
+from ...data.synthetic_dataset import COLUMNS, DEGREE, make_dataset
+from ...harness.scratch import require_memory, scratch_folder
+from ...report.report import Report, argument_parser, defaults
+from ...report.units import Unit, plain, ratio, spread_of, text
 
 if TYPE_CHECKING:
     import argparse

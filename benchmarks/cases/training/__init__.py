@@ -1,0 +1,1 @@
+"""Benchmarks of training: steps, epochs and speed by memory."""

@@ -20,6 +20,7 @@ import torch
 import graphmount as gm
 
 from ..harness.process_counters import process_memory
+from .layers_with_matrices import with_matrices
 
 WAYS = ("graphmount", "in memory")
 FANOUTS = [10, 5]
@@ -61,15 +62,6 @@ def loaded_batches(options: argparse.Namespace) -> Any:  # noqa: ANN401
     return loaders.NodeLoader(data, sampler, **how)
 
 
-def with_matrices(model: Any, x: torch.Tensor, adjs: Any) -> torch.Tensor:  # noqa: ANN401
-    """What PyG's `GraphSAGE` computes, with a matrix for each layer."""
-    for number, (layer, adj) in enumerate(zip(model.convs, adjs, strict=True)):
-        x = layer((x, x[: adj.size(0)]), adj)
-        if number + 1 < len(adjs):
-            x = x.relu()
-    return x
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder")
@@ -96,7 +88,7 @@ def main() -> int:
         target = batch.n_id[: batch.batch_size] % CLASSES
         x = batch.x / 65_536
         if options.matrices:
-            out = with_matrices(model, x, batch.adjs)
+            out = with_matrices(model.convs, x, batch.adjs)
         else:
             out = model(x, batch.edge_index)[: batch.batch_size]
         loss = torch.nn.functional.cross_entropy(out, target)

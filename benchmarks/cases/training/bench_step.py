@@ -23,6 +23,7 @@ import graphmount.pyg
 
 from ...data.synthetic_dataset import COLUMNS, DEGREE, make_dataset
 from ...harness.scratch import require_memory, scratch_folder
+from ...jobs.layers_with_matrices import with_matrices
 from ...report.report import Report, argument_parser, defaults
 from ...report.units import Unit, plain, ratio, spread_of, text
 
@@ -67,17 +68,10 @@ def with_edge_index(layers: torch.nn.ModuleList, batch: Any) -> torch.Tensor:  #
     return out
 
 
-def with_matrices(layers: torch.nn.ModuleList, batch: Any) -> torch.Tensor:  # noqa: ANN401
-    x = batch.x
-    for number, (layer, adj) in enumerate(zip(layers, batch.adjs, strict=True)):
-        x = layer((x, x[: adj.size(0)]), adj)
-        if number + 1 < len(layers):
-            x = x.relu()
-    out: torch.Tensor = x
-    return out
-
-
-_WAYS = {"edge_index": with_edge_index, "matrices": with_matrices}
+_WAYS: dict[str, Callable[[torch.nn.ModuleList, Any], torch.Tensor]] = {
+    "edge_index": with_edge_index,
+    "matrices": lambda layers, batch: with_matrices(layers, batch.x, batch.adjs),
+}
 
 
 def step(

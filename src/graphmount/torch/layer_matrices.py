@@ -74,7 +74,8 @@ class LayerMatrices(Displayed):
         return map(self.__getitem__, range(len(self)))
 
     def __repr__(self) -> str:
-        return f"<LayerMatrices: {len(self)} layers, {len(self.columns):,} edges>"
+        layers = "layer" if len(self) == 1 else "layers"
+        return f"<LayerMatrices: {len(self)} {layers}, {len(self.columns):,} edges>"
 
     def to(self, device: torch.device | str | int, *, non_blocking: bool = False) -> Self:
         """These matrices on a device.
@@ -89,7 +90,7 @@ class LayerMatrices(Displayed):
             >>> _ = gm.compile_graph(([1, 2], [0, 0]), "g.gl")
             >>> batch = next(iter(gm.torch.NeighborLoader(gm.Graph("g.gl"), [-1])))
             >>> batch.adjs.to("cpu")
-            <LayerMatrices: 1 layers, 2 edges>
+            <LayerMatrices: 1 layer, 2 edges>
         """
         return self._changed(lambda tensor: tensor.to(device, non_blocking=non_blocking))
 

@@ -22,6 +22,12 @@ if TYPE_CHECKING:
     from graphmount._mount.results import NeighborSample
     from graphmount.torch.tensor_batch import TensorBatch
 
+with warnings.catch_warnings():
+    # Torch says once in each process that such tensors are new: here, and not in a training loop.
+    # There, `catch_warnings` would make every other warning come again with each batch.
+    warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
+    torch.sparse_csr_tensor([0, 1], [0], [1.0], size=(1, 1), check_invariants=True)
+
 
 def to_sparse_csr(
     sample: TensorBatch | Batch | NeighborSample | Any,  # noqa: ANN401  (or PyG's Data)
@@ -70,7 +76,7 @@ def to_sparse_csr(
     columns, rows = _ends(sample)
     indptr = _pointers(sample)
     if values is None:
-        values = torch.ones(len(columns))
+        values = torch.ones(len(columns), device=columns.device)
     require_type("values", values, torch.Tensor, "a tensor")
     if values.shape != columns.shape:
         raise ValueError(
@@ -94,7 +100,7 @@ def to_sparse_csr(
         if not bool((rows[1:] >= rows[:-1]).all()):
             rows, order = torch.sort(rows, stable=True)
             columns, values = columns[order], values[order]
-        indptr = torch.searchsorted(rows, torch.arange(size[0] + 1))
+        indptr = torch.searchsorted(rows, torch.arange(size[0] + 1, device=rows.device))
     # Nodes of the last hop have no edges: theirs begin where all others have ended.
     missing = size[0] + 1 - len(indptr)
     if missing > 0:
@@ -116,24 +122,32 @@ def csr_tensor(
         and int(indptr[-1]) == len(columns) == len(values)
         and bool((indptr[1:] >= indptr[:-1]).all())
     )
-    if is_sound and len(columns):
-        least, most = columns.aminmax()
-        is_sound = int(least) >= 0 and int(most) < size[1]
+    _require(is_sound and _are_below(columns, size[1]))
+    return torch.sparse_csr_tensor(indptr, columns, values, size=size, check_invariants=False)
+
+
+def _are_below(numbers: torch.Tensor, end: int) -> bool:
+    if not len(numbers):
+        return True
+    least, most = numbers.aminmax()
+    return int(least) >= 0 and int(most) < end
+
+
+def _require(is_sound: bool) -> None:
     if not is_sound:
         raise ValueError(
             "the edges of this sample do not belong to its nodes: a field of it was changed; take "
             "batches and samples as loaders and graphs give them"
         )
-    with warnings.catch_warnings():
-        # Torch says once in each process that these tensors are new.
-        warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
-        return torch.sparse_csr_tensor(indptr, columns, values, size=size, check_invariants=False)
 
 
 def _merged(
     rows: torch.Tensor, columns: torch.Tensor, values: torch.Tensor, size: tuple[int, int]
 ) -> torch.Tensor:
     """The matrix with one entry for all edges between the same two nodes."""
+    _require(
+        _are_below(rows, size[0]) and _are_below(columns, size[1])
+    )  # or its key is another edge's
     # By row, then by column; `unique` sorts, and its inverse says where each edge went.
     keys, places = torch.unique(rows * max(1, size[1]) + columns, return_inverse=True)
     counts = torch.bincount(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -128,6 +130,26 @@ def test_what_was_changed_is_never_followed(batch, field, place, value):
     getattr(adjs, field)[place] = value
     with pytest.raises(ValueError, match="do not belong to its nodes"):
         list(adjs)
+
+
+def test_warnings_of_a_training_loop_are_said_once(batch):
+    """As without matrices: a step neither changes filters nor makes torch warn."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        for _ in range(3):
+            list(batch.adjs)
+            gm.torch.to_sparse_csr(batch)
+            warnings.warn("a step", UserWarning, stacklevel=1)
+    assert [str(each.message) for each in caught] == ["a step"]
+
+
+@pytest.mark.parametrize("merge", [False, True])
+def test_no_edge_is_taken_for_another(batch, merge):
+    edge_index = batch.edge_index.clone()
+    edge_index[0, 0] = batch.num_nodes  # in a merged matrix that would be a place of the next row
+    changed = dataclasses.replace(batch, edge_index=edge_index)
+    with pytest.raises(ValueError, match="do not belong to its nodes"):
+        gm.torch.to_sparse_csr(changed, merge=merge)
 
 
 class TestPyg:

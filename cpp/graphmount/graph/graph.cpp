@@ -38,7 +38,8 @@ constexpr ListKind kListKinds[] = {
 Graph::Graph(const std::filesystem::path& path) : Graph(MappedFile::open(path)) {}
 
 Graph::Graph(std::shared_ptr<MappedFile> file)
-    : mount_(std::move(file), FileKind::kGraph), resident_pages_(mount_.file()) {
+    : mount_(std::move(file), FileKind::kGraph),
+      resident_pages_(mount_.file(), mount_.header().sections) {
   check_sections();
 }
 

@@ -16,16 +16,24 @@ std::uint64_t num_words(const MappedFile& file) {
 
 }  // namespace
 
-bool ResidentPages::wants_requests() {
+ResidentPages::ResidentPages(const MappedFile& file, std::span<const Section> sections)
+    : file_(&file) {
+  for (const Section& section : sections)
+    residencies_.try_emplace(section.offset, file, section.offset, section.bytes);
+}
+
+bool ResidentPages::wants_requests(std::span<const Section* const> sections) {
   switch (mode_.load()) {
     case ReadAhead::kBatch:
       return true;
     case ReadAhead::kNone:
       return false;
     case ReadAhead::kAuto:
-      return !residency_.is_all_resident();
+      break;
   }
-  return false;
+  return std::ranges::any_of(sections, [&](const Section* section) {
+    return section != nullptr && !residencies_.at(section->offset).is_all_resident();
+  });
 }
 
 std::atomic<std::uint64_t>* ResidentPages::asked() {

@@ -2,16 +2,18 @@
 // order, before the first of them is touched.
 //
 // Touching pages one by one waits for the disk each time; a disk serves many requests at a time
-// much faster. `ResidentPages` knows whether all of a file is in memory anyway, and which pages
-// were requested lately. `PageRequests` is one batch. Both only affect speed: a page that was not
+// much faster. `ResidentPages` knows which sections are in memory anyway, and which pages were
+// requested lately. `PageRequests` is one batch. Both only affect speed: a page that was not
 // requested is read when it is touched.
 #pragma once
 
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 
 #include "graphmount/format/format.hpp"
 #include "graphmount/system/mapping/file_residency.hpp"
@@ -30,11 +32,11 @@ enum class ReadAhead {
 /// Shared by all calls on a mounted file, from any thread.
 class ResidentPages {
  public:
-  explicit ResidentPages(const MappedFile& file) : file_(&file), residency_(file) {}
+  ResidentPages(const MappedFile& file, std::span<const Section> sections);
 
-  /// Whether reads should be announced now. Looks at the page cache once in a while, and only if
-  /// the process has had to wait for pages since.
-  bool wants_requests();
+  /// Whether reads of these sections should be announced now. Looks at the page cache once in a
+  /// while, as FileResidency does. nullptr is none.
+  bool wants_requests(std::span<const Section* const> sections);
 
   void set_read_ahead(ReadAhead mode) { mode_ = mode; }
   ReadAhead read_ahead() const { return mode_; }
@@ -47,7 +49,7 @@ class ResidentPages {
 
   const MappedFile* file_;
   std::atomic<ReadAhead> mode_ = ReadAhead::kAuto;
-  FileResidency residency_;
+  std::map<std::uint64_t, FileResidency> residencies_;  // of the sections, by their offsets
   std::once_flag asked_made_;
   std::unique_ptr<std::atomic<std::uint64_t>[]> asked_;
 };

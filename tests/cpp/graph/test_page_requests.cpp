@@ -36,7 +36,8 @@ std::uint64_t resident(const MappedFile& file) {
 }
 
 /// What a section of bytes that fills the file would say.
-const Section kWhole{.offset = 0, .rows = kBytes};
+const Section kWhole{.offset = 0, .bytes = kBytes, .rows = kBytes};
+const Section* const kLooked[] = {nullptr, &kWhole};
 
 }  // namespace
 
@@ -47,7 +48,7 @@ TEST(asks_for_what_was_added) {
   evict(path);
   if (resident(*file) != 0) skip("pages cannot be thrown out of memory here");
   file->advise(Advice::kRandom, 0, kBytes);
-  ResidentPages pages(*file);
+  ResidentPages pages(*file, {&kWhole, 1});
   pages.set_read_ahead(ReadAhead::kBatch);
   PageRequests requests;
   requests.begin(pages);
@@ -63,13 +64,13 @@ TEST(the_mode_decides) {
   const TemporaryFolder folder;
   const auto path = write_file(folder);
   const auto file = MappedFile::open(path);
-  ResidentPages pages(*file);
+  ResidentPages pages(*file, {&kWhole, 1});
   pages.set_read_ahead(ReadAhead::kBatch);
-  CHECK(pages.wants_requests());
+  CHECK(pages.wants_requests(kLooked));
   pages.set_read_ahead(ReadAhead::kNone);
-  CHECK(!pages.wants_requests());
+  CHECK(!pages.wants_requests(kLooked));
   pages.set_read_ahead(ReadAhead::kAuto);
-  if (resident(*file) == kBytes) CHECK(!pages.wants_requests());
+  if (resident(*file) == kBytes) CHECK(!pages.wants_requests(kLooked));
 }
 
 TEST(a_cold_file_wants_requests) {
@@ -78,14 +79,32 @@ TEST(a_cold_file_wants_requests) {
   const auto file = MappedFile::open(path);
   evict(path);
   if (resident(*file) != 0) skip("pages cannot be thrown out of memory here");
-  CHECK(ResidentPages(*file).wants_requests());
+  CHECK(ResidentPages(*file, {&kWhole, 1}).wants_requests(kLooked));
+}
+
+TEST(only_sections_that_are_read_count) {
+  const TemporaryFolder folder;
+  const auto path = write_file(folder);
+  const auto file = MappedFile::open(path);
+  evict(path);
+  if (resident(*file) != 0) skip("pages cannot be thrown out of memory here");
+  const Section halves[] = {{.offset = 0, .bytes = kBytes / 2},
+                            {.offset = kBytes / 2, .bytes = kBytes / 2}};
+  file->advise(Advice::kRandom, 0, kBytes);
+  file->advise(Advice::kPopulate, 0, kBytes / 2);
+  if (resident(*file) > kBytes / 2) skip("this system reads more than it was asked to");
+  ResidentPages pages(*file, halves);
+  const Section* const first[] = {&halves[0]};
+  const Section* const both[] = {&halves[0], &halves[1]};
+  CHECK(!pages.wants_requests(first));
+  CHECK(pages.wants_requests(both));
 }
 
 TEST(the_end_of_the_file_and_nothing_at_all) {
   const TemporaryFolder folder;
   const auto path = write_file(folder);
   const auto file = MappedFile::open(path);
-  ResidentPages pages(*file);
+  ResidentPages pages(*file, {&kWhole, 1});
   PageRequests requests;
   for (int i = 0; i < 2; ++i) {
     requests.begin(pages);

@@ -4,8 +4,10 @@
 // The order of the picks is random too, so that the first few of them are a sample like any other.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <iterator>
 #include <numeric>
 #include <vector>
 
@@ -27,24 +29,19 @@ void pick_by_shuffle(Draws& draws, std::uint64_t count, std::uint64_t k, std::ui
   }
 }
 
-inline constexpr std::uint64_t kFewPicks = 16;
-
-/// Few of many: a pick that was there before is drawn again. All are compared at once.
-template <class Put>
+/// Up to `kMost` of less than 2^32: a pick that was there before is drawn again. All are compared
+/// at once, in the half of the width that vectors have room for twice as many of.
+template <std::size_t kMost, class Put>
 void pick_few(Draws& draws, std::uint64_t count, std::uint64_t k, Put& put) {
-  std::uint64_t picked[kFewPicks];
-  for (std::uint64_t& place : picked) place = ~std::uint64_t{0};
-  for (std::uint64_t i = 0; i < k; ++i) {
-    bool is_new;
-    std::uint64_t place;
-    do {
-      place = draws.below(count);
-      std::uint64_t equal = 0;
-      for (const std::uint64_t other : picked) equal |= other == place ? 1 : 0;
-      is_new = equal == 0;
-    } while (!is_new);
+  std::uint32_t picked[kMost];
+  std::fill(std::begin(picked), std::end(picked), UINT32_MAX);
+  for (std::uint64_t i = 0; i < k;) {
+    const auto place = static_cast<std::uint32_t>(draws.below(count));
+    std::uint32_t is_there = 0;
+    for (const std::uint32_t other : picked) is_there |= other == place ? 1 : 0;
+    if (is_there != 0) continue;
     picked[i] = place;
-    put(i, place);
+    put(i++, place);
   }
 }
 
@@ -81,7 +78,8 @@ void pick_distinct(Draws& draws, std::uint64_t count, std::uint64_t k,
     scratch.resize(count);
     return detail::pick_by_shuffle(draws, count, k, scratch.data(), put);
   }
-  if (k <= detail::kFewPicks) return detail::pick_few(draws, count, k, put);
+  if (count < UINT32_MAX && k <= 8) return detail::pick_few<8>(draws, count, k, put);
+  if (count < UINT32_MAX && k <= 16) return detail::pick_few<16>(draws, count, k, put);
   detail::pick_many(draws, count, k, scratch, put);
 }
 

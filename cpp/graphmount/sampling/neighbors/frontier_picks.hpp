@@ -57,12 +57,23 @@ class FrontierPicks {
       : lists_(lists),
         picker_(lists, rule),
         scratch_(scratch),
-        announces_(lists.graph().resident_pages().wants_requests()),
         source_section_(source_rows),
         source_rows_(lists.graph().mount(), source_rows) {
     const Graph& graph = lists.graph();
-    if (graph.edge_id_direction() != lists.stored_direction())
-      edge_ids_ = {graph.mount(), graph.find(SectionKind::kEdgeIds, lists.stored_direction())};
+    const auto find = [&](SectionKind kind, bool is_read) {
+      return is_read ? graph.find(kind, lists.stored_direction()) : nullptr;
+    };
+    const Section* const edge_ids =
+        find(SectionKind::kEdgeIds, graph.edge_id_direction() != lists.stored_direction());
+    edge_ids_ = {graph.mount(), edge_ids};
+    const Section* const sections[] = {find(SectionKind::kIndptr, true),
+                                       find(SectionKind::kIndices, true),
+                                       find(SectionKind::kWeights, rule.weighted),
+                                       find(SectionKind::kAlias, rule.weighted),
+                                       find(SectionKind::kTimestamps, rule.temporal),
+                                       edge_ids,
+                                       source_rows};
+    announces_ = graph.resident_pages().wants_requests(sections);
   }
 
   /// What the edge at a position is called in samples: its id, or its row in the source.
@@ -290,7 +301,7 @@ class FrontierPicks {
   ListView<Index> lists_;
   ListPicker<Index> picker_;
   FrontierScratch& scratch_;
-  bool announces_;                 // reads, because they come from disk
+  bool announces_ = false;         // reads, because they come from disk
   IntegerColumn edge_ids_;         // empty where positions are the ids of edges
   const Section* source_section_;  // if rows of the source stand for the ids of edges
   IntegerColumn source_rows_;

@@ -77,17 +77,17 @@ class Sampling {
                              out_.neighbors->data() + num_edges_,
                              out_.targets->data() + num_edges_};
     SampleNumbers& numbers = scratch_->numbers;
-    numbers.begin_hop(num_picks, picks_.chunks().size());
+    numbers.begin_hop(next, num_picks, picks_.chunks().size());
     picks_.pick(options_.key.with(hop), frontier_, picked, [&](const PickChunk& chunk) {
       const auto index = static_cast<std::size_t>(&chunk - picks_.chunks().data());
-      numbers.add_chunk(index, chunk.begin, chunk.end, [&](std::size_t i) {
+      numbers.add_chunk(index, chunk.begin, chunk.end, picked.neighbors, [&](std::size_t i) {
         return key_of(picked.neighbors[i], static_cast<std::size_t>(picked.targets[i]));
       });
     });
-    const std::uint64_t num_new = numbers.find_new();
+    const std::uint64_t num_new = numbers.num_new();
     out_.nodes->grow(next + num_new);
     if (options_.disjoint) out_.batch->grow(next + num_new);
-    numbers.write(next, picked.neighbors, picked.targets, out_.nodes->data(),
+    numbers.write(picked.targets, out_.nodes->data(),
                   options_.disjoint ? out_.batch->data() : nullptr);
     out_.indptr->grow(next + 1);
     for (std::size_t i = frontier_; i < next; ++i)

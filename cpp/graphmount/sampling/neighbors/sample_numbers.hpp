@@ -1,19 +1,18 @@
 // The numbers that the nodes of a sample get, hop by hop, by first appearance.
 //
-// An *item* is a seed or an edge of the sample, in order; it stands for one node. Chunks of items
-// are added at any time and by any thread. Then `find_new` finds the items that are the first with
-// their node, and `write` gives these the next numbers, and every other item the number of its
-// first.
+// An *item* is a seed or an edge of the sample, in order; it stands for one node. Threads add
+// chunks of items as they have them, and one thread at a time gives the items their numbers, in
+// order, while others go on. This is faster than to share the numbering out, which takes three
+// passes.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <vector>
 
-#include "graphmount/sampling/neighbors/node_numbering.hpp"
+#include "graphmount/sampling/neighbors/key_table.hpp"
 #include "graphmount/system/memory/buffer.hpp"
+#include "graphmount/system/threads/in_turn.hpp"
 
 namespace graphmount {
 
@@ -25,77 +24,66 @@ class SampleNumbers {
   /// Begins a sample. Every seed keeps its own number, repeated or not; its node has that of the
   /// first.
   template <class KeyOf>
-  void begin(std::size_t num_seeds, KeyOf key_of);
+  void begin(std::size_t num_seeds, KeyOf key_of) {
+    table_.clear();
+    for (std::size_t i = 0; i < num_seeds; ++i)
+      table_.number_of({key_of(i), static_cast<std::uint32_t>(i)});
+  }
 
-  /// Makes room for `num_items` more, in `num_chunks` chunks.
-  void begin_hop(std::size_t num_items, std::size_t num_chunks);
+  /// Makes room for `num_items` more, in `num_chunks` chunks. New nodes have numbers from `next`
+  /// on.
+  void begin_hop(std::uint64_t next, std::size_t num_items, std::size_t num_chunks);
 
-  /// Takes the items [begin, end) of this hop, whose nodes have the keys key_of(i).
+  /// Takes the items [begin, end) of this hop, whose nodes have the keys key_of(i), and are in
+  /// `neighbors`. Once all chunks have been taken, their numbers are there in their place. From any
+  /// thread; `neighbors` and `key_of` must be the same for all.
   template <class KeyOf>
-  void add_chunk(std::size_t chunk, std::size_t begin, std::size_t end, KeyOf key_of);
+  void add_chunk(std::size_t chunk, std::size_t begin, std::size_t end, std::int64_t* neighbors,
+                 const KeyOf& key_of) {
+    chunks_[chunk] = {begin, end};
+    turns_.ready(chunk, [&](std::size_t i) { number_chunk(chunks_[i], neighbors, key_of); });
+  }
 
-  /// How many nodes are new in this hop. Call once all chunks are there.
-  std::uint64_t find_new();
+  /// How many nodes are new in this hop.
+  std::uint64_t num_new() const { return num_new_; }
 
-  /// Replaces the nodes of this hop's items by their numbers, which continue from `next`. Nodes
-  /// that are new go to `nodes` at their numbers; so do the trees of their targets to `batch`, if
-  /// there is one.
-  void write(std::uint64_t next, std::int64_t* neighbors, const std::int64_t* targets,
-             std::int64_t* nodes, std::int64_t* batch);
+  /// Puts the nodes that are new in this hop into `nodes` at their numbers, and the trees of their
+  /// targets into `batch`, if there is one.
+  void write(const std::int64_t* targets, std::int64_t* nodes, std::int64_t* batch) const;
 
   /// The number of the node with this key, if it is in the sample.
-  std::optional<std::uint32_t> find(std::uint64_t key) const {
-    const auto item = numbering_.find(key);
-    return item ? std::optional(number_[*item]) : std::nullopt;
-  }
+  std::optional<std::uint32_t> find(std::uint64_t key) const { return table_.find(key); }
 
-  std::size_t bytes() const {
-    return numbering_.bytes() + entries_.bytes() + first_.bytes() + number_.bytes();
-  }
+  std::size_t bytes() const { return table_.bytes() + new_items_.bytes(); }
 
  private:
   struct Chunk {
-    std::size_t begin;
-    std::array<std::uint32_t, NodeNumbering::kPartitions> counts;
+    std::size_t begin, end;
+  };
+  struct NewItem {
+    std::int64_t node;
+    std::uint32_t item;  // of this hop
   };
 
-  NodeNumbering numbering_;
-  Buffer<NumberedKey> entries_;   // of this hop, chunk by chunk, sorted by partition
-  Buffer<std::uint32_t> first_;   // for each item, the first one with the same node
-  Buffer<std::uint32_t> number_;  // for each item that is the first, the number of its node
+  template <class KeyOf>
+  void number_chunk(Chunk chunk, std::int64_t* neighbors, const KeyOf& key_of) {
+    constexpr std::size_t kAhead = 16;  // slots that are on their way at the same time
+    for (std::size_t i = chunk.begin; i < chunk.end; ++i) {
+      if (i + kAhead < chunk.end) table_.prefetch(key_of(i + kAhead));
+      const auto next = static_cast<std::uint32_t>(next_ + num_new_);
+      const std::uint32_t number = table_.number_of({key_of(i), next});
+      // Written in any case, and kept if it is new: cheaper than to foresee which it will be.
+      new_items_[num_new_] = {neighbors[i], static_cast<std::uint32_t>(i)};
+      num_new_ += number == next ? 1 : 0;
+      neighbors[i] = number;
+    }
+  }
+
+  KeyTable table_;             // keys of nodes and their numbers
+  Buffer<NewItem> new_items_;  // of this hop, in order
   std::vector<Chunk> chunks_;
-  std::vector<std::uint64_t> new_nodes_;  // for each range of items, how many of them are the first
-  std::size_t first_item_ = 0, num_items_ = 0;  // of this hop
+  InTurn turns_;
+  std::uint64_t next_ = 0, num_new_ = 0;  // of this hop
 };
-
-template <class KeyOf>
-void SampleNumbers::begin(std::size_t num_seeds, KeyOf key_of) {
-  numbering_.clear();
-  first_.grow(num_seeds);
-  number_.grow(num_seeds);
-  for (std::size_t i = 0; i < num_seeds; ++i) {
-    const NumberedKey entry{key_of(i), static_cast<std::uint32_t>(i)};
-    numbering_.number(NodeNumbering::partition_of(entry.key), {&entry, 1}, first_.data());
-    number_[i] = static_cast<std::uint32_t>(i);
-  }
-  first_item_ = 0;
-  num_items_ = num_seeds;
-}
-
-template <class KeyOf>
-void SampleNumbers::add_chunk(std::size_t index, std::size_t begin, std::size_t end, KeyOf key_of) {
-  Chunk& chunk = chunks_[index];
-  chunk.begin = begin;
-  chunk.counts.fill(0);
-  for (std::size_t i = begin; i < end; ++i) ++chunk.counts[NodeNumbering::partition_of(key_of(i))];
-  std::array<NumberedKey*, NodeNumbering::kPartitions> places;
-  NumberedKey* place = entries_.data() + begin;
-  for (std::size_t p = 0; p < places.size(); place += chunk.counts[p++]) places[p] = place;
-  for (std::size_t i = begin; i < end; ++i) {
-    const std::uint64_t key = key_of(i);
-    *places[NodeNumbering::partition_of(key)]++ = {key,
-                                                   static_cast<std::uint32_t>(first_item_ + i)};
-  }
-}
 
 }  // namespace graphmount

@@ -1,4 +1,4 @@
-// Whether a mapped file is in memory, checked so rarely that it costs nothing.
+// Whether a part of a mapped file is in memory, checked so rarely that it costs nothing.
 //
 // The answer is only good for choosing a way to read: pages may go at any time.
 #pragma once
@@ -17,14 +17,18 @@ std::int64_t num_page_waits();
 /// Shared by all calls on a mounted file, from any thread.
 class FileResidency {
  public:
-  explicit FileResidency(const MappedFile& file) : file_(&file) {}
+  explicit FileResidency(const MappedFile& file) : FileResidency(file, 0, file.size()) {}
+  FileResidency(const MappedFile& file, std::uint64_t offset, std::uint64_t bytes)
+      : file_(&file), offset_(offset), bytes_(bytes) {}
 
-  /// Looks at the page cache once in a while, and once all is there only if the process has had to
-  /// wait for pages since.
+  /// Whether nothing, or next to nothing, is missing. Looks at the page cache once in a while; once
+  /// all is there, only if the process has had to wait for many pages since. Where only pages are
+  /// missing that nobody waits for, which systems throw out that look for such, all is there too.
   bool is_all_resident();
 
  private:
   const MappedFile* file_;
+  std::uint64_t offset_, bytes_;
   std::atomic<bool> all_resident_ = false;
   std::atomic<std::int64_t> waits_seen_ = -1;
   std::atomic<std::chrono::steady_clock::rep> next_look_ = 0;

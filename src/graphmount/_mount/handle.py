@@ -12,7 +12,7 @@ from graphmount._mount.results import Section
 from graphmount._support.arguments import as_ids, as_native, first_text, require_choice
 from graphmount._support.display import Displayed
 from graphmount._support.files.opened_folder import OpenedFolder
-from graphmount._support.progress import ProgressOption, reporting
+from graphmount._support.progress import ProgressOption, reporting, require_progress
 from graphmount._support.shown import shown
 from graphmount._support.sizes import format_bytes
 from graphmount._support.threads.process_lock import ProcessLock
@@ -263,16 +263,18 @@ class Handle(Displayed, Generic[CoreT]):
         requested = advice
         if advice == "auto":
             advice = "random" if core.file_bytes > usable_bytes() // 2 else "normal"
-        with reporting(
-            progress, f"reading {os.path.basename(self._path)}", in_bytes=True
-        ) as report:
-            if advice in ("willneed", "populate"):
-                core.advise(advice, report if advice == "populate" else None)
-                return
-            with self._lock:  # what this says is what the core was told last
-                if advice != self._advice:
-                    core.advise(advice, None)
-                self._requested, self._advice = requested, advice
+        require_progress(progress)
+        if advice == "populate":
+            what = f"reading {os.path.basename(self._path)}"
+            with reporting(progress, what, in_bytes=True) as report:
+                return core.advise(advice, report)
+        if advice == "willneed":
+            return core.advise(advice, None)
+        with self._lock:  # what this says is what the core was told last
+            if advice != self._advice:
+                core.advise(advice, None)
+            self._requested, self._advice = requested, advice
+        return None
 
     def resident_bytes(self) -> int | None:
         """How much of the file is in the page cache, no matter which process read it.

@@ -80,13 +80,18 @@ class _Bar:
             self._bar = None
 
 
+def require_progress(option: ProgressOption) -> None:
+    """Raises TypeError for what is no option."""
+    if not (option is None or isinstance(option, bool) or callable(option)):
+        raise TypeError(f"progress must be True, False, None or a function, not {option!r}")
+
+
 @contextmanager
 def reporting(
     option: ProgressOption, description: str, *, in_bytes: bool, shows_rate: bool = True
 ) -> Iterator[Callable[[int, int], None] | None]:
     """Yields a function to call with (done, total), or None if progress is not shown."""
-    if not (option is None or isinstance(option, bool) or callable(option)):
-        raise TypeError(f"progress must be True, False, None or a function, not {option!r}")
+    require_progress(option)
     # There is no stream at all where it was closed before Python started.
     is_shown = sys.stderr is not None and sys.stderr.isatty()
     if option is False or (option is None and not is_shown):

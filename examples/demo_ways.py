@@ -34,9 +34,8 @@ class PlainBatch:
     """A batch made by hand; `sage.SageBatch` says what each attribute is."""
 
     features: dict[str, torch.Tensor]
-    edge_index: torch.Tensor
+    adjs: list[torch.Tensor]
     num_sampled_nodes: Sequence[int]
-    num_sampled_edges: Sequence[int] | None
     labels: torch.Tensor | None
 
 
@@ -113,9 +112,8 @@ def _pyg_batches(
         for batch in loader:
             yield PlainBatch(
                 features={"x": batch.x},
-                edge_index=batch.edge_index,
+                adjs=_matrices(batch),
                 num_sampled_nodes=batch.num_sampled_nodes,
-                num_sampled_edges=batch.num_sampled_edges,
                 labels=batch.y[: batch.batch_size],
             )
 
@@ -132,11 +130,15 @@ def _indexed_batches(dataset: gm.Dataset, x: torch.Tensor) -> Iterator[PlainBatc
             number += 1
             yield PlainBatch(
                 features={"x": x[torch.from_numpy(sample.nodes)]},
-                edge_index=torch.from_numpy(np.stack([sample.row, sample.col])),
+                adjs=_matrices(sample),
                 num_sampled_nodes=sample.num_sampled_nodes,
-                num_sampled_edges=sample.num_sampled_edges,
                 labels=labels[torch.from_numpy(seeds)],
             )
+
+
+def _matrices(sample: Any) -> list[torch.Tensor]:  # noqa: ANN401  (ours, or a batch of PyG's)
+    """What `batch.adjs` is: all ways train in the fast form."""
+    return [gm.torch.to_sparse_csr(sample, hops=hops) for hops in range(len(FANOUTS), 0, -1)]
 
 
 def _labels(dataset: gm.Dataset) -> torch.Tensor:

@@ -1,7 +1,7 @@
 """GraphSAGE in plain torch, and how well a model does on a split: what other examples train.
 
-A layer gives rows only to the nodes that later layers ask for: a batch has its nodes and its edges
-in the order of hops, so these are always the first ones.
+A batch has a sparse matrix for each layer, `batch.adjs`. A layer gives rows only to the nodes that
+later layers ask for, which are always the first ones: as many as its matrix has rows.
 """
 
 from __future__ import annotations
@@ -23,16 +23,12 @@ class SageBatch(Protocol):
         """The rows of all nodes, in the table "x"."""
 
     @property
-    def edge_index(self) -> torch.Tensor:
-        """Sources and destinations of the edges, as numbers of nodes in the batch."""
+    def adjs(self) -> Iterable[torch.Tensor]:
+        """The edges as a sparse matrix for each layer, from the first on."""
 
     @property
     def num_sampled_nodes(self) -> Sequence[int]:
         """Seeds, then new nodes of each hop."""
-
-    @property
-    def num_sampled_edges(self) -> Sequence[int] | None:
-        """Edges of each hop; None where edges are not in the order of hops."""
 
     @property
     def labels(self) -> torch.Tensor | None:
@@ -50,15 +46,10 @@ class SageLayer(torch.nn.Module):
         self.own = torch.nn.Linear(num_inputs, num_outputs)
         self.neighbors = torch.nn.Linear(num_inputs, num_outputs, bias=False)
 
-    def forward(
-        self, x: torch.Tensor, edge_index: torch.Tensor, num_targets: int | None = None
-    ) -> torch.Tensor:
-        """The rows of the first `num_targets` nodes, or of all; edges may only lead to these."""
-        src, dst = edge_index
-        targets = x[:num_targets]
-        total = torch.zeros_like(targets).index_add(0, dst, x[src])
-        count = dst.bincount(minlength=len(targets)).clamp(min=1)
-        out: torch.Tensor = self.own(targets) + self.neighbors(total / count[:, None])
+    def forward(self, x: torch.Tensor, adj: torch.Tensor) -> torch.Tensor:
+        """The rows of as many nodes as `adj` has rows."""
+        means = torch.sparse.mm(adj, x, "mean")
+        out: torch.Tensor = self.own(x[: adj.size(0)]) + self.neighbors(means)
         return out
 
 
@@ -76,15 +67,10 @@ class Sage(torch.nn.Module):
 
     def forward(self, batch: SageBatch) -> torch.Tensor:
         """The outputs of the seeds of a batch."""
-        if batch.num_sampled_edges is None or len(batch.num_sampled_edges) != len(self.layers):
-            raise ValueError(f"{len(self.layers)} layers need a batch of as many hops, in order")
         x = batch.features["x"].float()
-        for number, layer in enumerate(self.layers):
-            hops = len(self.layers) - number
-            num_edges = sum(batch.num_sampled_edges[:hops])
-            num_targets = sum(batch.num_sampled_nodes[:hops])
-            x = layer(x, batch.edge_index[:, :num_edges], num_targets)
-            if hops > 1:
+        for layer, adj in zip(self.layers, batch.adjs, strict=True):
+            x = layer(x, adj)
+            if layer is not self.layers[-1]:
                 x = x.relu()
         return x
 

@@ -298,3 +298,47 @@ def test_example(tmp_path):
     )
     assert float(re.search(r"whole graph at once: (\S+)", done.stdout)[1]) < 1e-4
     assert float(re.search(r"not trained on: (\S+)", done.stdout)[1]) > 0.7
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_matrix_of_a_block_has_its_edges(tmp_path, dtype, weighted):
+    weights = np.random.default_rng(3).random(400).astype(np.float32) if weighted else None
+    graph, store = random_data(tmp_path, weights=weights)
+    name = str(dtype).removeprefix("torch.")
+    gm.compile_features(store, tmp_path / "typed.gd", dtype=name)
+    data = graph, gm.FeatureStore(tmp_path / "typed.gd")
+
+    def call(_layer, block):
+        dense = torch.zeros(block.num_targets, len(block.x), dtype=dtype)
+        values = torch.ones(block.edge_index.shape[1]) if not weighted else block.edge_weight
+        columns, rows = block.edge_index
+        dense.index_put_((rows, columns), values.to(dtype), accumulate=True)
+        assert block.adj.dtype == dtype
+        assert torch.equal(block.adj.to_dense(), dense)
+        return block.adj @ block.x
+
+    out = layerwise_inference(
+        data,
+        [None],
+        out=tmp_path / "y.gd",
+        call=call,
+        weights=weighted,
+        memory="64KiB",
+    )
+    edge_index, weight = whole_graph(data[0])
+    x = data[1].tensor().to(dtype)
+    weight = torch.ones(edge_index.shape[1]) if weight is None or not weighted else weight
+    expected = torch.zeros_like(x).index_add(0, edge_index[1], x[edge_index[0]] * weight[:, None])
+    assert torch.allclose(gm.FeatureStore(out.path).tensor(), expected.to(dtype), atol=1e-5)
+
+
+def test_the_matrix_of_a_block_wants_edges_that_lead_to_it(tmp_path):
+    data = random_data(tmp_path, neighbors="out")
+
+    def call(_layer, block):
+        with pytest.raises(ValueError, match="do not lead to the nodes to compute"):
+            _ = block.adj
+        return block.x
+
+    layerwise_inference(data, [None], out=tmp_path / "y.gd", call=call, direction="out")

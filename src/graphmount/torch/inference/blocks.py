@@ -12,6 +12,7 @@ from graphmount._mount.mapped_reads import ListOffsets, has_list_section, read_l
 from graphmount._support.display import Displayed
 from graphmount.errors import FileChangedError
 from graphmount.torch.inference.node_blocks import node_blocks
+from graphmount.torch.sparse import csr_tensor
 from graphmount.torch.tensor_batch import marked_tensor
 
 if TYPE_CHECKING:
@@ -60,6 +61,49 @@ class LayerBlock(Displayed):
     num_targets: int
     edge_ids: torch.Tensor
     edge_weight: torch.Tensor | None
+
+    @property
+    def adj(self) -> torch.Tensor:
+        """The edges as a sparse CSR tensor, with which layers are several times as fast.
+
+        Its rows are the nodes to compute, its columns all nodes of the block. Every edge is an
+        entry, whose value is its weight if weights were asked for, else 1, in the dtype of `x`:
+        `layer((block.x, block.x[: block.num_targets]), block.adj)` calls a layer of PyG.
+
+        Raises:
+            ValueError: The edges lead away from the nodes to compute, as with `direction="out"`.
+
+        Examples:
+            >>> import torch
+            >>> import graphmount as gm
+            >>> import graphmount.torch
+            >>> _ = gm.compile_graph(([1, 2, 0], [0, 0, 1]), "g.gl")
+            >>> _ = gm.compile_features([[1.0], [2.0], [4.0]], "x.gd")
+            >>> done = gm.torch.layerwise_inference(
+            ...     (gm.Graph("g.gl"), gm.FeatureStore("x.gd")), [None], out="y.gd",
+            ...     call=lambda layer, block: torch.sparse.mm(block.adj, block.x, "mean"),
+            ... )
+            >>> gm.FeatureStore("y.gd").tensor().flatten()
+            tensor([3., 1., 0.], dtype=torch.float64)
+        """
+        columns, rows = self.edge_index
+        if len(rows) and (int(rows.max()) >= self.num_targets or bool((rows.diff() < 0).any())):
+            raise ValueError(
+                "adj: the edges of this block do not lead to the nodes to compute, one after the "
+                'other, as those with direction="in" do; use edge_index'
+            )
+        values = self.edge_weight
+        if values is None:
+            values = torch.ones(len(columns), device=columns.device)
+        if self.x.is_floating_point():
+            values = values.to(self.x.dtype)  # torch multiplies what is of one dtype
+        starts = torch.arange(self.num_targets + 1, device=rows.device)
+        return csr_tensor(
+            torch.searchsorted(rows.contiguous(), starts),
+            columns.contiguous(),
+            values,
+            (self.num_targets, len(self.x)),
+        )
 
     def to(self, device: torch.device) -> LayerBlock:
         """The block with its tensors on another device.

@@ -18,6 +18,7 @@ void bind_text(nb::module_& module);
 void bind_compile(nb::module_& module);
 void bind_sampling(nb::module_& module);
 void bind_loading(nb::module_& module);
+void bind_training(nb::module_& module);
 void bind_verify(nb::module_& module);
 
 }  // namespace graphmount::bindings
@@ -41,6 +42,7 @@ NB_MODULE(_core, module) {
   bindings::bind_compile(module);
   bindings::bind_sampling(module);
   bindings::bind_loading(module);
+  bindings::bind_training(module);
   bindings::bind_verify(module);
   module.def("close_gate", &bindings::close_gate);
   module.def("num_threads", &num_threads);

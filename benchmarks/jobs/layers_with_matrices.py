@@ -13,5 +13,5 @@ def with_matrices(layers: Any, x: torch.Tensor, adjs: Any) -> torch.Tensor:  # n
     for number, (layer, adj) in enumerate(zip(layers, adjs, strict=True)):
         x = layer((x, x[: adj.size(0)]), adj)
         if number + 1 < len(adjs):
-            x = x.relu()
+            x = x.relu_()
     return x

@@ -1,9 +1,10 @@
-"""How long a step of training takes: PyG's own layers with `edge_index`, and with `batch.adjs`.
+"""How long a step of training takes: PyG's layers with `edge_index`, with `batch.adjs`, and ours.
 
 A step is the forward and backward pass of a model of three layers over one batch; the loader is
-idle. Both ways have the same batches, weights and layers. The one with `edge_index` trims it from
-layer to layer, as PyG recommends, and the other gives each layer its sparse matrix. They take turns
-step by step, and their outputs and gradients are compared.
+idle. All ways have the same batches and weights. The one with `edge_index` trims it from layer to
+layer, as PyG recommends; the others give each layer its sparse matrix, to PyG's own layers where
+these take it, and to those of `graphmount.torch.nn`. They take turns step by step, and their
+outputs and gradients are compared. Then one hop alone, there and back.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import itertools
 import sys
 import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +22,7 @@ from torch_geometric.utils import trim_to_layer
 
 import graphmount as gm
 import graphmount.pyg
+import graphmount.torch.nn as own
 
 from ...data.synthetic_dataset import COLUMNS, DEGREE, make_dataset
 from ...harness.scratch import require_memory, scratch_folder
@@ -35,21 +38,50 @@ _CLASSES = 47
 _FANOUTS = [15, 10, 5]
 _COLUMNS = {
     "layers": text,
-    "edges as": text,
+    "way": text,
     "ms a step": Unit(1e3, 1),
     "times edge_index": ratio,
     "runs": plain,
 }
-#: Layers by name, and how many times as fast they should be with matrices.
-_LAYERS: dict[str, tuple[Callable[[int, int], Any], float | None]] = {
-    "SAGE, mean": (nn.SAGEConv, 5.0),
-    "SAGE, max": (lambda inputs, outputs: nn.SAGEConv(inputs, outputs, aggr="max"), None),
-    "GraphConv, sum": (nn.GraphConv, None),
-    "GIN": (lambda inputs, outputs: nn.GINConv(torch.nn.Linear(inputs, outputs)), None),
+_HOP_COLUMNS = {
+    "along edges": text,
+    "there, ms": Unit(1e3, 2),
+    "back, ms": Unit(1e3, 2),
+    "back / there": ratio,
+    "runs": plain,
 }
 
 
+@dataclass(frozen=True)
+class Layer:
+    """A kind of layer: PyG's, whether it takes matrices, ours, and how fast both should be."""
+
+    theirs: Callable[[int, int], Any]
+    ours: Callable[[int, int], Any]
+    takes_matrices: bool = True
+    goal: float | None = None
+    own_goal: float | None = None
+
+
+_LAYERS = {
+    "SAGE, mean": Layer(nn.SAGEConv, own.SAGEConv, goal=5.0, own_goal=6.5),
+    "SAGE, max": Layer(
+        lambda inputs, outputs: nn.SAGEConv(inputs, outputs, aggr="max"),
+        lambda inputs, outputs: own.SAGEConv(inputs, outputs, aggr="max"),
+        own_goal=5.0,
+    ),
+    "GIN": Layer(
+        lambda inputs, outputs: nn.GINConv(torch.nn.Linear(inputs, outputs)),
+        lambda inputs, outputs: own.GINConv(torch.nn.Linear(inputs, outputs)),
+    ),
+    "GCN": Layer(nn.GCNConv, own.GCNConv, takes_matrices=False, own_goal=4.0),
+    "GAT": Layer(nn.GATConv, own.GATConv, takes_matrices=False, own_goal=2.5),
+}
+_EDGE_INDEX, _MATRICES, _OURS = "PyG, edge_index", "PyG, adjs", "graphmount.torch.nn, adjs"
+
+
 def make_model(layer: Callable[[int, int], Any], hidden: int) -> torch.nn.ModuleList:
+    """Three layers, whose weights are always the same."""
     torch.manual_seed(0)
     sizes = [COLUMNS, *[hidden] * (len(_FANOUTS) - 1), _CLASSES]
     return torch.nn.ModuleList(layer(*pair) for pair in itertools.pairwise(sizes))
@@ -63,71 +95,114 @@ def with_edge_index(layers: torch.nn.ModuleList, batch: Any) -> torch.Tensor:  #
         )
         x = layer(x, edges)
         if number + 1 < len(layers):
-            x = x.relu()
+            x = x.relu_()
     out: torch.Tensor = x[: batch.batch_size]
     return out
 
 
-_WAYS: dict[str, Callable[[torch.nn.ModuleList, Any], torch.Tensor]] = {
-    "edge_index": with_edge_index,
-    "matrices": lambda layers, batch: with_matrices(layers, batch.x, batch.adjs),
-}
-
-
 def step(
-    way: str,
     layers: torch.nn.ModuleList,
     batch: Any,  # noqa: ANN401
+    *,
+    takes_matrices: bool,
 ) -> tuple[float, torch.Tensor, torch.Tensor]:
     """The seconds of a step, its outputs, and the gradients of all weights."""
     layers.zero_grad()
     targets = torch.arange(batch.batch_size) % _CLASSES
     start = time.perf_counter()
-    out = _WAYS[way](layers, batch)
+    if takes_matrices:
+        out = with_matrices(layers, batch.x, batch.adjs)
+    else:
+        out = with_edge_index(layers, batch)
     torch.nn.functional.cross_entropy(out, targets).backward()  # type: ignore[no-untyped-call]
     seconds = time.perf_counter() - start
     gradients = [weight.grad.flatten() for weight in layers.parameters() if weight.grad is not None]
     return seconds, out.detach(), torch.cat(gradients)
 
 
-def bench(report: Report, batches: list[Any], options: argparse.Namespace) -> None:
-    rows: list[dict[str, Any]] = []
-    for name, (layer, goal) in _LAYERS.items():
-        model = make_model(layer, options.hidden)
-        seconds: dict[str, list[float]] = {way: [] for way in _WAYS}
-        difference = 0.0
-        for number in range(options.rounds + 1):
-            batch = batches[number % len(batches)]
-            made = {way: step(way, model, batch) for way in _WAYS}
-            for way, (taken, *_) in made.items():
-                if number:  # the first fills the caches
-                    seconds[way].append(taken)
-            for one, two in zip(made["edge_index"][1:], made["matrices"][1:], strict=True):
+def bench_layer(
+    report: Report, name: str, batches: list[Any], options: argparse.Namespace
+) -> list[dict[str, Any]]:
+    """All ways of a kind of layer, in turns."""
+    layer = _LAYERS[name]
+    theirs, ours = (make_model(kind, options.hidden) for kind in (layer.theirs, layer.ours))
+    ours.load_state_dict(theirs.state_dict())
+    ways = {_EDGE_INDEX: theirs, _MATRICES: theirs, _OURS: ours}
+    if not layer.takes_matrices:
+        del ways[_MATRICES]
+    seconds: dict[str, list[float]] = {way: [] for way in ways}
+    difference = 0.0
+    for number in range(options.rounds + 1):
+        batch = batches[number % len(batches)]
+        made = {
+            way: step(model, batch, takes_matrices=way != _EDGE_INDEX)
+            for way, model in ways.items()
+        }
+        for way, (taken, *results) in made.items():
+            if number:  # the first fills the caches
+                seconds[way].append(taken)
+            for one, two in zip(made[_EDGE_INDEX][1:], results, strict=True):
                 difference = max(difference, float((one - two).norm() / one.norm()))
-        report.check(
-            f"{name}: the same outputs and gradients", difference < 1e-4, f"{difference:.1e}"
-        )
-        ratios = [
-            slow / fast
-            for slow, fast in zip(seconds["edge_index"], seconds["matrices"], strict=True)
-        ]
-        rows.extend(
-            {
-                "layers": name,
-                "edges as": way,
-                "ms a step": spread_of(seconds[way]),
-                "times edge_index": spread_of(ratios) if way == "matrices" else 1.0,
-                "runs": options.rounds,
-            }
-            for way in _WAYS
-        )
+    report.check(f"{name}: the same outputs and gradients", difference < 1e-4, f"{difference:.1e}")
+    gains = {
+        way: spread_of([a / b for a, b in zip(seconds[_EDGE_INDEX], taken, strict=True)])
+        for way, taken in seconds.items()
+    }
+    for way, goal in ((_MATRICES, layer.goal), (_OURS, layer.own_goal)):
         if goal is not None:
-            median = spread_of(ratios).median
             report.goal(
-                f"{name}: at least {goal} times as fast as with edge_index",
-                median >= goal,
-                f"{median:.2f} times",
+                f"{name}, {way}: at least {goal} times as fast as with edge_index",
+                gains[way].median >= goal,
+                f"{gains[way].median:.2f} times",
             )
+    return [
+        {
+            "layers": name,
+            "way": way,
+            "ms a step": spread_of(seconds[way]),
+            "times edge_index": gains[way],
+            "runs": options.rounds,
+        }
+        for way in ways
+    ]
+
+
+def bench_hop(report: Report, batch: Any, options: argparse.Namespace) -> None:  # noqa: ANN401
+    """The second layer's edges, there and back: inner layers need gradients, the first does not."""
+    adj = batch.adjs[1]
+    rows: list[dict[str, Any]] = []
+    for reduce in ("mean", "sum", "max"):
+        x = torch.rand(adj.size(1), options.hidden, requires_grad=True)
+        gradient = torch.rand(adj.size(0), options.hidden)
+        there, back = [], []
+        for number in range(10 * options.rounds + 1):
+            start = time.perf_counter()
+            out = own.aggregate(x, adj, reduce)
+            middle = time.perf_counter()
+            out.backward(gradient)  # type: ignore[no-untyped-call]
+            if number:
+                there.append(middle - start)
+                back.append(time.perf_counter() - middle)
+            x.grad = None
+        part = spread_of(back).median / spread_of(there).median
+        report.goal(
+            f"{reduce}: the way back at most 1.5 times the way there", part <= 1.5, f"{part:.2f}"
+        )
+        rows.append(
+            {
+                "along edges": reduce,
+                "there, ms": spread_of(there),
+                "back, ms": spread_of(back),
+                "back / there": part,
+                "runs": len(there),
+            }
+        )
+    title = f"One hop: {adj.size(0):,} targets, {adj.size(1):,} sources, {adj._nnz():,} edges"  # noqa: SLF001
+    report.table(title, _HOP_COLUMNS, rows)
+
+
+def bench(report: Report, batches: list[Any], options: argparse.Namespace) -> None:
+    rows = [row for name in _LAYERS for row in bench_layer(report, name, batches, options)]
     edges = np.mean([batch.num_edges for batch in batches])
     nodes = np.mean([batch.num_nodes for batch in batches])
     report.table(
@@ -136,18 +211,19 @@ def bench(report: Report, batches: list[Any], options: argparse.Namespace) -> No
         _COLUMNS,
         rows,
     )
+    bench_hop(report, batches[0], options)
 
 
 def main() -> int:
     parser = argument_parser(__doc__ or "")
-    parser.add_argument("--nodes", type=int, help="nodes of the R-MAT graph (1 million)")
+    parser.add_argument("--nodes", type=int, help="nodes of the R-MAT graph (4 million)")
     parser.add_argument("--hidden", type=int, help="columns of inner layers (128)")
     parser.add_argument("--batch-size", type=int, help="seeds of a batch (1,024)")
     parser.add_argument("--rounds", type=int, help="steps of each way")
     options = parser.parse_args()
     defaults(
         options,
-        nodes=(1_000_000, 50_000),
+        nodes=(4_194_304, 50_000),
         hidden=(128, 32),
         batch_size=(1024, 256),
         rounds=(10, 3),

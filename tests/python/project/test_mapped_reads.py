@@ -47,6 +47,8 @@ ALLOWED = {
     "_loading/inputs.py": {"labels": "a store, whose rows are gathered"},
     "torch/epoch.py": {"tensor": "of torch"},
     "torch/layer_matrices.py": {"indptr": "of a batch, in memory"},
+    "torch/nn/edges.py": {"numpy": "of torch"},
+    "torch/nn/gin_conv.py": {"tensor": "of torch"},
     "torch/tensor_batch.py": {"indptr": "of a batch, in memory"},
     "cli/compile/ogb.py": {"labels": _OWN, "splits": _OWN},
     "_compile/dataset/from_layout.py": {"labels": _OWN, "splits": _OWN},

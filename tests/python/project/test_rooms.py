@@ -39,6 +39,7 @@ CORE = {
     "sampling/walks": "sampling/negatives",
     "loading/rows": "table/reading",
     "loading": "loading/rows sampling/neighbors sampling/negatives",
+    "training": "system/threads",
     "verify": "graph table",
 }
 
@@ -69,6 +70,7 @@ PYTHON = {
     "_loading": "_loading/batches",
     "torch": "_loading",
     "torch/inference": "torch _compile",
+    "torch/nn": "torch",
     "pyg": "torch _compile/cache",
     "graphzero": "_compile _loading",
     "doctor": "_loading",

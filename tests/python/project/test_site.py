@@ -92,4 +92,4 @@ def test_levels_of_the_navigation_are_short() -> None:
         for entries in re.findall(
             r"^```{toctree}\n(?::.*\n)*\n(.*?)^```", text, re.MULTILINE | re.DOTALL
         ):
-            assert len(entries.splitlines()) <= 13, page
+            assert len(entries.splitlines()) <= 14, page  # rooms of the core, and three

@@ -25,6 +25,7 @@ LOCKS = {
     "loading/rows/row_sweep.hpp": "part of a TableFeed, which is ProcessBound",
     "system/threads/parallel.cpp": "pools are forgotten in a child, jobs are of one call",
     "system/threads/running_total.hpp": "of one call",
+    "system/threads/team.cpp": "of one call",
     "system/threads/thread.cpp": "of one call: starting a thread",
     "verify/verifier.hpp": "of one call",
     "graph/degree_summary.cpp": "of one call",

@@ -1,0 +1,76 @@
+#include "graphmount/system/threads/team.hpp"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <mutex>
+
+#include "graphmount/system/threads/parallel.hpp"
+
+namespace graphmount {
+namespace {
+
+// What GCC's OpenMP is called by, and LLVM's and Intel's know as well.
+using Parallel = void (*)(void (*)(void*), void*, unsigned, unsigned);
+using MaxThreads = int (*)();
+
+struct OpenMp {
+  Parallel parallel = nullptr;
+  MaxThreads max_threads = nullptr;
+};
+
+/// Looked for until it is there: torch may be imported later than we are.
+OpenMp find_openmp() {
+  static std::atomic<Parallel> parallel = nullptr;
+  static std::atomic<MaxThreads> max_threads = nullptr;
+  if (parallel.load() == nullptr) {
+    max_threads = reinterpret_cast<MaxThreads>(dlsym(RTLD_DEFAULT, "omp_get_max_threads"));
+    if (max_threads.load() != nullptr)
+      parallel = reinterpret_cast<Parallel>(dlsym(RTLD_DEFAULT, "GOMP_parallel"));
+  }
+  return {parallel, max_threads};
+}
+
+// One call of team_for: threads take ranges off `next` until none is left.
+struct Work {
+  const std::function<void(std::size_t, std::size_t)>& body;
+  std::size_t count, grain;
+  std::atomic<std::size_t> next = 0;
+  std::mutex mutex;
+  std::exception_ptr failure;  // the first one: none may pass through the runtime
+
+  void run() {
+    try {
+      for (;;) {
+        const std::size_t begin = next.fetch_add(grain);
+        if (begin >= count) return;
+        body(begin, begin + std::min(grain, count - begin));
+      }
+    } catch (...) {
+      next = count;
+      const std::lock_guard lock(mutex);
+      if (!failure) failure = std::current_exception();
+    }
+  }
+};
+
+}  // namespace
+
+void team_for(std::size_t count, std::size_t grain,
+              const std::function<void(std::size_t, std::size_t)>& body) {
+  const OpenMp openmp = find_openmp();
+  if (openmp.parallel == nullptr) return parallel_for(count, grain, body);
+  if (count == 0) return;
+  grain = std::clamp<std::size_t>(grain, 1, count);
+  const std::size_t ranges = (count - 1) / grain + 1;
+  const auto threads = static_cast<std::size_t>(std::max(1, openmp.max_threads()));
+  if (ranges == 1 || threads == 1) return body(0, count);
+  Work work{body, count, grain, {}, {}, {}};
+  openmp.parallel([](void* data) { static_cast<Work*>(data)->run(); }, &work,
+                  static_cast<unsigned>(std::min(ranges, threads)), 0);
+  if (work.failure) std::rethrow_exception(work.failure);
+}
+
+}  // namespace graphmount

@@ -1,0 +1,68 @@
+// The edges of one layer of a model, as lists: for each row that the layer gives, the rows that it
+// takes. And the same edges the other way round, for the way back.
+//
+// The arrays are the caller's, who may write to them meanwhile: whatever is followed is read once
+// and checked.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "graphmount/base/ids.hpp"
+#include "graphmount/base/read_once.hpp"
+
+namespace graphmount {
+
+class EdgeLists {
+ public:
+  /// The entries of list i are `others[starts[i]]` to `others[starts[i + 1]]`, numbers of
+  /// `num_others` rows. Throws std::invalid_argument if there are no starts.
+  EdgeLists(std::span<const std::int64_t> starts, std::span<const std::int64_t> others,
+            std::uint64_t num_others);
+
+  std::size_t size() const { return starts_.size() - 1; }
+  std::size_t num_entries() const { return others_.size(); }
+  std::uint64_t num_others() const { return num_others_; }
+
+  struct Range {
+    std::size_t begin, end;
+  };
+  /// The places of a list's entries. Throws std::invalid_argument if they are none.
+  Range range(std::size_t list) const {
+    const auto begin = static_cast<std::uint64_t>(read_once(starts_.data() + list));
+    const auto end = static_cast<std::uint64_t>(read_once(starts_.data() + list + 1));
+    if (begin > end || end > others_.size()) [[unlikely]]
+      refuse(list);
+    return {begin, end};
+  }
+
+  /// An entry. Throws IdError if there is no such row.
+  std::size_t other(std::size_t place) const {
+    return static_cast<std::size_t>(read_id(others_, place, num_others_, "row"));
+  }
+
+  /// The entry at a place as it is, for a prefetch, which may go anywhere.
+  std::uint64_t glance(std::size_t place) const {
+    return static_cast<std::uint64_t>(read_once(others_.data() + place));
+  }
+
+ private:
+  [[noreturn]] static void refuse(std::size_t list);
+
+  std::span<const std::int64_t> starts_, others_;
+  std::uint64_t num_others_;
+};
+
+/// The same edges by the row that they take: for each of `lists.num_others()` rows, the lists that
+/// have it, in order, and the places of these entries. `starts` has one place more than there are
+/// such rows, the others have one for each entry. By counting: nothing is compared.
+void turn_round(const EdgeLists& lists, std::span<std::int64_t> starts,
+                std::span<std::int64_t> owners, std::span<std::int64_t> places);
+
+/// The same lists, each with one entry more at its front: its own row. Entries that were that
+/// before are left out. Returns how many entries there are now; `others` has room for one more a
+/// list. Needs as many rows as lists at least.
+std::size_t add_self_loops(const EdgeLists& lists, std::span<std::int64_t> starts,
+                           std::span<std::int64_t> others);
+
+}  // namespace graphmount

@@ -1,0 +1,119 @@
+#include "graphmount/training/edge_maxima.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+
+#include "graphmount/base/error.hpp"
+#include "graphmount/system/threads/parallel.hpp"
+#include "graphmount/system/threads/team.hpp"
+#include "graphmount/training/vector_loops.hpp"
+
+namespace graphmount {
+namespace {
+
+constexpr std::size_t kLeastLists = 64;
+
+void require_sizes(bool do_fit) {
+  if (!do_fit)
+    throw std::invalid_argument("rows, winners or results are more or fewer than the edges need");
+}
+
+/// Places of 32 bits are as wide as floats, and so compared and chosen twice as fast.
+void require_few(const EdgeLists& lists) {
+  if (lists.num_entries() > INT32_MAX)
+    throw BudgetError("a layer has more than 2^31 edges; take fewer seeds at a time");
+}
+
+template <bool kIsFull, class Real>
+GRAPHMOUNT_INLINE void largest_tile(const EdgeLists& lists, EdgeLists::Range range,
+                                    const Real* rows, std::size_t columns, std::size_t width,
+                                    Real* out, std::int32_t* winners) {
+  Real best[kTileColumns];
+  std::int32_t winner[kTileColumns];
+  const std::size_t count = kIsFull ? kTileColumns : width;
+  for (std::size_t i = 0; i < count; ++i) best[i] = -std::numeric_limits<Real>::infinity();
+  for (std::size_t i = 0; i < count; ++i) winner[i] = static_cast<std::int32_t>(range.begin);
+  for (std::size_t place = range.begin; place < range.end; ++place) {
+    const Real* const row = rows + lists.other(place) * columns;
+    const auto own = static_cast<std::int32_t>(place);
+    for (std::size_t i = 0; i < count; ++i) {
+      // The negation lets a NaN win, and the first of them stay.
+      const bool is_larger = !(row[i] <= best[i]) & (best[i] == best[i]);
+      best[i] = is_larger ? row[i] : best[i];
+      winner[i] = is_larger ? own : winner[i];
+    }
+  }
+  const bool is_empty = range.begin == range.end;
+  for (std::size_t i = 0; i < count; ++i) out[i] = is_empty ? Real{0} : best[i];
+  for (std::size_t i = 0; i < count; ++i) winners[i] = is_empty ? -1 : winner[i];
+}
+
+}  // namespace
+
+template <class Real>
+void largest_rows(const EdgeLists& lists, std::size_t columns, std::span<const Real> rows,
+                  std::span<Real> out, std::span<std::int32_t> winners) {
+  require_few(lists);
+  require_sizes(rows.size() == lists.num_others() * columns &&
+                out.size() == lists.size() * columns && winners.size() == out.size());
+  const auto find = [&](std::size_t first, std::size_t last) __attribute__((always_inline)) {
+    for (std::size_t list = first; list < last; ++list) {
+      const EdgeLists::Range range = lists.range(list);
+      for (std::size_t at = 0; at < columns; at += kTileColumns) {
+        const std::size_t width = std::min(kTileColumns, columns - at), to = list * columns + at;
+        if (width == kTileColumns)
+          largest_tile<true>(lists, range, rows.data() + at, columns, width, out.data() + to,
+                             winners.data() + to);
+        else
+          largest_tile<false>(lists, range, rows.data() + at, columns, width, out.data() + to,
+                              winners.data() + to);
+      }
+    }
+  };
+  team_for(lists.size(), balanced_grain(lists.size(), kLeastLists),
+           [&](std::size_t first, std::size_t last) {
+             run_vectorized([&]() __attribute__((always_inline)) { find(first, last); });
+           });
+}
+
+template <class Real>
+void return_to_winners(const EdgeLists& turned, std::span<const std::int64_t> places,
+                       std::size_t columns, std::span<const Real> gradient,
+                       std::span<const std::int32_t> winners, std::span<Real> out) {
+  require_few(turned);
+  require_sizes(gradient.size() == turned.num_others() * columns &&
+                winners.size() == gradient.size() && places.size() == turned.num_entries() &&
+                out.size() == turned.size() * columns);
+  const auto collect = [&](std::size_t first, std::size_t last) __attribute__((always_inline)) {
+    for (std::size_t row = first; row < last; ++row) {
+      Real* const sums = out.data() + row * columns;
+      std::fill_n(sums, columns, Real{0});
+      const EdgeLists::Range range = turned.range(row);
+      for (std::size_t entry = range.begin; entry < range.end; ++entry) {
+        const std::size_t list = turned.other(entry);
+        const Real* const from = gradient.data() + list * columns;
+        const std::int32_t* const winner = winners.data() + list * columns;
+        const auto place = static_cast<std::int32_t>(places[entry]);
+        for (std::size_t i = 0; i < columns; ++i) sums[i] += winner[i] == place ? from[i] : Real{0};
+      }
+    }
+  };
+  team_for(turned.size(), balanced_grain(turned.size(), kLeastLists),
+           [&](std::size_t first, std::size_t last) {
+             run_vectorized([&]() __attribute__((always_inline)) { collect(first, last); });
+           });
+}
+
+template void largest_rows(const EdgeLists&, std::size_t, std::span<const float>, std::span<float>,
+                           std::span<std::int32_t>);
+template void largest_rows(const EdgeLists&, std::size_t, std::span<const double>,
+                           std::span<double>, std::span<std::int32_t>);
+template void return_to_winners(const EdgeLists&, std::span<const std::int64_t>, std::size_t,
+                                std::span<const float>, std::span<const std::int32_t>,
+                                std::span<float>);
+template void return_to_winners(const EdgeLists&, std::span<const std::int64_t>, std::size_t,
+                                std::span<const double>, std::span<const std::int32_t>,
+                                std::span<double>);
+
+}  // namespace graphmount

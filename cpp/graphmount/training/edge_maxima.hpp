@@ -1,0 +1,25 @@
+// The largest value along edges, column by column, and the way back of its gradient.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "graphmount/training/edge_lists.hpp"
+
+namespace graphmount {
+
+/// For each list and column, the largest value of its rows of `rows`, and in `winners` the place of
+/// the entry that it is from: the first of equal ones. For no entries, 0 and -1. A NaN is larger
+/// than any number. Throws BudgetError for more than 2^31 entries.
+template <class Real>
+void largest_rows(const EdgeLists& lists, std::size_t columns, std::span<const Real> rows,
+                  std::span<Real> out, std::span<std::int32_t> winners);
+
+/// The gradient of `rows` by that of the largest values: each goes to its winner. `turned` are the
+/// lists turned round, and `places` the places of its entries, as `turn_round` makes both.
+template <class Real>
+void return_to_winners(const EdgeLists& turned, std::span<const std::int64_t> places,
+                       std::size_t columns, std::span<const Real> gradient,
+                       std::span<const std::int32_t> winners, std::span<Real> out);
+
+}  // namespace graphmount

@@ -1,0 +1,295 @@
+"""Sums, means and maxima along edges, with their way back, in the core.
+
+They are operators of torch, so autograd and `torch.compile` know them. Sums are made in registers,
+in the order of edges: results are the same for any number of threads. The way back goes along the
+edges by their source, so nothing is sorted, and threads do not meet. They run on a processor.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import torch
+
+from graphmount import _core
+from graphmount._support.arguments import require_choice
+from graphmount.torch.nn.edges import Edges, Rows, divide_rows, edges_of, flat, turn_round
+
+Reduce = Literal["mean", "sum", "max"]
+
+#: What rows of other floats are converted to, and results back.
+_EXACT = (torch.float32, torch.float64)
+
+
+def aggregate(x: Rows, adj: torch.Tensor, reduce: Reduce = "mean") -> torch.Tensor:
+    """For each target, the mean, sum or maximum of the rows of its neighbors.
+
+    Args:
+        x: The rows of the sources. Of a pair (of sources, of targets), the first is taken.
+        adj: The edges: a sparse CSR tensor whose rows are the targets, such as those of
+            `batch.adjs`, or an `edge_index`. Values of the matrix are not looked at.
+        reduce: "mean", "sum" or "max". A target without edges gets zeros.
+
+    Returns:
+        A row for each target. Rows of float16 and bfloat16 are summed in float32.
+
+    Raises:
+        ValueError: `x` and `adj` do not fit, or `x` has no floats.
+        IdError: An edge comes from a row that does not exist.
+
+    Examples:
+        >>> import torch
+        >>> import graphmount as gm
+        >>> import graphmount.torch.nn
+        >>> _ = gm.compile_graph(([1, 2, 3], [0, 0, 1]), "g.gl")
+        >>> batch = next(iter(gm.torch.NeighborLoader(gm.Graph("g.gl"), [-1, -1])))
+        >>> x = torch.tensor([[1.0], [2.0], [4.0], [8.0]])
+        >>> gm.torch.nn.aggregate(x, batch.adjs[0], "max")
+        tensor([[4.],
+                [8.],
+                [0.]])
+    """
+    require_choice("reduce", reduce, ("mean", "sum", "max"))
+    sources, targets = divide_rows(x, adj)
+    return aggregate_edges(sources, edges_of(adj, len(sources), len(targets)), reduce)
+
+
+def aggregate_edges(
+    x: torch.Tensor, edges: Edges, reduce: Reduce, factors: torch.Tensor | None = None
+) -> torch.Tensor:
+    """The same, of edges that are known to fit; for a sum or mean, by factors of the edges."""
+    return _aggregate(x, edges, reduce, factors, 0)[0]
+
+
+def aggregate_beside(
+    sources: torch.Tensor, targets: torch.Tensor, edges: Edges, reduce: Reduce
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """What is made of the rows of neighbors, and the rows of the targets themselves.
+
+    Targets are often the first of the sources. Torch would make their gradient as large as that of
+    all sources, mostly zeros, and add both; here it is added to the first rows alone.
+    """
+    is_beginning = (
+        sources.requires_grad
+        and targets.data_ptr() == sources.data_ptr()
+        and targets.stride() == sources.stride()
+        and targets.shape[1:] == sources.shape[1:]
+    )
+    if not is_beginning:
+        return aggregate_edges(sources, edges, reduce), targets
+    return _aggregate(sources, edges, reduce, None, len(targets))
+
+
+def _aggregate(
+    x: torch.Tensor,
+    edges: Edges,
+    reduce: Reduce,
+    factors: torch.Tensor | None,
+    num_targets: int,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    if x.dim() != 2 or not x.is_floating_point():
+        raise ValueError(f"x must be rows of floats, not {x.dtype} of the shape {tuple(x.shape)}")
+    if x.device.type != "cpu":
+        raise ValueError(
+            f"x is on {x.device}, and this works on a processor; use PyG's layers there"
+        )
+    rows = x if x.dtype in _EXACT else x.float()
+    operators = torch.ops.graphmount
+    if reduce == "max":
+        out, targets, _ = operators.largest_rows(edges.starts, edges.sources, rows, num_targets)
+    else:
+        is_mean = reduce == "mean"
+        out, targets = operators.sum_rows(
+            edges.starts, edges.sources, rows, factors, is_mean, num_targets
+        )
+    return out.to(x.dtype), targets.to(x.dtype)
+
+
+# With their schemas: older versions of torch do not understand annotations that are strings. Each
+# gives the first rows of x as well, as many as asked for, and takes their gradient back.
+@torch.library.custom_op(
+    "graphmount::sum_rows",
+    mutates_args=(),
+    schema="(Tensor starts, Tensor others, Tensor x, Tensor? factors, bool mean,"
+    " SymInt num_targets) -> (Tensor, Tensor)",
+)
+def _sum_rows(  # noqa: PLR0917  (as operators are called)
+    starts: torch.Tensor,
+    others: torch.Tensor,
+    x: torch.Tensor,
+    factors: torch.Tensor | None,
+    mean: bool,
+    num_targets: int,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    out = x.new_empty(len(starts) - 1, x.size(1))
+    own = flat(x.new_empty(0) if factors is None else factors)
+    _core.sum_rows(flat(starts), flat(others), len(x), 1, x.size(1), flat(x), own, mean, flat(out))
+    return out, x[:num_targets].clone()
+
+
+@torch.library.custom_op(
+    "graphmount::sum_rows_back",
+    mutates_args=(),
+    schema="(Tensor starts, Tensor others, Tensor? factors, Tensor gradient, Tensor of_targets,"
+    " SymInt num_rows, bool mean) -> Tensor",
+)
+def _sum_rows_back(  # noqa: PLR0917
+    starts: torch.Tensor,
+    others: torch.Tensor,
+    factors: torch.Tensor | None,
+    gradient: torch.Tensor,
+    of_targets: torch.Tensor,
+    num_rows: int,
+    mean: bool,
+) -> torch.Tensor:
+    turned, owners, places = turn_round(starts, others, num_rows)
+    own = gradient.new_empty(0) if factors is None else factors[places]
+    if mean:
+        gradient = gradient / starts.diff().clamp(min=1).to(gradient.dtype)[:, None]
+    width = gradient.size(1)
+    out = gradient.new_empty(num_rows, width)
+    _core.sum_rows(
+        flat(turned),
+        flat(owners),
+        len(gradient),
+        1,
+        width,
+        flat(gradient),
+        flat(own),
+        False,
+        flat(out),
+    )
+    out[: len(of_targets)] += of_targets
+    return out
+
+
+@torch.library.custom_op(
+    "graphmount::largest_rows",
+    mutates_args=(),
+    schema="(Tensor starts, Tensor others, Tensor x, SymInt num_targets)"
+    " -> (Tensor, Tensor, Tensor)",
+)
+def _largest_rows(
+    starts: torch.Tensor, others: torch.Tensor, x: torch.Tensor, num_targets: int
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    out = x.new_empty(len(starts) - 1, x.size(1))
+    winners = torch.empty_like(out, dtype=torch.int32)
+    _core.largest_rows(
+        flat(starts), flat(others), len(x), x.size(1), flat(x), flat(out), flat(winners)
+    )
+    return out, x[:num_targets].clone(), winners
+
+
+@torch.library.custom_op(
+    "graphmount::largest_rows_back",
+    mutates_args=(),
+    schema="(Tensor starts, Tensor others, Tensor winners, Tensor gradient, Tensor of_targets,"
+    " SymInt num_rows) -> Tensor",
+)
+def _largest_rows_back(  # noqa: PLR0917
+    starts: torch.Tensor,
+    others: torch.Tensor,
+    winners: torch.Tensor,
+    gradient: torch.Tensor,
+    of_targets: torch.Tensor,
+    num_rows: int,
+) -> torch.Tensor:
+    turned, owners, places = turn_round(starts, others, num_rows)
+    out = gradient.new_empty(num_rows, gradient.size(1))
+    _core.return_to_winners(
+        flat(turned),
+        flat(owners),
+        len(gradient),
+        flat(places),
+        gradient.size(1),
+        flat(gradient),
+        flat(winners),
+        flat(out),
+    )
+    out[: len(of_targets)] += of_targets
+    return out
+
+
+@_sum_rows.register_fake
+def _(
+    starts: torch.Tensor,
+    _others: torch.Tensor,
+    x: torch.Tensor,
+    _factors: torch.Tensor | None,
+    _mean: bool,
+    num_targets: int,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    return x.new_empty(starts.size(0) - 1, x.size(1)), x.new_empty(num_targets, x.size(1))
+
+
+@_sum_rows_back.register_fake
+def _(
+    _starts: torch.Tensor,
+    _others: torch.Tensor,
+    _factors: torch.Tensor | None,
+    gradient: torch.Tensor,
+    _of_targets: torch.Tensor,
+    num_rows: int,
+    _mean: bool,
+) -> torch.Tensor:
+    return gradient.new_empty(num_rows, gradient.size(1))
+
+
+@_largest_rows.register_fake
+def _(
+    starts: torch.Tensor, _others: torch.Tensor, x: torch.Tensor, num_targets: int
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    out = x.new_empty(starts.size(0) - 1, x.size(1))
+    winners = torch.empty_like(out, dtype=torch.int32)
+    return out, x.new_empty(num_targets, x.size(1)), winners
+
+
+@_largest_rows_back.register_fake
+def _(
+    _starts: torch.Tensor,
+    _others: torch.Tensor,
+    _winners: torch.Tensor,
+    gradient: torch.Tensor,
+    _of_targets: torch.Tensor,
+    num_rows: int,
+) -> torch.Tensor:
+    return gradient.new_empty(num_rows, gradient.size(1))
+
+
+def _keep_for_sums(ctx: Any, inputs: tuple[Any, ...], output: tuple[Any, ...]) -> None:  # noqa: ANN401, ARG001
+    starts, others, x, factors, ctx.mean, _ = inputs
+    ctx.num_rows = x.size(0)
+    ctx.save_for_backward(starts, others, *([] if factors is None else [factors]))
+
+
+def _back_of_sums(ctx: Any, gradient: torch.Tensor, of_targets: torch.Tensor) -> tuple[Any, ...]:  # noqa: ANN401
+    starts, others, *rest = ctx.saved_tensors
+    factors = rest[0] if rest else None
+    back = torch.ops.graphmount.sum_rows_back(
+        starts, others, factors, gradient, of_targets, ctx.num_rows, ctx.mean
+    )
+    return None, None, back, None, None, None
+
+
+def _keep_for_maxima(ctx: Any, inputs: tuple[Any, ...], output: tuple[Any, ...]) -> None:  # noqa: ANN401
+    starts, others, x, _ = inputs
+    ctx.num_rows = x.size(0)
+    ctx.save_for_backward(starts, others, output[2])
+    ctx.mark_non_differentiable(output[2])
+
+
+def _back_of_maxima(
+    ctx: Any,  # noqa: ANN401
+    gradient: torch.Tensor,
+    of_targets: torch.Tensor,
+    _winners: Any,  # noqa: ANN401
+) -> tuple[Any, ...]:
+    starts, others, winners = ctx.saved_tensors
+    back = torch.ops.graphmount.largest_rows_back(
+        starts, others, winners, gradient, of_targets, ctx.num_rows
+    )
+    return None, None, back, None
+
+
+_sum_rows.register_autograd(_back_of_sums, setup_context=_keep_for_sums)
+_largest_rows.register_autograd(_back_of_maxima, setup_context=_keep_for_maxima)

@@ -1,0 +1,84 @@
+"""GCN's layer: a sum of neighbors by the degrees of both ends of an edge."""
+
+from __future__ import annotations
+
+import torch
+
+from graphmount.torch.nn.aggregation import aggregate_edges
+from graphmount.torch.nn.edges import Edges, Rows, divide_rows, edges_of
+
+
+class GCNConv(torch.nn.Module):
+    """PyG's `GCNConv` for a processor: the same results and parameters, in less time.
+
+    An edge counts 1 / sqrt(d(source) d(target)), where d is the number of edges that lead to a node
+    in this layer, with one from the node to itself. Such an edge is added to every target, in the
+    place of those that are there. So nodes of the outermost hop have the degree 1, as in PyG.
+
+    Args:
+        in_channels: Columns of rows.
+        out_channels: Columns of the results.
+        bias: Whether there is one.
+
+    Examples:
+        >>> import torch
+        >>> import graphmount.torch.nn
+        >>> layer = graphmount.torch.nn.GCNConv(1, 1, bias=False)
+        >>> _ = torch.nn.init.ones_(layer.lin.weight)
+        >>> x = torch.tensor([[1.0], [1.0]])
+        >>> layer(x, torch.tensor([[1], [0]])).detach()  # 1 / 2 + 1 / sqrt(2), and 1
+        tensor([[1.2071],
+                [1.0000]])
+    """
+
+    def __init__(self, in_channels: int, out_channels: int, *, bias: bool = True) -> None:
+        super().__init__()
+        self.lin = torch.nn.Linear(in_channels, out_channels, bias=False)
+        self.bias = torch.nn.Parameter(torch.empty(out_channels)) if bias else None
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draws all parameters anew, as PyG does.
+
+        Examples:
+            >>> import graphmount.torch.nn
+            >>> graphmount.torch.nn.GCNConv(8, 2).reset_parameters()
+        """
+        torch.nn.init.xavier_uniform_(self.lin.weight)
+        if self.bias is not None:
+            torch.nn.init.zeros_(self.bias)
+
+    def forward(self, x: Rows, adj: torch.Tensor) -> torch.Tensor:
+        """A row for each target.
+
+        Args:
+            x: The rows of all nodes, targets first. Of a pair, the first is taken: targets are the
+                first of the sources.
+            adj: A matrix of `batch.adjs`, or another sparse CSR tensor whose rows are targets; or
+                an `edge_index`.
+
+        Examples:
+            >>> import torch
+            >>> import graphmount.torch.nn
+            >>> layer = graphmount.torch.nn.GCNConv(8, 2)
+            >>> layer(torch.rand(3, 8), torch.tensor([[1, 2], [0, 0]])).shape
+            torch.Size([3, 2])
+        """
+        sources, targets = divide_rows(x, adj)
+        edges = edges_of(adj, len(sources), len(targets)).with_self_loops()
+        factors = self._factors(edges)
+        if edges.is_cheaper_first(self.lin.in_features, self.lin.out_features):
+            out: torch.Tensor = self.lin(aggregate_edges(sources, edges, "sum", factors))
+        else:
+            out = aggregate_edges(self.lin(sources), edges, "sum", factors)
+        return out if self.bias is None else out + self.bias
+
+    def _factors(self, edges: Edges) -> torch.Tensor:
+        """What each edge counts."""
+        counts = edges.starts.diff()
+        of_sources = torch.ones(edges.num_sources, dtype=self.lin.weight.dtype)
+        of_sources[: edges.num_targets] = counts.to(of_sources.dtype).rsqrt()
+        of_targets = of_sources[: edges.num_targets].repeat_interleave(
+            counts, output_size=len(edges.sources)
+        )
+        return of_sources[edges.sources] * of_targets

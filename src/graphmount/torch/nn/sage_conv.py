@@ -1,0 +1,102 @@
+"""GraphSAGE's layer: a node, and what is made of its neighbors."""
+
+from __future__ import annotations
+
+import torch
+
+from graphmount._support.arguments import require_choice
+from graphmount.torch.nn.aggregation import Reduce, aggregate_beside, aggregate_edges
+from graphmount.torch.nn.edges import Rows, divide_rows, edges_of
+
+
+class SAGEConv(torch.nn.Module):
+    """PyG's `SAGEConv` for a processor: the same results and parameters, in less time.
+
+    Args:
+        in_channels: Columns of rows, or of those of sources and of targets.
+        out_channels: Columns of the results.
+        aggr: What is made of the rows of neighbors: "mean", "sum" or "max".
+        normalize: Whether results are scaled to length 1.
+        root_weight: Whether the row of a target itself counts.
+        bias: Whether there is one.
+
+    Examples:
+        >>> import torch
+        >>> import graphmount as gm
+        >>> import graphmount.torch.nn
+        >>> _ = gm.compile_graph(([1, 2, 3], [0, 0, 1]), "g.gl")
+        >>> batch = next(iter(gm.torch.NeighborLoader(gm.Graph("g.gl"), [-1, -1])))
+        >>> x = torch.rand(batch.num_nodes, 8)
+        >>> layers = [gm.torch.nn.SAGEConv(8, 16), gm.torch.nn.SAGEConv(16, 2)]
+        >>> for layer, adj in zip(layers, batch.adjs):
+        ...     x = layer(x, adj)
+        >>> x.shape
+        torch.Size([1, 2])
+    """
+
+    def __init__(
+        self,
+        in_channels: int | tuple[int, int],
+        out_channels: int,
+        *,
+        aggr: Reduce = "mean",
+        normalize: bool = False,
+        root_weight: bool = True,
+        bias: bool = True,
+    ) -> None:
+        super().__init__()
+        require_choice("aggr", aggr, ("mean", "sum", "max"))
+        sources, targets = (
+            in_channels if isinstance(in_channels, tuple) else (in_channels, in_channels)
+        )
+        self.in_channels = in_channels
+        self.out_channels = out_channels
+        self.aggr: Reduce = aggr
+        self.normalize = normalize
+        self.lin_l = torch.nn.Linear(sources, out_channels, bias=bias)
+        self.lin_r = torch.nn.Linear(targets, out_channels, bias=False) if root_weight else None
+
+    def reset_parameters(self) -> None:
+        """Draws all parameters anew.
+
+        Examples:
+            >>> import graphmount.torch.nn
+            >>> graphmount.torch.nn.SAGEConv(8, 2).reset_parameters()
+        """
+        self.lin_l.reset_parameters()
+        if self.lin_r is not None:
+            self.lin_r.reset_parameters()
+
+    def forward(self, x: Rows, adj: torch.Tensor) -> torch.Tensor:
+        """A row for each target.
+
+        Args:
+            x: The rows of all nodes, targets first, or a pair: of sources, and of targets.
+            adj: A matrix of `batch.adjs`, or another sparse CSR tensor whose rows are targets; or
+                an `edge_index`.
+
+        Examples:
+            >>> import torch
+            >>> import graphmount.torch.nn
+            >>> layer = graphmount.torch.nn.SAGEConv(8, 2)
+            >>> layer(torch.rand(3, 8), torch.tensor([[1, 2], [0, 0]])).shape
+            torch.Size([3, 2])
+        """
+        sources, targets = divide_rows(x, adj)
+        edges = edges_of(adj, len(sources), len(targets))
+        if self.lin_r is None:
+            out: torch.Tensor = self.lin_l(aggregate_edges(sources, edges, self.aggr))
+        else:
+            neighbors, targets = aggregate_beside(sources, targets, edges, self.aggr)
+            out = self.lin_l(neighbors).addmm_(targets, self.lin_r.weight.t())
+        return torch.nn.functional.normalize(out, dim=-1) if self.normalize else out
+
+    def extra_repr(self) -> str:
+        """What `repr` says besides the parts.
+
+        Examples:
+            >>> import graphmount.torch.nn
+            >>> graphmount.torch.nn.SAGEConv(8, 2).extra_repr()
+            "8, 2, aggr='mean'"
+        """
+        return f"{self.in_channels}, {self.out_channels}, aggr={self.aggr!r}"

@@ -1,0 +1,201 @@
+// Sums, products, maxima and softmax along edges, against loops that are plainly right.
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <vector>
+
+#include "check.hpp"
+#include "graphmount/base/error.hpp"
+#include "graphmount/base/random.hpp"
+#include "graphmount/system/threads/parallel.hpp"
+#include "graphmount/training/edge_maxima.hpp"
+#include "graphmount/training/edge_softmax.hpp"
+#include "graphmount/training/edge_sums.hpp"
+
+using namespace graphmount;
+
+namespace {
+
+template <class Real>
+struct Case {
+  std::vector<std::int64_t> starts{0}, others;
+  std::size_t num_rows = 0;
+  RowShape shape;
+  std::vector<Real> rows, factors, gradient;
+
+  EdgeLists lists() const { return {starts, others, num_rows}; }
+  std::size_t num_lists() const { return starts.size() - 1; }
+};
+
+template <class Real>
+Case<Real> make_case(std::uint64_t seed, std::size_t lists, std::size_t rows, RowShape shape) {
+  Draws draws{RandomKey(seed)};
+  Case<Real> made;
+  made.num_rows = rows;
+  made.shape = shape;
+  for (std::size_t list = 0; list < lists; ++list) {
+    for (std::uint64_t i = draws.below(7); i > 0; --i)
+      made.others.push_back(static_cast<std::int64_t>(draws.below(rows)));
+    made.starts.push_back(static_cast<std::int64_t>(made.others.size()));
+  }
+  const auto fill = [&](std::vector<Real>& values, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) values.push_back(static_cast<Real>(draws.unit() - 0.5));
+  };
+  fill(made.rows, rows * shape.columns());
+  fill(made.factors, made.others.size() * shape.heads);
+  fill(made.gradient, lists * shape.columns());
+  return made;
+}
+
+const RowShape kShapes[] = {{1, 1}, {1, 63}, {1, 64}, {1, 200}, {3, 5}, {2, 70}, {1, 0}};
+
+}  // namespace
+
+TEST(sums_are_those_of_plain_loops_bit_by_bit) {
+  const int before = num_threads();
+  for (const int threads : {1, 3}) {
+    set_num_threads(threads);
+    for (const RowShape shape : kShapes) {
+      const auto test = make_case<float>(shape.width, 300, 50, shape);
+      for (const bool is_mean : {false, true}) {
+        for (const bool has_factors : {false, true}) {
+          std::vector<float> out(test.num_lists() * shape.columns(), 7.0F);
+          const std::vector<float> factors = has_factors ? test.factors : std::vector<float>();
+          sum_rows<float>(test.lists(), shape, test.rows, factors, is_mean, out);
+          for (std::size_t list = 0; list < test.num_lists(); ++list) {
+            const auto range = test.lists().range(list);
+            const auto count = static_cast<float>(range.end - range.begin);
+            for (std::size_t column = 0; column < shape.columns(); ++column) {
+              float sum = 0;
+              for (std::size_t place = range.begin; place < range.end; ++place) {
+                const float value = test.rows[test.lists().other(place) * shape.columns() + column];
+                const std::size_t head = column / shape.width;
+                const volatile float product =
+                    has_factors ? test.factors[place * shape.heads + head] * value : value;
+                sum += product;
+              }
+              if (is_mean && count > 0) sum *= 1.0F / count;
+              CHECK_EQUAL(out[list * shape.columns() + column], sum);
+            }
+          }
+        }
+      }
+    }
+  }
+  set_num_threads(before);
+}
+
+TEST(products_of_rows) {
+  for (const RowShape shape : kShapes) {
+    const auto test = make_case<double>(shape.width + 1, 100, 30, shape);
+    std::vector<double> out(test.others.size() * shape.heads);
+    multiply_rows<double>(test.lists(), shape, test.gradient, test.rows, out);
+    for (std::size_t list = 0; list < test.num_lists(); ++list) {
+      const auto range = test.lists().range(list);
+      for (std::size_t place = range.begin; place < range.end; ++place) {
+        for (std::size_t head = 0; head < shape.heads; ++head) {
+          double sum = 0;
+          for (std::size_t i = head * shape.width; i < (head + 1) * shape.width; ++i)
+            sum += test.gradient[list * shape.columns() + i] *
+                   test.rows[test.lists().other(place) * shape.columns() + i];
+          CHECK(std::abs(out[place * shape.heads + head] - sum) < 1e-12);
+        }
+      }
+    }
+  }
+}
+
+TEST(maxima_and_their_way_back) {
+  for (const std::size_t columns : {1, 64, 100}) {
+    auto test = make_case<float>(columns, 200, 40, {1, columns});
+    for (float& value : test.rows) value = std::floor(value * 4);  // many are equal
+    test.rows[columns / 2] = std::numeric_limits<float>::quiet_NaN();
+    std::vector<float> out(test.num_lists() * columns), back(test.num_rows * columns, 9.0F);
+    std::vector<std::int32_t> winners(out.size());
+    largest_rows<float>(test.lists(), columns, test.rows, out, winners);
+    std::vector<float> expected(back.size(), 0.0F);
+    for (std::size_t list = 0; list < test.num_lists(); ++list) {
+      const auto range = test.lists().range(list);
+      for (std::size_t i = 0; i < columns; ++i) {
+        std::int64_t winner = -1;
+        float best = 0;
+        for (std::size_t place = range.begin; place < range.end; ++place) {
+          const float value = test.rows[test.lists().other(place) * columns + i];
+          if (winner >= 0 && (std::isnan(best) || value <= best)) continue;
+          best = value;
+          winner = static_cast<std::int64_t>(place);
+        }
+        const std::size_t at = list * columns + i;
+        CHECK_EQUAL(static_cast<std::int64_t>(winners[at]), winner);
+        CHECK(out[at] == best || (std::isnan(out[at]) && std::isnan(best)));
+        if (winner >= 0)
+          expected[test.lists().other(static_cast<std::size_t>(winner)) * columns + i] +=
+              test.gradient[at];
+      }
+    }
+    std::vector<std::int64_t> turned(test.num_rows + 1), owners(test.others.size()),
+        places(test.others.size());
+    turn_round(test.lists(), turned, owners, places);
+    return_to_winners<float>({turned, owners, test.num_lists()}, places, columns, test.gradient,
+                             winners, back);
+    for (std::size_t i = 0; i < back.size(); ++i) CHECK_EQUAL(back[i], expected[i]);
+  }
+}
+
+TEST(softmax_adds_up_to_one_and_its_gradient_is_that_of_differences) {
+  const auto test = make_case<double>(5, 50, 20, {3, 1});
+  const std::size_t size = test.others.size() * 3;
+  std::vector<double> weights(size), gradient(size);
+  softmax_entries<double>(test.lists(), 3, test.factors, weights);
+  for (std::size_t list = 0; list < test.num_lists(); ++list) {
+    const auto range = test.lists().range(list);
+    for (std::size_t head = 0; head < 3 && range.end > range.begin; ++head) {
+      double sum = 0;
+      for (std::size_t place = range.begin; place < range.end; ++place)
+        sum += weights[place * 3 + head];
+      CHECK(std::abs(sum - 1) < 1e-12);
+    }
+  }
+  std::vector<double> towards(size);
+  for (std::size_t i = 0; i < size; ++i) towards[i] = std::sin(static_cast<double>(i));
+  softmax_gradient<double>(test.lists(), 3, weights, towards, gradient);
+  constexpr double kStep = 1e-6;
+  for (std::size_t i = 0; i < size; i += 7) {
+    auto scores = test.factors;
+    double difference = 0;
+    for (const double step : {kStep, -kStep}) {
+      scores[i] = test.factors[i] + step;
+      std::vector<double> moved(size);
+      softmax_entries<double>(test.lists(), 3, scores, moved);
+      for (std::size_t j = 0; j < size; ++j)
+        difference += (step > 0 ? 1 : -1) * moved[j] * towards[j];
+    }
+    CHECK(std::abs(difference / (2 * kStep) - gradient[i]) < 1e-7);
+  }
+}
+
+TEST(sizes_and_ids_that_do_not_fit_are_refused) {
+  auto test = make_case<float>(9, 10, 5, {1, 4});
+  test.others.push_back(0);
+  test.starts.back() += 1;
+  test.factors.push_back(1);
+  std::vector<float> out(test.num_lists() * 4), few(out.size() - 1);
+  std::vector<std::int32_t> winners(out.size());
+  const std::vector<float> none;
+  CHECK_THROWS(sum_rows<float>(test.lists(), {1, 4}, test.rows, none, false, few),
+               std::invalid_argument);
+  CHECK_THROWS(sum_rows<float>(test.lists(), {1, 5}, test.rows, none, false, out),
+               std::invalid_argument);
+  CHECK_THROWS(sum_rows<float>(test.lists(), {1, 4}, test.rows, few, false, out),
+               std::invalid_argument);
+  CHECK_THROWS(largest_rows<float>(test.lists(), 4, test.rows, few, winners),
+               std::invalid_argument);
+  CHECK_THROWS(multiply_rows<float>(test.lists(), {1, 4}, test.rows, test.rows, out),
+               std::invalid_argument);
+  CHECK_THROWS(softmax_entries<float>(test.lists(), 2, test.factors, out), std::invalid_argument);
+  test.others.back() = 5;
+  CHECK_THROWS(sum_rows<float>(test.lists(), {1, 4}, test.rows, none, false, out), IdError);
+  CHECK_THROWS(largest_rows<float>(test.lists(), 4, test.rows, out, winners), IdError);
+  test.others.back() = -1;
+  CHECK_THROWS(sum_rows<float>(test.lists(), {1, 4}, test.rows, none, false, out), IdError);
+}

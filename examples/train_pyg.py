@@ -1,15 +1,16 @@
-"""Trains a model of PyG's on a compiled dataset: GraphSAGE, GCN or GAT.
+"""Trains layers of graphmount's or PyG's on a compiled dataset: GraphSAGE, GCN or GAT.
 
-The graph is that of `communities`; `--nodes` is its size. Layers and loop are what one writes for
-PyG; only the loader is graphmount's, which needs neither pyg-lib nor torch-sparse, and whose table
-of features may be larger than memory. GraphSAGE gets the matrices of a batch, with which its layers
-are several times as fast; GCN and GAT are models of PyG's as they are, which want `edge_index`.
+The graph is that of `communities`; `--nodes` is its size. The loop is what one writes for PyG; the
+loader is graphmount's, which needs neither pyg-lib nor torch-sparse, and whose table of features
+may be larger than memory. Each layer gets its matrix of a batch, with which it takes a fraction of
+the time. `--layers pyg` trains PyG's own layers of the same names with `edge_index`, to compare.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,56 +19,40 @@ import torch
 from communities import Communities, make_communities
 
 try:
-    from torch_geometric.nn import SAGEConv, models
+    from torch_geometric import nn as pyg
 
     from graphmount.pyg import NeighborLoader
+    from graphmount.torch import nn as ours
 except ImportError:
     sys.exit("this needs PyG; install it with: pip install 'graphmount[pyg]'")
 
 if TYPE_CHECKING:
     import graphmount as gm
 
-MODELS = ("GraphSAGE", "GCN", "GAT")
+#: The layers of each model; PyG and graphmount call them the same.
+MODELS = {"GraphSAGE": "SAGEConv", "GCN": "GCNConv", "GAT": "GATConv"}
 
 
-class GraphSAGE(torch.nn.Module):
-    """Two layers of PyG's, each with its matrix of the batch."""
+class Model(torch.nn.Module):
+    """Two layers.
 
-    def __init__(self, num_inputs: int, num_hidden: int, num_outputs: int) -> None:
+    Args:
+        layer: Makes a layer of so many inputs and outputs.
+        sizes: Features of a node, hidden columns, classes.
+        takes_matrices: Whether layers get matrices, or `edge_index`.
+    """
+
+    def __init__(self, layer: Any, sizes: tuple[int, int, int], *, takes_matrices: bool) -> None:  # noqa: ANN401
         super().__init__()
-        self.layers = torch.nn.ModuleList(
-            [SAGEConv(num_inputs, num_hidden), SAGEConv(num_hidden, num_outputs)]
-        )
+        self.layers = torch.nn.ModuleList(layer(*pair) for pair in pairwise(sizes))
+        self.takes_matrices = takes_matrices
 
     def forward(self, batch: Any) -> torch.Tensor:  # noqa: ANN401
         """The outputs of the seeds."""
-        x: torch.Tensor = batch.x
-        for layer, adj in zip(self.layers, batch.adjs, strict=True):
-            x = layer((x, x[: adj.size(0)]), adj)
-            if layer is not self.layers[-1]:
-                x = x.relu()
-        return x
-
-
-class WithEdgeIndex(torch.nn.Module):
-    """A model of PyG's."""
-
-    def __init__(self, model: torch.nn.Module) -> None:
-        super().__init__()
-        self.model = model
-
-    def forward(self, batch: Any) -> torch.Tensor:  # noqa: ANN401
-        """The outputs of the seeds."""
-        out: torch.Tensor = self.model(batch.x, batch.edge_index)[: batch.batch_size]
+        first, second = batch.adjs if self.takes_matrices else [batch.edge_index] * 2
+        x: torch.Tensor = self.layers[0](batch.x, first).relu()
+        out: torch.Tensor = self.layers[1](x, second)[: batch.batch_size]
         return out
-
-
-def make_model(name: str, sizes: tuple[int, int, int]) -> torch.nn.Module:
-    """One of MODELS: features of a node, hidden columns, classes."""
-    if name == "GraphSAGE":
-        return GraphSAGE(*sizes)
-    inputs, hidden, outputs = sizes
-    return WithEdgeIndex(getattr(models, name)(inputs, hidden, num_layers=2, out_channels=outputs))
 
 
 def make_loader(dataset: gm.Dataset, split: str, options: argparse.Namespace) -> NeighborLoader:
@@ -115,6 +100,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, help="where to put dataset/")
     parser.add_argument("--model", choices=MODELS, default="GraphSAGE", help="which to train")
+    parser.add_argument("--layers", choices=["graphmount", "pyg"], default="graphmount")
     parser.add_argument("--nodes", type=int, default=5_000, help="how many nodes")
     parser.add_argument("--epochs", type=int, default=5, help="how long to train")
     parser.add_argument("--batch-size", type=int, default=128, help="seeds of a batch")
@@ -124,7 +110,10 @@ def main() -> None:
     shape = Communities(num_nodes=options.nodes)
     dataset = make_communities(options.folder, shape)
     torch.manual_seed(options.seed)
-    model = make_model(options.model, (shape.num_columns, 64, shape.num_communities))
+    is_ours = options.layers == "graphmount"
+    layer = getattr(ours if is_ours else pyg, MODELS[options.model])
+    sizes = (shape.num_columns, 64, shape.num_communities)
+    model = Model(layer, sizes, takes_matrices=is_ours)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
     loader = make_loader(dataset, "train", options)
     for epoch in range(options.epochs):

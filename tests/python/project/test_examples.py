@@ -85,8 +85,10 @@ def test_train_torch(tmp_path):
 def test_train_pyg(tmp_path):
     pytest.importorskip("torch_geometric", reason="torch_geometric is not installed")
     models = ("GraphSAGE", "GCN", "GAT")
-    texts = run_each("train_pyg.py", tmp_path, *(f"--model {model}" for model in models))
-    for model, text in zip(models, texts, strict=True):
+    runs = [(model, layers) for model in models for layers in ("graphmount", "pyg")]
+    options = (f"--model {model} --layers {layers}" for model, layers in runs)
+    texts = run_each("train_pyg.py", tmp_path, *options)
+    for (model, _), text in zip(runs, texts, strict=True):
         assert score(text, f"accuracy of {model}:") > 0.55
 
 

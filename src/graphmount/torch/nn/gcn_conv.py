@@ -13,7 +13,9 @@ class GCNConv(torch.nn.Module):
 
     An edge counts 1 / sqrt(d(source) d(target)), where d is the number of edges that lead to a node
     in this layer, with one from the node to itself. Such an edge is added to every target, in the
-    place of those that are there. So nodes of the outermost hop have the degree 1, as in PyG.
+    place of those that are there. With a matrix of `batch.adjs`, nodes that are only sources in
+    this layer have the degree 1, as in PyG with `trim_to_layer`; without trimming, PyG counts the
+    edges of further hops, too.
 
     Args:
         in_channels: Columns of rows.

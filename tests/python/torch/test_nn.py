@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import copy
 import pickle
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -241,6 +244,56 @@ def test_operators_are_sound_for_autograd_and_compile():
     torch.library.opcheck(
         operators.attend, (starts, others, rows, scores, scores[:12], None, 0.2), test_utils=checks
     )
+
+
+FORK = """
+import os, signal
+import torch
+from graphmount.torch import nn
+
+x = torch.rand(20_000, 64)
+adj = torch.sparse_csr_tensor(
+    torch.arange(20_001) * 5, torch.randint(0, 20_000, (100_000,)), torch.ones(100_000),
+    size=(20_000, 20_000), check_invariants=False,
+)
+torch.set_num_threads(2)
+expected = nn.aggregate(x.exp(), adj), nn.aggregate(x, adj)
+child = os.fork()
+if child == 0:
+    signal.alarm(20)
+    same = (nn.aggregate(x, adj).numpy() == expected[1].numpy()).all()
+    os._exit(0 if same else 1)
+print(os.waitpid(child, 0)[1])
+"""
+
+
+def test_a_forked_child_can_aggregate():
+    """Torch's own threads are not there in a child, and OpenMP would wait for them for ever."""
+    found = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", FORK],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (found.stdout, found.stderr) == ("0\n", "")
+
+
+def test_threads_do_not_disturb_each_other():
+    adj = matrix(random_lists(targets=500, sources=900), 900)
+    x = torch.randn(900, 20)
+    expected = [nn.aggregate(x, adj, reduce) for reduce in REDUCES]
+
+    def run():
+        for _ in range(20):
+            rows = x.clone().requires_grad_()
+            nn.aggregate(rows, adj, "max").sum().backward()
+            found = [nn.aggregate(x, adj, reduce) for reduce in REDUCES]
+            assert all(torch.equal(one, two) for one, two in zip(found, expected, strict=True))
+        return True
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(task.result() for task in [pool.submit(run) for _ in range(4)])
 
 
 def test_layers_copy_and_pickle():

@@ -7,6 +7,7 @@
 #include <exception>
 #include <mutex>
 
+#include "graphmount/system/threads/own_process.hpp"
 #include "graphmount/system/threads/parallel.hpp"
 
 namespace graphmount {
@@ -32,6 +33,9 @@ OpenMp find_openmp() {
   }
   return {parallel, max_threads};
 }
+
+// Who loaded us. In a forked child OpenMP waits for threads that only its parent has.
+const OwnProcess g_loader;
 
 // One call of team_for: threads take ranges off `next` until none is left.
 struct Work {
@@ -61,7 +65,7 @@ struct Work {
 void team_for(std::size_t count, std::size_t grain,
               const std::function<void(std::size_t, std::size_t)>& body) {
   const OpenMp openmp = find_openmp();
-  if (openmp.parallel == nullptr) return parallel_for(count, grain, body);
+  if (openmp.parallel == nullptr || !g_loader.is_here()) return parallel_for(count, grain, body);
   if (count == 0) return;
   grain = std::clamp<std::size_t>(grain, 1, count);
   const std::size_t ranges = (count - 1) / grain + 1;

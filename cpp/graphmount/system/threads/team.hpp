@@ -13,7 +13,7 @@
 namespace graphmount {
 
 /// As `parallel_for`, in as many threads as OpenMP may use; as `parallel_for` itself where there is
-/// no OpenMP.
+/// no OpenMP, and in a forked child, where it has no threads.
 void team_for(std::size_t count, std::size_t grain,
               const std::function<void(std::size_t, std::size_t)>& body);
 

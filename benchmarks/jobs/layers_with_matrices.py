@@ -8,10 +8,19 @@ if TYPE_CHECKING:
     import torch
 
 
-def with_matrices(layers: Any, x: torch.Tensor, adjs: Any) -> torch.Tensor:  # noqa: ANN401
-    """The rows of the seeds: each layer gets its matrix, with ReLU between layers."""
+def with_matrices(
+    layers: Any,  # noqa: ANN401
+    x: torch.Tensor,
+    adjs: Any,  # noqa: ANN401
+    *,
+    in_pairs: bool = True,
+) -> torch.Tensor:
+    """The rows of the seeds: each layer gets its matrix, with ReLU between layers.
+
+    PyG's layers want pairs of sources and targets; ours take the rows of all nodes.
+    """
     for number, (layer, adj) in enumerate(zip(layers, adjs, strict=True)):
-        x = layer((x, x[: adj.size(0)]), adj)
+        x = layer((x, x[: adj.size(0)]) if in_pairs else x, adj)
         if number + 1 < len(adjs):
             x = x.relu_()
     return x

@@ -105,13 +105,14 @@ def step(
     batch: Any,  # noqa: ANN401
     *,
     takes_matrices: bool,
+    in_pairs: bool = True,
 ) -> tuple[float, torch.Tensor, torch.Tensor]:
     """The seconds of a step, its outputs, and the gradients of all weights."""
     layers.zero_grad()
     targets = torch.arange(batch.batch_size) % _CLASSES
     start = time.perf_counter()
     if takes_matrices:
-        out = with_matrices(layers, batch.x, batch.adjs)
+        out = with_matrices(layers, batch.x, batch.adjs, in_pairs=in_pairs)
     else:
         out = with_edge_index(layers, batch)
     torch.nn.functional.cross_entropy(out, targets).backward()  # type: ignore[no-untyped-call]
@@ -135,7 +136,7 @@ def bench_layer(
     for number in range(options.rounds + 1):
         batch = batches[number % len(batches)]
         made = {
-            way: step(model, batch, takes_matrices=way != _EDGE_INDEX)
+            way: step(model, batch, takes_matrices=way != _EDGE_INDEX, in_pairs=way != _OURS)
             for way, model in ways.items()
         }
         for way, (taken, *results) in made.items():

@@ -19,7 +19,8 @@ std::uint64_t num_words(const MappedFile& file) {
 ResidentPages::ResidentPages(const MappedFile& file, std::span<const Section> sections)
     : file_(&file) {
   for (const Section& section : sections)
-    residencies_.try_emplace(section.offset, file, section.offset, section.bytes);
+    if (section.bytes != 0)  // an empty one may lie where the next begins
+      residencies_.try_emplace(section.offset, file, section.offset, section.bytes);
 }
 
 bool ResidentPages::wants_requests(std::span<const Section* const> sections) {
@@ -32,7 +33,8 @@ bool ResidentPages::wants_requests(std::span<const Section* const> sections) {
       break;
   }
   return std::ranges::any_of(sections, [&](const Section* section) {
-    return section != nullptr && !residencies_.at(section->offset).is_all_resident();
+    return section != nullptr && section->bytes != 0 &&
+           !residencies_.at(section->offset).is_all_resident();
   });
 }
 

@@ -1,4 +1,4 @@
-// The process that has begun to write a file. A forked child has a copy of everything its parent
+// The process that has begun something, such as to write a file. A forked child has a copy of everything its parent
 // was doing, and shares its open files: it would write between the bytes of the parent, and remove
 // files of the parent. So only the process that began may go on or clean up.
 #pragma once

@@ -1,6 +1,7 @@
 """Sums, means and maxima along edges, with their way back, in the core.
 
-They are operators of torch, so autograd and `torch.compile` know them. Sums are made in registers,
+They are operators of torch with first derivatives; `torch.compile` calls them as they are, between
+the parts that it compiles. Sums are made in registers,
 in the order of edges: results are the same for any number of threads. The way back goes along the
 edges by their source, so nothing is sorted, and threads do not meet. They run on a processor.
 """
@@ -27,8 +28,9 @@ def aggregate(x: Rows, adj: torch.Tensor, reduce: Reduce = "mean") -> torch.Tens
     Args:
         x: The rows of the sources. Of a pair (of sources, of targets), the first is taken.
         adj: The edges: a sparse CSR tensor whose rows are the targets, such as those of
-            `batch.adjs`, or an `edge_index`. Values of the matrix are not looked at.
-        reduce: "mean", "sum" or "max". A target without edges gets zeros.
+            `batch.adjs`, or an `edge_index`. Values of the matrix must be 1.
+        reduce: "mean", "sum" or "max". A target without edges gets zeros. Of equal maxima, the
+            first gets the gradient; PyG divides it among them.
 
     Returns:
         A row for each target. Rows of float16 and bfloat16 are summed in float32.
@@ -62,20 +64,16 @@ def aggregate_edges(
 
 
 def aggregate_beside(
-    sources: torch.Tensor, targets: torch.Tensor, edges: Edges, reduce: Reduce
+    x: Rows, adj: torch.Tensor, reduce: Reduce
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """What is made of the rows of neighbors, and the rows of the targets themselves.
 
-    Targets are often the first of the sources. Torch would make their gradient as large as that of
-    all sources, mostly zeros, and add both; here it is added to the first rows alone.
+    Of rows for all nodes, targets are the first. Torch would make the gradient of such a slice as
+    large as that of all rows, mostly zeros, and add both; here it is added to the first rows alone.
     """
-    is_beginning = (
-        sources.requires_grad
-        and targets.data_ptr() == sources.data_ptr()
-        and targets.stride() == sources.stride()
-        and targets.shape[1:] == sources.shape[1:]
-    )
-    if not is_beginning:
+    sources, targets = divide_rows(x, adj)
+    edges = edges_of(adj, len(sources), len(targets))
+    if isinstance(x, tuple) or not x.requires_grad:
         return aggregate_edges(sources, edges, reduce), targets
     return _aggregate(sources, edges, reduce, None, len(targets))
 
@@ -87,17 +85,12 @@ def _aggregate(
     factors: torch.Tensor | None,
     num_targets: int,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    if x.dim() != 2 or not x.is_floating_point():
-        raise ValueError(f"x must be rows of floats, not {x.dtype} of the shape {tuple(x.shape)}")
-    if x.device.type != "cpu":
-        raise ValueError(
-            f"x is on {x.device}, and this works on a processor; use PyG's layers there"
-        )
     rows = x if x.dtype in _EXACT else x.float()
     operators = torch.ops.graphmount
     if reduce == "max":
         out, targets, _ = operators.largest_rows(edges.starts, edges.sources, rows, num_targets)
     else:
+        factors = None if factors is None else factors.to(rows.dtype)
         is_mean = reduce == "mean"
         out, targets = operators.sum_rows(
             edges.starts, edges.sources, rows, factors, is_mean, num_targets
@@ -124,7 +117,7 @@ def _sum_rows(  # noqa: PLR0917  (as operators are called)
     out = x.new_empty(len(starts) - 1, x.size(1))
     own = flat(x.new_empty(0) if factors is None else factors)
     _core.sum_rows(flat(starts), flat(others), len(x), 1, x.size(1), flat(x), own, mean, flat(out))
-    return out, x[:num_targets].clone()
+    return out, x[:num_targets].clone(memory_format=torch.contiguous_format)
 
 
 @torch.library.custom_op(
@@ -177,7 +170,7 @@ def _largest_rows(
     _core.largest_rows(
         flat(starts), flat(others), len(x), x.size(1), flat(x), flat(out), flat(winners)
     )
-    return out, x[:num_targets].clone(), winners
+    return out, x[:num_targets].clone(memory_format=torch.contiguous_format), winners
 
 
 @torch.library.custom_op(

@@ -37,8 +37,8 @@ def attend(
         Of the shape (targets, heads, columns), in the dtype of `rows`.
     """
     dtype = rows.dtype
-    if dtype not in (torch.float32, torch.float64):
-        rows, by_source, by_target = rows.float(), by_source.float(), by_target.float()
+    exact = torch.float64 if dtype == torch.float64 else torch.float32
+    rows, by_source, by_target = (part.to(exact) for part in (rows, by_source, by_target))
     kept = None
     if dropout > 0:
         kept = rows.new_ones(len(edges.sources), rows.size(1))
@@ -163,7 +163,8 @@ def _(
     by_target: torch.Tensor,
     *_rest: Any,  # noqa: ANN401
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    return torch.empty_like(rows), torch.empty_like(by_source), torch.empty_like(by_target)
+    made = [like.new_empty(like.shape) for like in (rows, by_source, by_target)]
+    return made[0], made[1], made[2]
 
 
 def _keep(ctx: Any, inputs: tuple[Any, ...], output: tuple[Any, ...]) -> None:  # noqa: ANN401

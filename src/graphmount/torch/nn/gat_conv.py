@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+from graphmount._support.arguments import as_count
 from graphmount.torch.nn.attention import attend
 from graphmount.torch.nn.edges import Rows, divide_rows, edges_of
 
@@ -46,6 +47,11 @@ class GATConv(torch.nn.Module):
         bias: bool = True,
     ) -> None:
         super().__init__()
+        as_count(in_channels, "in_channels")
+        as_count(out_channels, "out_channels")
+        as_count(heads, "heads", least=1)
+        if not 0 <= dropout < 1:
+            raise ValueError(f"dropout={dropout!r}; give a share from 0 to below 1")
         self.heads, self.out_channels, self.concat = heads, out_channels, concat
         self.negative_slope, self.dropout = negative_slope, dropout
         self.add_self_loops = add_self_loops
@@ -100,7 +106,7 @@ class GATConv(torch.nn.Module):
             self.lin.in_features, self.out_channels
         )
         rows = sources if sums_first else self.lin(sources)
-        rows = rows.view(len(sources), self.heads, -1)
+        rows = rows.view(len(sources), self.heads, rows.size(1) // self.heads)
         out = attend(rows, by_source, by_target, edges, slope=self.negative_slope, dropout=dropout)
         if sums_first:
             out = self.lin(out.flatten(1))

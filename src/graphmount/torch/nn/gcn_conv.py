@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+from graphmount._support.arguments import as_count
 from graphmount.torch.nn.aggregation import aggregate_edges
 from graphmount.torch.nn.edges import Edges, Rows, divide_rows, edges_of
 
@@ -35,6 +36,8 @@ class GCNConv(torch.nn.Module):
 
     def __init__(self, in_channels: int, out_channels: int, *, bias: bool = True) -> None:
         super().__init__()
+        as_count(in_channels, "in_channels")
+        as_count(out_channels, "out_channels")
         self.lin = torch.nn.Linear(in_channels, out_channels, bias=False)
         self.bias = torch.nn.Parameter(torch.empty(out_channels)) if bias else None
         self.reset_parameters()

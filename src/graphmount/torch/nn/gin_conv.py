@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import torch
 
 from graphmount.torch.nn.aggregation import aggregate_beside
-from graphmount.torch.nn.edges import Rows, divide_rows, edges_of
+
+if TYPE_CHECKING:
+    from graphmount.torch.nn.edges import Rows
 
 
 class GINConv(torch.nn.Module):
@@ -52,8 +56,6 @@ class GINConv(torch.nn.Module):
             >>> layer(torch.rand(3, 8), torch.tensor([[1, 2], [0, 0]])).shape
             torch.Size([3, 2])
         """
-        sources, targets = divide_rows(x, adj)
-        edges = edges_of(adj, len(sources), len(targets))
-        sums, targets = aggregate_beside(sources, targets, edges, "sum")
+        sums, targets = aggregate_beside(x, adj, "sum")
         out: torch.Tensor = self.nn(sums + (1 + self.eps) * targets)
         return out

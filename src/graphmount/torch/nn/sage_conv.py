@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import torch
 
-from graphmount._support.arguments import require_choice
-from graphmount.torch.nn.aggregation import Reduce, aggregate_beside, aggregate_edges
-from graphmount.torch.nn.edges import Rows, divide_rows, edges_of
+from graphmount._support.arguments import as_count, require_choice
+from graphmount.torch.nn.aggregation import Reduce, aggregate_beside
+
+if TYPE_CHECKING:
+    from graphmount.torch.nn.edges import Rows
 
 
 class SAGEConv(torch.nn.Module):
@@ -15,7 +19,8 @@ class SAGEConv(torch.nn.Module):
     Args:
         in_channels: Columns of rows, or of those of sources and of targets.
         out_channels: Columns of the results.
-        aggr: What is made of the rows of neighbors: "mean", "sum" or "max".
+        aggr: What is made of the rows of neighbors: "mean", "sum" or "max". Of equal maxima, the
+            first gets the gradient; PyG divides it among them.
         normalize: Whether results are scaled to length 1.
         root_weight: Whether the row of a target itself counts.
         bias: Whether there is one.
@@ -46,9 +51,11 @@ class SAGEConv(torch.nn.Module):
     ) -> None:
         super().__init__()
         require_choice("aggr", aggr, ("mean", "sum", "max"))
-        sources, targets = (
-            in_channels if isinstance(in_channels, tuple) else (in_channels, in_channels)
-        )
+        pair = in_channels if isinstance(in_channels, tuple) else (in_channels, in_channels)
+        if len(pair) != 2:
+            raise ValueError(f"in_channels={in_channels!r}; give one number, or a pair")
+        sources, targets = (as_count(count, "in_channels") for count in pair)
+        as_count(out_channels, "out_channels")
         self.in_channels = in_channels
         self.out_channels = out_channels
         self.aggr: Reduce = aggr
@@ -82,13 +89,14 @@ class SAGEConv(torch.nn.Module):
             >>> layer(torch.rand(3, 8), torch.tensor([[1, 2], [0, 0]])).shape
             torch.Size([3, 2])
         """
-        sources, targets = divide_rows(x, adj)
-        edges = edges_of(adj, len(sources), len(targets))
-        if self.lin_r is None:
-            out: torch.Tensor = self.lin_l(aggregate_edges(sources, edges, self.aggr))
-        else:
-            neighbors, targets = aggregate_beside(sources, targets, edges, self.aggr)
-            out = self.lin_l(neighbors).addmm_(targets, self.lin_r.weight.t())
+        neighbors, targets = aggregate_beside(x, adj, self.aggr)
+        out: torch.Tensor = self.lin_l(neighbors)
+        if self.lin_r is not None:
+            weight = self.lin_r.weight
+            if out.dtype == targets.dtype == weight.dtype:
+                out.addmm_(targets, weight.t())  # one pass less than a sum of two products
+            else:
+                out = out + self.lin_r(targets)
         return torch.nn.functional.normalize(out, dim=-1) if self.normalize else out
 
     def extra_repr(self) -> str:

@@ -1,6 +1,6 @@
-// The process that has begun something, such as to write a file. A forked child has a copy of everything its parent
-// was doing, and shares its open files: it would write between the bytes of the parent, and remove
-// files of the parent. So only the process that began may go on or clean up.
+// The process that has begun something, such as to write a file. A forked child has a copy of
+// everything its parent was doing, and shares its open files: it would write between the bytes of
+// the parent, and remove files of the parent. So only the process that began may go on or clean up.
 #pragma once
 
 #include <unistd.h>

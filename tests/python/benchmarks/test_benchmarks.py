@@ -232,10 +232,12 @@ def test_step(tmp_path: Path) -> None:
     pytest.importorskip("torch_geometric", reason="torch_geometric is not installed")
     options = ("--nodes", "2000", "--hidden", "8", "--batch-size", "32", "--rounds", "2")
     results = run_benchmark("training.bench_step", tmp_path, *options)
-    assert len(passed_checks(results)) == 4
-    (table,) = results["tables"].values()
-    assert [row["edges as"] for row in table] == ["edge_index", "matrices"] * 4
-    assert all(is_spread(row["ms a step"]) for row in table)
+    assert len(passed_checks(results)) == 5
+    steps, hop = results["tables"].values()
+    theirs, ours = ["PyG, edge_index", "PyG, adjs"], ["graphmount.torch.nn, adjs"]
+    assert [row["way"] for row in steps] == [*theirs, *ours] * 3 + [theirs[0], *ours] * 2
+    assert all(is_spread(row["ms a step"]) for row in steps)
+    assert [row["along edges"] for row in hop] == ["mean", "sum", "max"]
 
 
 def test_negatives(tmp_path: Path) -> None:
@@ -261,9 +263,11 @@ def test_sample(tmp_path: Path) -> None:
     disk = ("--disk-edges", "200000", "--disk-rounds", "1", "--disk-seconds", "1")
     results = run_benchmark("bench_sample", tmp_path, *options, *disk)
     passed_checks(results)
-    calls, libraries, *from_disk = results["tables"].values()
+    calls, threads, libraries, *from_disk = results["tables"].values()
     assert [row["runs"] for row in calls[:2]] == [10, 10]
     assert all(is_spread(row["ms"]) for row in calls)
+    assert [row["threads"] for row in threads] == [1, 2]
+    assert all(is_spread(row["ms a sample"]) for row in threads)
     assert libraries[0]["library"] == "graphmount"
     assert all(is_spread(row["ms a sample"]) and row["turns"] == 2 for row in libraries)
     for table in from_disk:

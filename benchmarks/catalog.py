@@ -59,7 +59,7 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
     "train": (
         Entry(
             "training.bench_step",
-            "a step of PyG's layers, by the form of edges",
+            "a step of PyG's layers and of ours",
             ("torch_geometric",),
         ),
         Entry("training.bench_train_memory", "steps a second by memory", ("torch_geometric",)),

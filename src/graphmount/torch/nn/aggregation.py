@@ -1,9 +1,9 @@
 """Sums, means and maxima along edges, with their way back, in the core.
 
 They are operators of torch with first derivatives; `torch.compile` calls them as they are, between
-the parts that it compiles. Sums are made in registers,
-in the order of edges: results are the same for any number of threads. The way back goes along the
-edges by their source, so nothing is sorted, and threads do not meet. They run on a processor.
+the parts that it compiles. Sums are made in registers, in the order of edges: results are the same
+for any number of threads. The way back goes along the edges by their source, so nothing is sorted,
+and threads do not meet. They run on a processor.
 """
 
 from __future__ import annotations
@@ -14,7 +14,15 @@ import torch
 
 from graphmount import _core
 from graphmount._support.arguments import require_choice
-from graphmount.torch.nn.edges import Edges, Rows, divide_rows, edges_of, flat, turn_round
+from graphmount.torch.nn.edges import (
+    Edges,
+    Rows,
+    divide_rows,
+    edges_of,
+    flat,
+    sum_rows,
+    turn_round,
+)
 
 Reduce = Literal["mean", "sum", "max"]
 
@@ -114,9 +122,7 @@ def _sum_rows(  # noqa: PLR0917  (as operators are called)
     mean: bool,
     num_targets: int,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    out = x.new_empty(len(starts) - 1, x.size(1))
-    own = flat(x.new_empty(0) if factors is None else factors)
-    _core.sum_rows(flat(starts), flat(others), len(x), 1, x.size(1), flat(x), own, mean, flat(out))
+    out = sum_rows(starts, others, x, factors, mean=mean)
     return out, x[:num_targets].clone(memory_format=torch.contiguous_format)
 
 
@@ -136,22 +142,9 @@ def _sum_rows_back(  # noqa: PLR0917
     mean: bool,
 ) -> torch.Tensor:
     turned, owners, places = turn_round(starts, others, num_rows)
-    own = gradient.new_empty(0) if factors is None else factors[places]
     if mean:
         gradient = gradient / starts.diff().clamp(min=1).to(gradient.dtype)[:, None]
-    width = gradient.size(1)
-    out = gradient.new_empty(num_rows, width)
-    _core.sum_rows(
-        flat(turned),
-        flat(owners),
-        len(gradient),
-        1,
-        width,
-        flat(gradient),
-        flat(own),
-        False,
-        flat(out),
-    )
+    out = sum_rows(turned, owners, gradient, None if factors is None else factors[places])
     out[: len(of_targets)] += of_targets
     return out
 

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from graphmount import _core
-from graphmount.torch.nn.edges import Edges, flat, turn_round
+from graphmount.torch.nn.edges import Edges, flat, sum_rows, turn_round
 
 
 def attend(
@@ -49,22 +49,6 @@ def attend(
     return out.to(dtype)
 
 
-def _sum(
-    starts: torch.Tensor,
-    others: torch.Tensor,
-    rows: torch.Tensor,
-    factors: torch.Tensor | None = None,
-) -> torch.Tensor:
-    """Sums of rows of the shape (rows, heads, columns), by factors of entries and heads."""
-    heads, width = rows.shape[1:]
-    out = rows.new_empty(len(starts) - 1, heads, width)
-    own = flat(rows.new_empty(0) if factors is None else factors)
-    _core.sum_rows(
-        flat(starts), flat(others), len(rows), heads, width, flat(rows), own, False, flat(out)
-    )
-    return out
-
-
 def _scores(
     starts: torch.Tensor, others: torch.Tensor, by_source: torch.Tensor, by_target: torch.Tensor
 ) -> torch.Tensor:
@@ -91,7 +75,7 @@ def _attend(  # noqa: PLR0917  (as operators are called)
     scores = torch.nn.functional.leaky_relu_(scores, slope)
     weights = torch.empty_like(scores)
     _core.softmax_entries(flat(starts), flat(others), scores.size(1), flat(scores), flat(weights))
-    return _sum(starts, others, rows, weights if kept is None else weights * kept), weights
+    return sum_rows(starts, others, rows, weights if kept is None else weights * kept), weights
 
 
 @torch.library.custom_op(
@@ -136,9 +120,9 @@ def _attend_back(  # noqa: PLR0917
     turned, owners, places = turn_round(starts, others, len(rows))
     entries = torch.arange(len(others))
     return (
-        _sum(turned, owners, gradient, factors[places]),
-        _sum(turned, places, of_scores[:, :, None]).squeeze(2),
-        _sum(starts, entries, of_scores[:, :, None]).squeeze(2),
+        sum_rows(turned, owners, gradient, factors[places]),
+        sum_rows(turned, places, of_scores[:, :, None]).squeeze(2),
+        sum_rows(starts, entries, of_scores[:, :, None]).squeeze(2),
     )
 
 

@@ -39,14 +39,16 @@ class Edges:
 
     def with_self_loops(self) -> Edges:
         """The same with one edge from each target to itself, and no other such."""
-        starts = torch.empty_like(self.starts)
+        if self.num_sources < self.num_targets:
+            raise ValueError(
+                f"there are {self.num_targets} rows of targets and only {self.num_sources} of "
+                "sources, so not each target can have an edge from itself; pass "
+                "add_self_loops=False where a layer has that"
+            )
+        starts = self.starts.new_empty(self.num_targets + 1)
         sources = self.sources.new_empty(len(self.sources) + self.num_targets)
         count = _core.add_self_loops(
-            self.starts.numpy(),
-            self.sources.numpy(),
-            self.num_sources,
-            starts.numpy(),
-            sources.numpy(),
+            flat(self.starts), flat(self.sources), self.num_sources, flat(starts), flat(sources)
         )
         return Edges(starts, sources[:count], self.num_sources)
 
@@ -73,10 +75,9 @@ def divide_rows(x: Rows, adj: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]
             f"adj must be a sparse CSR tensor, such as those of batch.adjs, or an edge_index, "
             f"not {shown(adj)}"
         )
-    pair = x if isinstance(x, tuple) else (x,)
-    if len(pair) > 2 or len(pair) < (2 if isinstance(x, tuple) else 1):
-        raise TypeError(f"x must be a tensor or a pair of tensors, not {len(pair)} of them")
-    for rows in pair:
+    if isinstance(x, tuple) and len(x) != 2:
+        raise TypeError(f"x must be a tensor or a pair of tensors, not {len(x)} of them")
+    for rows in x if isinstance(x, tuple) else (x,):
         if not isinstance(rows, torch.Tensor):
             raise TypeError(
                 f"x must be a tensor, or one of sources and one of targets, not {shown(rows)}"
@@ -89,9 +90,9 @@ def divide_rows(x: Rows, adj: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]
             raise ValueError(
                 f"x is on {rows.device}, and this works on a processor; use PyG's layers there"
             )
-    return (
-        (pair[0], pair[1]) if len(pair) == 2 else (pair[0], pair[0][: _num_targets(adj, pair[0])])
-    )
+    if isinstance(x, tuple):
+        return x
+    return x, x[: adj.size(0)] if adj.layout == torch.sparse_csr else x
 
 
 def edges_of(adj: torch.Tensor, num_sources: int, num_targets: int) -> Edges:
@@ -150,18 +151,42 @@ def turn_round(
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Edges by their source: starts, for each edge its target, and its place before."""
     turned = starts.new_empty(num_others + 1)
-    owners, places = torch.empty_like(others), torch.empty_like(others)
-    _core.turn_edges_round(
-        starts.numpy(), others.numpy(), turned.numpy(), owners.numpy(), places.numpy()
-    )
+    owners, places = (others.new_empty(len(others)) for _ in range(2))
+    _core.turn_edges_round(flat(starts), flat(others), flat(turned), flat(owners), flat(places))
     return turned, owners, places
+
+
+def sum_rows(
+    starts: torch.Tensor,
+    others: torch.Tensor,
+    rows: torch.Tensor,
+    factors: torch.Tensor | None = None,
+    *,
+    mean: bool = False,
+) -> torch.Tensor:
+    """Sums or means of rows, by factors of entries.
+
+    Args:
+        starts: Where the entries of each list begin, and the last ones end.
+        others: The row of each entry.
+        rows: Of the shape (rows, columns), or (rows, heads, columns).
+        factors: One for each entry, or for each entry and head.
+        mean: Whether to divide by the number of entries.
+
+    Returns:
+        The same shape, with as many rows as there are lists.
+    """
+    heads = rows.size(1) if rows.dim() == 3 else 1
+    out = rows.new_empty(len(starts) - 1, *rows.shape[1:])
+    own = flat(rows.new_empty(0) if factors is None else factors)
+    width = rows.size(-1)
+    _core.sum_rows(
+        flat(starts), flat(others), len(rows), heads, width, flat(rows), own, mean, flat(out)
+    )
+    return out
 
 
 def flat(tensor: torch.Tensor) -> NDArray[Any]:
     """The values of a tensor in one dimension, for the core; a copy if they do not lie together."""
     values: NDArray[Any] = tensor.detach().contiguous().view(-1).numpy()
     return values
-
-
-def _num_targets(adj: torch.Tensor, x: torch.Tensor) -> int:
-    return adj.size(0) if adj.layout == torch.sparse_csr else len(x)

@@ -78,8 +78,8 @@ class GATConv(torch.nn.Module):
         """A row for each target.
 
         Args:
-            x: The rows of all nodes, targets first. Of a pair, the first is taken: targets are the
-                first of the sources.
+            x: The rows of all nodes, targets first, or a pair: of sources, and of targets. The edge
+                from a target to itself takes the source of the same number.
             adj: A matrix of `batch.adjs`, or another sparse CSR tensor whose rows are targets; or
                 an `edge_index`.
 
@@ -98,9 +98,7 @@ class GATConv(torch.nn.Module):
         # than by way of all the rows that `lin` would make.
         weight = self.lin.weight.view(self.heads, self.out_channels, -1)
         by_source = sources @ torch.einsum("hci,hc->ih", weight, self.att_src[0])
-        by_target = sources[: edges.num_targets] @ torch.einsum(
-            "hci,hc->ih", weight, self.att_dst[0]
-        )
+        by_target = targets @ torch.einsum("hci,hc->ih", weight, self.att_dst[0])
         dropout = self.dropout if self.training else 0.0
         sums_first = self.heads == 1 and edges.is_cheaper_first(
             self.lin.in_features, self.out_channels

@@ -6,7 +6,7 @@ import torch
 
 from graphmount._support.arguments import as_count
 from graphmount.torch.nn.aggregation import aggregate_edges
-from graphmount.torch.nn.edges import Edges, Rows, divide_rows, edges_of
+from graphmount.torch.nn.edges import Edges, divide_rows, edges_of
 
 
 class GCNConv(torch.nn.Module):
@@ -53,14 +53,16 @@ class GCNConv(torch.nn.Module):
         if self.bias is not None:
             torch.nn.init.zeros_(self.bias)
 
-    def forward(self, x: Rows, adj: torch.Tensor) -> torch.Tensor:
+    def forward(self, x: torch.Tensor, adj: torch.Tensor) -> torch.Tensor:
         """A row for each target.
 
         Args:
-            x: The rows of all nodes, targets first. Of a pair, the first is taken: targets are the
-                first of the sources.
+            x: The rows of all nodes, targets first. No pair: sources and targets are of one kind.
             adj: A matrix of `batch.adjs`, or another sparse CSR tensor whose rows are targets; or
                 an `edge_index`.
+
+        Raises:
+            TypeError: `x` is a pair.
 
         Examples:
             >>> import torch
@@ -69,6 +71,8 @@ class GCNConv(torch.nn.Module):
             >>> layer(torch.rand(3, 8), torch.tensor([[1, 2], [0, 0]])).shape
             torch.Size([3, 2])
         """
+        if isinstance(x, tuple):
+            raise TypeError("a GCN has nodes of one kind: pass x alone, targets first, not a pair")
         sources, targets = divide_rows(x, adj)
         edges = edges_of(adj, len(sources), len(targets)).with_self_loops()
         factors = self._factors(edges)

@@ -68,9 +68,11 @@ NeighborSample sample(const Graph& graph, const IdColumn& seeds, const IdColumn&
 
 /// Gives each array away once: the core's sample is empty afterwards.
 auto take_arrays(NeighborSample& sample) {
-  return std::tuple(to_array(std::move(sample.nodes)), to_array(std::move(sample.neighbors)),
-                    to_array(std::move(sample.targets)), to_array(std::move(sample.edge_ids)),
-                    to_array(std::move(sample.batch)), to_array(std::move(sample.indptr)));
+  const std::size_t num_edges = sample.edge_ids->size();
+  return std::tuple(to_array(std::move(sample.nodes)),
+                    to_array<2>(std::move(sample.edge_index), {2, num_edges}),
+                    to_array(std::move(sample.edge_ids)), to_array(std::move(sample.batch)),
+                    to_array(std::move(sample.indptr)));
 }
 
 ResultArray<2> walk(const Graph& graph, const Copied<NodeId>& starts, std::uint64_t length,

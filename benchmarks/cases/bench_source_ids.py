@@ -126,7 +126,7 @@ def main() -> int:
     parser = argument_parser(__doc__ or "")
     parser.add_argument("--nodes", type=int, help="nodes (1 million)")
     parser.add_argument("--edges", type=int, help="edges (16 million)")
-    parser.add_argument("--columns", type=int, help="columns of x (64)")
+    parser.add_argument("--columns", type=int, help="columns of x (128, as ogbn-papers100M has)")
     parser.add_argument("--batch-size", type=int, help="seeds of a batch (1,024)")
     parser.add_argument("--batches", type=int, help="batches of an epoch")
     parser.add_argument("--memory", help="of each loader")
@@ -136,12 +136,12 @@ def main() -> int:
         options,
         nodes=(1_000_000, 100_000),
         edges=(16_000_000, 1_000_000),
-        columns=(64, 16),
+        columns=(128, 16),
         batch_size=(1024, 512),
         batches=(100, 20),
-        rounds=(11, 3),
+        rounds=(21, 3),
     )
-    options.memory = options.memory or "1GiB"
+    options.memory = options.memory or "2GiB"
     needed = 8 * (4 * options.nodes * options.columns + 24 * options.edges)
     require_memory(needed, "a Data and its dataset")
     with scratch_folder(options.folder, needed) as folder:

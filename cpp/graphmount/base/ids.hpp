@@ -41,10 +41,12 @@ inline std::int64_t read_id(std::span<const std::int64_t> ids, std::size_t place
 }
 
 /// Calls use(place, id) for the places [begin, end), in order, with copies of the ids that were
-/// checked. Throws IdError as `read_id` does.
-template <class Use>
+/// checked, and fetch(id) some places before: for what is to be in the cache by then. Throws
+/// IdError as `read_id` does.
+template <class Use, class Fetch>
 void for_each_id(std::span<const std::int64_t> ids, std::size_t begin, std::size_t end,
-                 std::uint64_t count, const char* what, const Use& use) {
+                 std::uint64_t count, const char* what, const Use& use, const Fetch& fetch) {
+  constexpr std::size_t kAhead = 12;
   std::array<std::int64_t, 256> block;
   for (std::size_t first = begin; first < end; first += block.size()) {
     const std::size_t size = std::min(block.size(), end - first);
@@ -52,7 +54,11 @@ void for_each_id(std::span<const std::int64_t> ids, std::size_t begin, std::size
     if (!are_in_range({block.data(), size}, count)) [[unlikely]]
       for (std::size_t i = 0; i < size; ++i)
         if (static_cast<std::uint64_t>(block[i]) >= count) refuse_id(ids, block[i], count, what);
-    for (std::size_t i = 0; i < size; ++i) use(first + i, block[i]);
+    for (std::size_t i = 0; i < std::min(kAhead, size); ++i) fetch(block[i]);
+    for (std::size_t i = 0; i < size; ++i) {
+      if (i + kAhead < size) fetch(block[i + kAhead]);
+      use(first + i, block[i]);
+    }
   }
 }
 

@@ -171,8 +171,10 @@ void Graph::degrees(std::span<const NodeId> nodes, Direction direction,
   const std::size_t grain = balanced_grain(nodes.size(), 1 << 14);
   read_lists(*this, direction, [&](const auto& lists) {
     parallel_for(nodes.size(), grain, [&](std::size_t begin, std::size_t end) {
-      for_each_id(nodes, begin, end, num_nodes(), "node",
-                  [lists, out](std::size_t i, NodeId node) { out[i] = lists.degree(node); });
+      for_each_id(
+          nodes, begin, end, num_nodes(), "node",
+          [lists, out](std::size_t i, NodeId node) { out[i] = lists.degree(node); },
+          [lists](NodeId node) { lists.prefetch_range(node); });
     });
   });
 }

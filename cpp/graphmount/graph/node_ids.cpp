@@ -13,7 +13,9 @@
 namespace graphmount {
 namespace {
 
-constexpr std::size_t kGrain = 1 << 12;
+// For a batch of a loader, whose other threads have work of their own, one thread is enough.
+constexpr std::size_t kGrain = 1 << 16;
+constexpr std::size_t kNameGrain = 1 << 12;
 
 template <class Keys>
 void require_all(const Keys& keys, std::span<const NodeId> nodes) {
@@ -76,11 +78,12 @@ NodeIds::NodeIds(std::shared_ptr<const Graph> graph)
   }
 }
 
-/// Calls body(i, node) for all nodes of a caller, in parallel.
-template <class Body>
-void NodeIds::for_each_node(std::span<const NodeId> nodes, const Body& body) const {
+/// Calls body(i, node) for all nodes of a caller, in parallel, and fetch(node) some nodes before.
+template <class Body, class Fetch>
+void NodeIds::for_each_node(std::span<const NodeId> nodes, const Body& body,
+                            const Fetch& fetch) const {
   parallel_for(nodes.size(), kGrain, [&](std::size_t begin, std::size_t end) {
-    for_each_id(nodes, begin, end, graph_->num_nodes(), "node", body);
+    for_each_id(nodes, begin, end, graph_->num_nodes(), "node", body, fetch);
   });
 }
 
@@ -103,7 +106,8 @@ void NodeIds::to_external(std::span<const NodeId> nodes, std::span<std::int64_t>
   require_kind(Kind::kNumbers);
   graph_->mount().file().read_guarded([&] {
     for_each_node(
-        nodes, [out, numbers = numbers_](std::size_t i, NodeId node) { out[i] = numbers[node]; });
+        nodes, [out, numbers = numbers_](std::size_t i, NodeId node) { out[i] = numbers[node]; },
+        [numbers = numbers_](NodeId node) { __builtin_prefetch(numbers + node); });
   });
 }
 
@@ -111,14 +115,16 @@ OwnedNames NodeIds::to_external_names(std::span<const NodeId> nodes) const {
   require_kind(Kind::kNames);
   return graph_->mount().file().read_guarded([&] {
     std::vector<std::string_view> views(nodes.size());
-    for_each_node(nodes, [&](std::size_t i, NodeId node) { views[i] = name_of(node); });
+    for_each_node(
+        nodes, [&](std::size_t i, NodeId node) { views[i] = name_of(node); },
+        [&](NodeId node) { __builtin_prefetch(offsets_ + node); });
     OwnedNames names;
     names.offsets.resize(nodes.size() + 1);
     std::transform_inclusive_scan(
         views.begin(), views.end(), names.offsets.begin() + 1, std::plus<>(),
         [](std::string_view view) { return static_cast<std::int64_t>(view.size()); });
     names.bytes.resize(static_cast<std::size_t>(names.offsets.back()));
-    parallel_each(nodes.size(), kGrain, [&](std::size_t i) {
+    parallel_each(nodes.size(), kNameGrain, [&](std::size_t i) {
       char* copy = reinterpret_cast<char*>(names.bytes.data()) + names.offsets[i];
       std::copy(views[i].begin(), views[i].end(), copy);
       // Of the copy: the file may change between two looks.

@@ -38,8 +38,8 @@ class NodeIds {
   struct NumberKeys;
   struct NameKeys;
 
-  template <class Body>
-  void for_each_node(std::span<const NodeId> nodes, const Body& body) const;
+  template <class Body, class Fetch>
+  void for_each_node(std::span<const NodeId> nodes, const Body& body, const Fetch& fetch) const;
   void require_kind(Kind kind) const;
   std::string_view name_of(NodeId node) const;
   template <class Keys>

@@ -10,6 +10,7 @@
 #include "graphmount/base/interrupt.hpp"
 #include "graphmount/graph/list_reads.hpp"
 #include "graphmount/loading/rows/row_window.hpp"
+#include "graphmount/system/threads/team.hpp"
 
 namespace graphmount {
 namespace {
@@ -82,7 +83,10 @@ BatchPipeline::BatchPipeline(std::shared_ptr<const Graph> graph,
       stats_.feeds.push_back(feed->stats());
     }
     stats_.feeds_before = stats_.feeds;
-    sampler_ = Thread([this] { guarded([this] { run_sampler(); }); });
+    sampler_ = Thread([this] {
+      work_beside_team();
+      guarded([this] { run_sampler(); });
+    });
     feeder_ = Thread([this] { guarded([this] { run_feeder(); }); });
   } catch (...) {
     stop();

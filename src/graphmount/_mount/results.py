@@ -131,18 +131,18 @@ class DegreeSummary(Displayed):
 class NeighborSample(Displayed):
     """Seeds, sampled neighbors, and the edges between them, numbered anew from 0.
 
-    `row`, `col` and `batch` mean what they mean in PyG: message passing goes from `row` to `col`.
+    `edge_index` and `batch` mean what they mean in PyG: message passing goes from `row` to `col`,
+    the two rows of `edge_index`.
 
     Attributes:
         nodes: The node of each number: first the seeds, as they were given, then hop by hop those
             that are new, in the order in which they were met.
-        row: Numbers of the sources of the edges.
-        col: Numbers of the destinations of the edges.
+        edge_index: Numbers of the sources and of the destinations of the edges: (2, edges).
         edge_ids: Ids of the edges: their positions in the incoming lists of the graph, which is the
             order that edge features are stored in.
         batch: The place of the seed whose tree a node belongs to, if sampling was disjoint.
         num_sampled_nodes: Seeds, then new nodes of each hop: one more than there are hops.
-        num_sampled_edges: Edges of each hop, which lie in this order in `row` and `col`. None where
+        num_sampled_edges: Edges of each hop, which lie in this order in `edge_index`. None where
             edges are not in the order of hops: of induced and bidirectional subgraphs.
         indptr: Edges lie by destination: those that lead to node i are `indptr[i]` to
             `indptr[i + 1]`, for every node of all hops but the last. None where that is not so: of
@@ -161,8 +161,7 @@ class NeighborSample(Displayed):
     """
 
     nodes: NDArray[np.int64]
-    row: NDArray[np.int64]
-    col: NDArray[np.int64]
+    edge_index: NDArray[np.int64]
     edge_ids: NDArray[np.int64]
     batch: NDArray[np.int64] | None
     num_sampled_nodes: tuple[int, ...]
@@ -177,7 +176,7 @@ class NeighborSample(Displayed):
     @property
     def num_edges(self) -> int:
         """How many edges there are."""
-        return len(self.row)
+        return len(self.edge_ids)
 
     @property
     def num_seeds(self) -> int:
@@ -185,9 +184,16 @@ class NeighborSample(Displayed):
         return self.num_sampled_nodes[0]
 
     @property
-    def edge_index(self) -> NDArray[np.int64]:
-        """`row` and `col` in one array of shape (2, edges), which is a copy of them."""
-        return np.stack([self.row, self.col])
+    def row(self) -> NDArray[np.int64]:
+        """Numbers of the sources of the edges: a view of `edge_index`."""
+        row: NDArray[np.int64] = self.edge_index[0]
+        return row
+
+    @property
+    def col(self) -> NDArray[np.int64]:
+        """Numbers of the destinations of the edges: a view of `edge_index`."""
+        col: NDArray[np.int64] = self.edge_index[1]
+        return col
 
     def __repr__(self) -> str:
         return (
@@ -197,19 +203,18 @@ class NeighborSample(Displayed):
 
 
 def both_ways(
-    row: NDArray[np.int64], col: NDArray[np.int64], num_nodes: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    edge_index: NDArray[np.int64], num_nodes: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Every edge both ways and once, sorted by destination and source.
 
-    The third array says which of the edges each is: the way against an edge is that edge, unless an
-    edge of its own was sampled there.
+    The second array says which of the edges each is: the way against an edge is that edge, unless
+    an edge of its own was sampled there.
     """
-    sources = np.concatenate([row, col])
-    destinations = np.concatenate([col, row])
+    ends = np.concatenate([edge_index, edge_index[::-1]], axis=1)
     # `unique` takes the first of equal ones, so that edges come before reversed edges.
-    keys = destinations * np.int64(max(num_nodes, 1)) + sources
+    keys = ends[1] * np.int64(max(num_nodes, 1)) + ends[0]
     _, kept = np.unique(keys, return_index=True)
-    return sources[kept], destinations[kept], kept % max(len(row), 1)
+    return ends[:, kept], kept % max(edge_index.shape[1], 1)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

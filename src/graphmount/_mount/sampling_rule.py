@@ -107,17 +107,15 @@ class SamplingRule:
         The second result says, for each edge, which of the core's edges it is; None if they are the
         same.
         """
-        nodes, neighbors, targets, edge_ids, tree, indptr = map(as_native, sample.take_arrays())
-        row, col = (neighbors, targets) if self.direction == "in" else (targets, neighbors)
+        nodes, edge_index, edge_ids, tree, indptr = map(as_native, sample.take_arrays())
         kept = None
         if self.subgraph_type == "bidirectional":
-            row, col, kept = both_ways(row, col, len(nodes))
+            edge_index, kept = both_ways(edge_index, len(nodes))
             edge_ids = edge_ids[kept]
         is_by_hop = self.subgraph_type == "directional"
         taken = NeighborSample(
             nodes=nodes,
-            row=row,
-            col=col,
+            edge_index=edge_index,
             edge_ids=edge_ids,
             batch=tree if self.has_trees else None,
             num_sampled_nodes=tuple(sample.num_sampled_nodes),

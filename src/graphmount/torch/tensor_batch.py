@@ -213,9 +213,7 @@ class LinkTensorBatch(TensorBatch):
 def to_tensors(fields: dict[str, Any]) -> dict[str, Any]:
     """The fields of a batch of arrays as those of one of tensors, over the same memory."""
     with record_function("graphmount.tensors"):
-        tensors = {name: _to_tensor(value) for name, value in fields.items()}
-        tensors["edge_index"] = torch.stack([tensors.pop("row"), tensors.pop("col")])
-        return tensors
+        return {name: _to_tensor(value) for name, value in fields.items()}
 
 
 def _to_tensor(value: Any) -> Any:  # noqa: ANN401

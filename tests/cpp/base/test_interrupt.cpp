@@ -192,7 +192,7 @@ TEST(reading_calls) {
   end_everywhere([&] {
     const NeighborSample sample =
         sample_neighbors(*graph, nodes, {}, {.fanouts = {4, 3}, .key = RandomKey(1)});
-    return std::tuple(values_of(sample.nodes), values_of(sample.neighbors),
+    return std::tuple(values_of(sample.nodes), values_of(sample.edge_index),
                       values_of(sample.edge_ids));
   });
   end_everywhere(

@@ -65,7 +65,7 @@ TEST(no_item_of_a_result_is_left_as_it_was) {
               graph, nodes, {},
               {.fanouts = {3, 2}, .rule = rule, .disjoint = disjoint, .induced = induced});
           for (const auto* items :
-               {&sample.nodes, &sample.neighbors, &sample.targets, &sample.edge_ids, &sample.batch})
+               {&sample.nodes, &sample.edge_index, &sample.edge_ids, &sample.batch})
             check_clean((*items)->span(), "sample_neighbors");
         }
     }

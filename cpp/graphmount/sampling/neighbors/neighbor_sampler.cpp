@@ -30,6 +30,8 @@ class Sampling {
       : lists_(lists),
         times_(times),
         options_(options),
+        neighbors_(options.direction == Direction::kIn ? *out_.edge_index : *second_ends_),
+        targets_(options.direction == Direction::kIn ? *second_ends_ : *out_.edge_index),
         picks_(lists, options.rule, scratch_->frontier,
                options.source_rows ? &source_rows_of(lists.graph()) : nullptr) {}
 
@@ -43,9 +45,9 @@ class Sampling {
         return scratch_->numbers.find(key_of(node, target));
       };
       const auto id_of = [&](EdgeId position) { return picks_.edge_id(position); };
-      induce_edges(lists_, out_.nodes->span(), find, id_of, *out_.neighbors, *out_.targets,
-                   *out_.edge_ids);
+      induce_edges(lists_, out_.nodes->span(), find, id_of, neighbors_, targets_, *out_.edge_ids);
     }
+    join_ends();
     return std::move(out_);
   }
 
@@ -73,9 +75,8 @@ class Sampling {
                     SampleNumbers::kMostItems - num_seeds_ - num_edges_,
                     [&](std::size_t i) { return time_of(frontier_ + i); });
     grow_edges(num_edges_ + num_picks);
-    const PickedEdges picked{out_.edge_ids->data() + num_edges_,
-                             out_.neighbors->data() + num_edges_,
-                             out_.targets->data() + num_edges_};
+    const PickedEdges picked{out_.edge_ids->data() + num_edges_, neighbors_.data() + num_edges_,
+                             targets_.data() + num_edges_};
     SampleNumbers& numbers = scratch_->numbers;
     numbers.begin_hop(next, num_picks, picks_.chunks().size());
     picks_.pick(options_.key.with(hop), frontier_, picked, [&](const PickChunk& chunk) {
@@ -101,8 +102,15 @@ class Sampling {
 
   void grow_edges(std::size_t size) {
     out_.edge_ids->grow(size);
-    out_.neighbors->grow(size);
-    out_.targets->grow(size);
+    neighbors_.grow(size);
+    targets_.grow(size);
+  }
+
+  /// Puts the second ends behind the first ones.
+  void join_ends() {
+    const std::size_t num_edges = second_ends_->size();
+    out_.edge_index->grow(2 * num_edges);
+    std::copy_n(second_ends_->data(), num_edges, out_.edge_index->data() + num_edges);
   }
 
   /// What distinguishes the nodes of the sample: the id, and the tree if each seed has one.
@@ -120,8 +128,10 @@ class Sampling {
   std::span<const std::int64_t> times_;
   const SampleOptions& options_;
   Recycled<SampleScratch> scratch_;
-  FrontierPicks<Index> picks_;
   NeighborSample out_;
+  ResultBuffer second_ends_;  // the destinations, until all of them are known
+  Buffer<std::int64_t>&neighbors_, &targets_;
+  FrontierPicks<Index> picks_;
   std::size_t num_seeds_ = 0, num_edges_ = 0;
   std::size_t frontier_ = 0;  // the first node that is new in the hop before
 };

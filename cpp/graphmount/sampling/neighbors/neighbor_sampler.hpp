@@ -30,8 +30,9 @@ struct SampleOptions {
 };
 
 struct NeighborSample {
-  ResultBuffer nodes;               // the seeds as they were given, then new nodes hop by hop
-  ResultBuffer neighbors, targets;  // numbers of the nodes at both ends of each edge
+  ResultBuffer nodes;  // the seeds as they were given, then new nodes hop by hop
+  /// The numbers of the sources of all edges, then those of their destinations.
+  ResultBuffer edge_index;
   ResultBuffer edge_ids;
   /// Edges lie by target: those of target i are [indptr[i], indptr[i + 1]). There is one target for
   /// each node of all hops but the last. Empty if induced.

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <exception>
 #include <mutex>
 
 #include "graphmount/system/threads/own_process.hpp"
 #include "graphmount/system/threads/parallel.hpp"
+#include "graphmount/system/threads/thread.hpp"
 
 namespace graphmount {
 namespace {
@@ -75,6 +77,18 @@ void team_for(std::size_t count, std::size_t grain,
   openmp.parallel([](void* data) { static_cast<Work*>(data)->run(); }, &work,
                   static_cast<unsigned>(std::min(ranges, threads)), 0);
   if (work.failure) std::rethrow_exception(work.failure);
+}
+
+void work_beside_team() noexcept {
+  const OpenMp openmp = find_openmp();
+  if (openmp.parallel == nullptr || !g_loader.is_here()) return;
+  if (std::getenv("OMP_WAIT_POLICY") != nullptr || std::getenv("GOMP_SPINCOUNT") != nullptr) return;
+  try {
+    Thread([] {});  // OpenMP ends the process when it gets no thread
+  } catch (...) {
+    return;
+  }
+  openmp.parallel([](void*) {}, nullptr, 2, 0);
 }
 
 }  // namespace graphmount

@@ -83,7 +83,6 @@ void FeatureGather::gather(std::span<const std::int64_t> ids, DType dtype, std::
 
 void FeatureGather::gather_mapped(std::span<const std::int64_t> ids,
                                   const RowConversion& conversion, std::byte* out) const {
-  constexpr std::size_t kAhead = 8;  // rows fetched while others are copied
   const std::uint64_t row_bytes = matrix_->row_bytes(), out_bytes = conversion.out_bytes();
   matrix_->mount().file().read_guarded([&] {
     const auto* rows = matrix_->mount().data<std::byte>(matrix_->matrix());
@@ -93,12 +92,12 @@ void FeatureGather::gather_mapped(std::span<const std::int64_t> ids,
     };
     const std::size_t grain = balanced_grain(ids.size(), least_rows(row_bytes));
     parallel_for(ids.size(), grain, [&](std::size_t begin, std::size_t end) {
-      const auto convert = [=, &conversion](std::size_t i, std::int64_t id) {
-        // Of any address: a row that does not exist is refused when it is its turn.
-        if (i + kAhead < end) prefetch_row(row_of(ids[i + kAhead]), row_bytes);
-        conversion.convert(row_of(id), out + i * out_bytes);
-      };
-      for_each_id(ids, begin, end, matrix_->num_rows(), "row", convert);
+      for_each_id(
+          ids, begin, end, matrix_->num_rows(), "row",
+          [=, &conversion](std::size_t i, std::int64_t id) {
+            conversion.convert(row_of(id), out + i * out_bytes);
+          },
+          [=](std::int64_t id) { prefetch_row(row_of(id), row_bytes); });
     });
   });
 }

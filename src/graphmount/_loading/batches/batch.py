@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from graphmount._loading.batches.batch_parts import BatchParts, external_ids
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from graphmount._dataset.dataset import Dataset
@@ -22,10 +21,9 @@ class Batch(BatchParts):
     """One batch of a `NeighborLoader`. It is yours: no later batch changes it.
 
     Attributes:
-        nodes: The node of each number, seeds first: position i has the id of the node that `row`
-            and `col` call i.
-        row: The number of the source of each edge.
-        col: The number of the destination of each edge.
+        nodes: The node of each number, seeds first: position i has the id of the node that
+            `edge_index` calls i.
+        edge_index: Numbers of the sources and of the destinations of the edges: (2, edges).
         edge_ids: The id of each edge.
         batch: For each node, the place of the seed whose tree it belongs to, if sampling is
             disjoint; else None.
@@ -54,8 +52,7 @@ class Batch(BatchParts):
     """
 
     nodes: NDArray[np.int64]
-    row: NDArray[np.int64]
-    col: NDArray[np.int64]
+    edge_index: NDArray[np.int64]
     edge_ids: NDArray[np.int64]
     batch: NDArray[np.int64] | None
     num_sampled_nodes: tuple[int, ...]
@@ -70,9 +67,16 @@ class Batch(BatchParts):
     dataset: Dataset | None = None
 
     @property
-    def edge_index(self) -> NDArray[np.int64]:
-        """`row` and `col` in one array of shape (2, edges), which is a copy of them."""
-        return np.stack([self.row, self.col])
+    def row(self) -> NDArray[np.int64]:
+        """Numbers of the sources of the edges: a view of `edge_index`."""
+        row: NDArray[np.int64] = self.edge_index[0]
+        return row
+
+    @property
+    def col(self) -> NDArray[np.int64]:
+        """Numbers of the destinations of the edges: a view of `edge_index`."""
+        col: NDArray[np.int64] = self.edge_index[1]
+        return col
 
     @property
     def external_ids(self) -> NDArray[np.int64] | list[str]:
@@ -86,7 +90,7 @@ class LinkBatch(Batch):
 
     It has all attributes of a `Batch`. Seeds are the ends of the links and of their negatives. Each
     is there once, in sorted order; if sampling is disjoint, as often as it is an end. All numbers
-    below are positions in `nodes`, like those in `row` and `col`: `nodes[edge_label_index]` are the
+    below are positions in `nodes`, like those in `edge_index`: `nodes[edge_label_index]` are the
     ids of the ends.
 
     Attributes:

@@ -184,7 +184,7 @@ def layer_blocks(
             )
         yield LayerBlock(
             x=gather(store, sample.nodes, dtype=dtype),
-            edge_index=torch.from_numpy(np.stack([sample.row, sample.col])),
+            edge_index=torch.from_numpy(sample.edge_index),
             nodes=marked_tensor(sample.nodes),
             num_targets=len(nodes),
             edge_ids=torch.from_numpy(sample.edge_ids),

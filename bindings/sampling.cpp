@@ -1,12 +1,17 @@
 // Bindings of sampling: neighbors, walks and negatives.
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "convert/arrays.hpp"
 #include "convert/results.hpp"
@@ -45,11 +50,18 @@ ResultArray<2> fanout(const Graph& graph, const IdColumn& nodes, std::uint64_t k
                      {nodes.size(), static_cast<std::size_t>(k)});
 }
 
+std::vector<std::uint64_t> to_fanouts(const std::vector<std::int64_t>& fanouts) {
+  std::vector<std::uint64_t> counts;
+  for (const std::int64_t fanout : fanouts)
+    counts.push_back(fanout < 0 ? kAllNeighbors : static_cast<std::uint64_t>(fanout));
+  return counts;
+}
+
 void make_sample_options(SampleOptions* self, const std::vector<std::int64_t>& fanouts,
                          bool replace, bool weighted, bool disjoint, bool temporal, bool take_last,
                          bool induced, Word<Direction> direction, std::uint64_t key) {
   new (self) SampleOptions{.direction = direction,
-                           .fanouts = {},
+                           .fanouts = to_fanouts(fanouts),
                            .rule = {.replace = replace,
                                     .weighted = weighted,
                                     .temporal = temporal,
@@ -57,13 +69,50 @@ void make_sample_options(SampleOptions* self, const std::vector<std::int64_t>& f
                            .disjoint = disjoint,
                            .induced = induced,
                            .key = RandomKey(key)};
-  for (const std::int64_t fanout : fanouts)
-    self->fanouts.push_back(fanout < 0 ? kAllNeighbors : static_cast<std::uint64_t>(fanout));
 }
 
 NeighborSample sample(const Graph& graph, const IdColumn& seeds, const IdColumn& times,
                       const SampleOptions& options) {
   return sample_neighbors(graph, to_span(seeds), to_span(times), options);
+}
+
+/// A relation is its graph, the types of its sources and destinations, and its fanouts.
+using RelationArguments =
+    std::tuple<std::shared_ptr<Graph>, std::size_t, std::size_t, std::vector<std::int64_t>>;
+
+TypedSample sample_types(const std::vector<RelationArguments>& relations,
+                         const std::vector<std::uint64_t>& num_nodes,
+                         const std::vector<std::pair<IdColumn, IdColumn>>& seeds,
+                         const SampleOptions& options) {
+  std::vector<Relation> all;
+  for (const auto& [graph, source_type, destination_type, fanouts] : relations)
+    all.push_back({graph.get(), source_type, destination_type, to_fanouts(fanouts)});
+  std::vector<TypeSeeds> of_types;
+  for (const auto& [nodes, times] : seeds) of_types.push_back({to_span(nodes), to_span(times)});
+  return sample_typed(all, num_nodes, of_types, options);
+}
+
+/// Gives each array away once: the core's sample is empty afterwards.
+auto take_types(TypedSample& sample) {
+  using Arrays = std::tuple<ResultArray<1>, ResultArray<1>, std::vector<std::int64_t>>;
+  std::vector<Arrays> taken;
+  for (TypeSample& type : sample.types)
+    taken.emplace_back(to_array(std::move(type.nodes)), to_array(std::move(type.batch)),
+                       std::move(type.num_sampled_nodes));
+  return taken;
+}
+
+auto take_relations(TypedSample& sample) {
+  using Arrays =
+      std::tuple<ResultArray<2>, ResultArray<1>, ResultArray<1>, std::vector<std::int64_t>>;
+  std::vector<Arrays> taken;
+  for (RelationSample& relation : sample.relations) {
+    const std::size_t num_edges = relation.edge_ids->size();
+    taken.emplace_back(to_array<2>(std::move(relation.edge_index), {2, num_edges}),
+                       to_array(std::move(relation.edge_ids)), to_array(std::move(relation.indptr)),
+                       std::move(relation.num_sampled_edges));
+  }
+  return taken;
 }
 
 /// Gives each array away once: the core's sample is empty afterwards.
@@ -155,6 +204,11 @@ void bind_sampling(nb::module_& module) {
       .def("__init__", &make_sample_options, nb::kw_only(), "fanouts"_a, "replace"_a, "weighted"_a,
            "disjoint"_a, "temporal"_a, "take_last"_a, "induced"_a, "direction"_a, "key"_a);
   module.def("sample_neighbors", &sample, "graph"_a, "seeds"_a, "times"_a, "options"_a,
+             nb::call_guard<GilRelease>());
+  nb::class_<TypedSample>(module, "TypedSample")
+      .def("take_types", &take_types)
+      .def("take_relations", &take_relations);
+  module.def("sample_typed", &sample_types, "relations"_a, "num_nodes"_a, "seeds"_a, "options"_a,
              nb::call_guard<GilRelease>());
 
   nb::class_<WalkOptions>(module, "WalkOptions")

@@ -1,4 +1,5 @@
-// The picks of one hop: some neighbors of each of many nodes, all at once and in parallel.
+// The picks of one hop: some neighbors of each of many nodes, all at once and in parallel, from the
+// lists of one graph.
 //
 // `plan` finds how many each node will get, and so where they go; `pick` writes them there. If the
 // lists are in memory, those of some nodes are on their way to the processor while others are
@@ -14,17 +15,13 @@
 #include "graphmount/base/error.hpp"
 #include "graphmount/base/random.hpp"
 #include "graphmount/graph/page_requests.hpp"
+#include "graphmount/sampling/neighbors/hop_picks.hpp"
+#include "graphmount/sampling/neighbors/induced_edges.hpp"
 #include "graphmount/sampling/neighbors/list_picker.hpp"
 #include "graphmount/system/memory/buffer.hpp"
 #include "graphmount/system/threads/parallel.hpp"
 
 namespace graphmount {
-
-/// Nodes whose picks are the work of one thread, and the places of these.
-struct PickChunk {
-  std::size_t first_node, end_node;
-  std::size_t begin, end;
-};
 
 /// Memory that hops use one after the other.
 struct FrontierScratch {
@@ -39,16 +36,8 @@ struct FrontierScratch {
   }
 };
 
-/// Where the picks go: the id of the edge, the neighbor, and the place of the node that picked it.
-/// Rows have neighbors only, and both others are not looked at.
-struct PickedEdges {
-  std::int64_t* edge_ids = nullptr;
-  std::int64_t* neighbors = nullptr;
-  std::int64_t* targets = nullptr;
-};
-
 template <class Index>
-class FrontierPicks {
+class FrontierPicks final : public HopPicks {
  public:
   /// `source_rows` is the section that has the rows which edges had in the source, if these are to
   /// stand for the ids of edges, else nullptr.
@@ -86,35 +75,28 @@ class FrontierPicks {
     return row;
   }
 
-  /// Returns how many picks there will be if each node is to have `k`, of edges that are not later
-  /// than time_of(its place). Throws BudgetError beyond `most`.
-  template <class TimeOf>
   std::uint64_t plan(std::span<const NodeId> nodes, std::uint64_t k, std::uint64_t most,
-                     const TimeOf& time_of) {
+                     TargetTimes times) override {
     is_in_rows_ = false;
-    find_ranges(nodes, k, time_of);
+    find_ranges(nodes, k, times);
     return place(most);
   }
 
   /// Plans `k` places for each node, node by node, of which it fills the first as far as it can.
   void plan_rows(std::span<const NodeId> nodes, std::uint64_t k) {
     is_in_rows_ = true;
-    find_ranges(nodes, k, [](std::size_t) { return 0; });
+    find_ranges(nodes, k, {});
     place(UINT64_MAX);
   }
 
-  /// Where the picks of the node at a place begin.
-  std::uint64_t start(std::size_t at) const { return scratch_.starts[at]; }
   /// How many picks the node at a place has.
   std::uint64_t num_picks(std::size_t at) const { return scratch_.counts[at]; }
 
-  const std::vector<PickChunk>& chunks() const { return scratch_.chunks; }
+  std::span<const std::uint64_t> starts() const override { return scratch_.starts.span(); }
+  std::span<const PickChunk> chunks() const override { return scratch_.chunks; }
 
-  /// Picks what was planned. The target of a pick is the place of its node, from `first_target` on,
-  /// and with `key` all that its draws depend on. Calls done(chunk) when one is written, from any
-  /// thread.
-  template <class Done>
-  void pick(RandomKey key, std::size_t first_target, PickedEdges out, const Done& done) {
+  void pick(RandomKey key, std::size_t first_target, PickedEdges out,
+            const ChunkDone& done) override {
     key_ = key;
     first_target_ = first_target;
     out_ = out;
@@ -135,14 +117,21 @@ class FrontierPicks {
     });
   }
 
+  void induce(std::span<const NodeId> targets, std::span<const NodeId> neighbors,
+              const SampleNumbers& numbers, const NodeKeys& keys, InducedEdges out) const override {
+    induce_edges(
+        lists_, targets, neighbors,
+        [&](NodeId node, std::size_t target) { return numbers.find(keys.key(node, target)); },
+        [&](EdgeId position) { return edge_id(position); }, out);
+  }
+
  private:
   static constexpr std::size_t kChunkEdges = 8192;
   static constexpr std::size_t kChunkEdgesFromDisk = 1024;
   static constexpr std::size_t kBlockNodes = 32;  // lists that are fetched at the same time
   static constexpr std::size_t kPlanGrain = 2048;
 
-  template <class TimeOf>
-  void find_ranges(std::span<const NodeId> nodes, std::uint64_t k, const TimeOf& time_of) {
+  void find_ranges(std::span<const NodeId> nodes, std::uint64_t k, TargetTimes times) {
     nodes_ = nodes;
     k_ = k;
     scratch_.ranges.resize(nodes.size());
@@ -153,7 +142,7 @@ class FrontierPicks {
         constexpr std::size_t kAhead = 32;
         for (std::size_t i = first + begin; i < first + end; ++i) {
           if (i + kAhead < first + end) lists_.prefetch_range(nodes[i + kAhead]);
-          scratch_.ranges[i] = picker_.eligible(nodes[i], time_of(i));
+          scratch_.ranges[i] = picker_.eligible(nodes[i], times.of(i));
           scratch_.counts[i] = picker_.count(scratch_.ranges[i], k);
         }
       });
@@ -236,8 +225,7 @@ class FrontierPicks {
     requests.finish();
   }
 
-  template <class Done>
-  void pick_from_disk(const Done& done) {
+  void pick_from_disk(const ChunkDone& done) {
     constexpr std::size_t kChunksAtOnce = kPagesAtOnce / kChunkEdgesFromDisk;
     PageRequests& requests = scratch_.requests;
     requests.begin(lists_.graph().resident_pages());

@@ -10,33 +10,33 @@
 #include <vector>
 
 #include "graphmount/graph/list_view.hpp"
-#include "graphmount/system/memory/buffer.hpp"
+#include "graphmount/sampling/neighbors/hop_picks.hpp"
 #include "graphmount/system/threads/parallel.hpp"
 
 namespace graphmount {
 
-/// Writes the edges whose target and neighbor are both among `nodes`, by target, in the order of
-/// the lists. find(node, target) gives the number that the neighbor of a target has, if any;
-/// id_of(position) the id of an edge.
+/// Writes the edges that lead from `neighbors` to `targets`, by target, in the order of the lists.
+/// find(node, target) gives the number that the neighbor of a target has, if any; id_of(position)
+/// the id of an edge.
 template <class Index, class Find, class IdOf>
-void induce_edges(const ListView<Index>& lists, std::span<const NodeId> nodes, const Find& find,
-                  const IdOf& id_of, Buffer<std::int64_t>& neighbors_out,
-                  Buffer<std::int64_t>& targets_out, Buffer<std::int64_t>& edge_ids_out) {
+void induce_edges(const ListView<Index>& lists, std::span<const NodeId> targets,
+                  std::span<const NodeId> neighbors, const Find& find, const IdOf& id_of,
+                  InducedEdges out) {
   struct Found {
     EdgeId position;
     std::int64_t neighbor, target;
   };
   constexpr std::size_t kGrain = 256;
   const bool is_sorted = !lists.graph().mount().header().has(kFlagSortedByTime);
-  std::vector<NodeId> sorted(nodes.begin(), nodes.end());
+  std::vector<NodeId> sorted(neighbors.begin(), neighbors.end());
   std::sort(sorted.begin(), sorted.end());
   sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
 
-  std::vector<std::vector<Found>> found((nodes.size() + kGrain - 1) / kGrain);
-  parallel_for(nodes.size(), kGrain, [&](std::size_t begin, std::size_t end) {
+  std::vector<std::vector<Found>> found((targets.size() + kGrain - 1) / kGrain);
+  parallel_for(targets.size(), kGrain, [&](std::size_t begin, std::size_t end) {
     std::vector<Found>& mine = found[begin / kGrain];
     for (std::size_t target = begin; target < end; ++target) {
-      const ListRange range = lists.range(nodes[target]);
+      const ListRange range = lists.range(targets[target]);
       const auto add = [&](EdgeId position) {
         const auto number = find(lists.neighbor(position), target);
         if (number) mine.push_back({position, *number, static_cast<std::int64_t>(target)});
@@ -56,15 +56,15 @@ void induce_edges(const ListView<Index>& lists, std::span<const NodeId> nodes, c
 
   std::vector<std::size_t> starts(found.size() + 1, 0);
   for (std::size_t i = 0; i < found.size(); ++i) starts[i + 1] = starts[i] + found[i].size();
-  neighbors_out.resize(starts.back());
-  targets_out.resize(starts.back());
-  edge_ids_out.resize(starts.back());
+  out.neighbors.resize(starts.back());
+  out.targets.resize(starts.back());
+  out.edge_ids.resize(starts.back());
   parallel_each(found.size(), 1, [&](std::size_t i) {
     std::size_t edge = starts[i];
     for (const Found& one : found[i]) {
-      neighbors_out[edge] = one.neighbor;
-      targets_out[edge] = one.target;
-      edge_ids_out[edge++] = id_of(one.position);
+      out.neighbors[edge] = one.neighbor;
+      out.targets[edge] = one.target;
+      out.edge_ids[edge++] = id_of(one.position);
     }
   });
 }

@@ -10,11 +10,11 @@ void SampleNumbers::begin_hop(std::uint64_t next, std::size_t num_items, std::si
   turns_.begin(num_chunks);
 }
 
-void SampleNumbers::write(const std::int64_t* targets, std::int64_t* nodes,
-                          std::int64_t* batch) const {
+void SampleNumbers::write(const std::int64_t* targets, const std::int64_t* target_trees,
+                          std::int64_t* nodes, std::int64_t* trees) const {
   for (std::size_t i = 0; i < num_new_; ++i) {
     nodes[next_ + i] = new_items_[i].node;
-    if (batch != nullptr) batch[next_ + i] = batch[targets[new_items_[i].item]];
+    if (trees != nullptr) trees[next_ + i] = target_trees[targets[new_items_[i].item]];
   }
 }
 

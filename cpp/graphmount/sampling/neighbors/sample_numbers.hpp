@@ -48,8 +48,9 @@ class SampleNumbers {
   std::uint64_t num_new() const { return num_new_; }
 
   /// Puts the nodes that are new in this hop into `nodes` at their numbers, and the trees of their
-  /// targets into `batch`, if there is one.
-  void write(const std::int64_t* targets, std::int64_t* nodes, std::int64_t* batch) const;
+  /// targets into `trees`, if there are trees.
+  void write(const std::int64_t* targets, const std::int64_t* target_trees, std::int64_t* nodes,
+             std::int64_t* trees) const;
 
   /// The number of the node with this key, if it is in the sample.
   std::optional<std::uint32_t> find(std::uint64_t key) const { return table_.find(key); }

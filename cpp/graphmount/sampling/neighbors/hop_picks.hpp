@@ -1,0 +1,80 @@
+// What a sampler asks of the lists that it picks from, whatever the width of their ids: the picks
+// of a hop, and all edges between nodes that it has.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+
+#include "graphmount/base/random.hpp"
+#include "graphmount/base/types.hpp"
+#include "graphmount/sampling/neighbors/sample_numbers.hpp"
+#include "graphmount/system/memory/buffer.hpp"
+
+namespace graphmount {
+
+/// Nodes whose picks are the work of one thread, and the places of these.
+struct PickChunk {
+  std::size_t first_node, end_node;
+  std::size_t begin, end;
+};
+
+/// Where the picks go: the id of the edge, the neighbor, and the place of the node that picked it.
+/// Rows have neighbors only, and both others are not looked at.
+struct PickedEdges {
+  std::int64_t* edge_ids = nullptr;
+  std::int64_t* neighbors = nullptr;
+  std::int64_t* targets = nullptr;
+};
+
+/// The times up to which nodes may have picks, by the trees that they belong to; none for any time.
+struct TargetTimes {
+  const std::int64_t* times = nullptr;
+  const std::int64_t* trees = nullptr;
+
+  std::int64_t of(std::size_t at) const { return times == nullptr ? 0 : times[trees[at]]; }
+};
+
+/// What distinguishes the nodes of a sample: the id, and the tree if each seed has one.
+struct NodeKeys {
+  std::uint64_t num_nodes = 0;          // of the type of the neighbors
+  const std::int64_t* trees = nullptr;  // of the targets, if there are trees
+
+  std::uint64_t key(NodeId node, std::size_t target) const {
+    const auto number = static_cast<std::uint64_t>(node);
+    return trees == nullptr ? number
+                            : static_cast<std::uint64_t>(trees[target]) * num_nodes + number;
+  }
+};
+
+/// Where induced edges go: all three are made as long as there are edges.
+struct InducedEdges {
+  Buffer<std::int64_t>&neighbors, &targets, &edge_ids;
+};
+
+class HopPicks {
+ public:
+  using ChunkDone = std::function<void(const PickChunk&)>;
+
+  virtual ~HopPicks() = default;
+
+  /// Returns how many picks there will be if each node is to have `k`, of edges that are not later
+  /// than its time. Throws BudgetError beyond `most`.
+  virtual std::uint64_t plan(std::span<const NodeId> nodes, std::uint64_t k, std::uint64_t most,
+                             TargetTimes times) = 0;
+  /// Where the picks of each node begin.
+  virtual std::span<const std::uint64_t> starts() const = 0;
+  virtual std::span<const PickChunk> chunks() const = 0;
+  /// Picks what was planned. The target of a pick is the place of its node, from `first_target` on,
+  /// and with `key` all that its draws depend on. Calls done(chunk) when one is written, from any
+  /// thread.
+  virtual void pick(RandomKey key, std::size_t first_target, PickedEdges out,
+                    const ChunkDone& done) = 0;
+  /// Writes all edges that lead from `neighbors`, which have these numbers, to `targets`, by
+  /// target, in the order of the lists.
+  virtual void induce(std::span<const NodeId> targets, std::span<const NodeId> neighbors,
+                      const SampleNumbers& numbers, const NodeKeys& keys,
+                      InducedEdges out) const = 0;
+};
+
+}  // namespace graphmount

@@ -32,12 +32,15 @@ using nb::literals::operator""_a;
 
 using IdColumn = Column<std::int64_t>;
 
-void make_compiler(GraphCompiler* self, std::optional<std::uint64_t> num_nodes, bool in_lists,
-                   bool out_lists, bool undirected, bool weights, bool timestamps,
-                   Word<Dedup> dedup, bool drop_self_loops, bool wide_indices,
-                   bool keep_source_rows, std::uint64_t memory, const std::filesystem::path& folder,
-                   std::uint64_t memory_parts) {
+void make_compiler(GraphCompiler* self, std::optional<std::uint64_t> num_nodes, bool rectangular,
+                   std::optional<std::uint64_t> num_sources, bool in_lists, bool out_lists,
+                   bool undirected, bool weights, bool timestamps, Word<Dedup> dedup,
+                   bool drop_self_loops, bool wide_indices, bool keep_source_rows,
+                   std::uint64_t memory, const std::filesystem::path& folder,
+                   std::uint64_t memory_parts, std::optional<std::uint64_t> waiting_memory) {
   new (self) GraphCompiler({.num_nodes = num_nodes,
+                            .rectangular = rectangular,
+                            .num_sources = num_sources,
                             .in_lists = in_lists,
                             .out_lists = out_lists,
                             .undirected = undirected,
@@ -49,6 +52,7 @@ void make_compiler(GraphCompiler* self, std::optional<std::uint64_t> num_nodes, 
                             .keep_source_rows = keep_source_rows,
                             .memory = memory,
                             .memory_parts = memory_parts,
+                            .waiting_memory = waiting_memory,
                             .folder = folder});
 }
 
@@ -62,7 +66,7 @@ void add(GraphCompiler& self, const IdColumn& src, const IdColumn& dst,
 
 auto count_appearances(const GraphCompiler& self) {
   return make_array<std::uint32_t>(
-      self.num_nodes(), [&](std::span<std::uint32_t> out) { self.count_appearances(out); });
+      self.num_appearing(), [&](std::span<std::uint32_t> out) { self.count_appearances(out); });
 }
 
 auto hot_order_of(const Column<std::uint32_t>& counts) {
@@ -70,11 +74,18 @@ auto hot_order_of(const Column<std::uint32_t>& counts) {
                             [&](std::span<NodeId> out) { hot_order(to_span(counts), out); });
 }
 
-std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t> finish(
-    GraphCompiler& self, const std::filesystem::path& path,
-    const std::optional<IdColumn>& node_numbers,
-    const std::optional<std::tuple<IdColumn, Column<std::uint8_t>>>& node_names,
-    const std::optional<IdColumn>& new_ids, const Progress& progress) {
+using Summary =
+    std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t>;
+
+Summary to_tuple(const GraphSummary& summary) {
+  return {summary.num_nodes, summary.num_edges, summary.file_bytes, summary.spilled_bytes,
+          summary.num_sources};
+}
+
+Summary finish(GraphCompiler& self, const std::filesystem::path& path,
+               const std::optional<IdColumn>& node_numbers,
+               const std::optional<std::tuple<IdColumn, Column<std::uint8_t>>>& node_names,
+               const std::optional<IdColumn>& new_ids, const Progress& progress) {
   ExternalIds node_ids;
   if (node_numbers) node_ids.numbers = to_span(*node_numbers);
   std::optional<CallerNames> names;
@@ -89,8 +100,22 @@ std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t> finish(
   const std::span<const NodeId> renumbering =
       new_ids ? to_span(*new_ids) : std::span<const NodeId>();
   const GilRelease release;
-  const GraphSummary summary = self.finish(path, node_ids, renumbering, progress);
-  return {summary.num_nodes, summary.num_edges, summary.file_bytes, summary.spilled_bytes};
+  return to_tuple(self.finish(path, node_ids, renumbering, progress));
+}
+
+// How many nodes an end of the edges has, their fingerprint, and their new ids.
+using End = std::tuple<std::uint64_t, std::uint64_t, std::optional<IdColumn>>;
+
+FinalNodes to_final_nodes(const End& end) {
+  const auto& [count, order, new_ids] = end;
+  return {count, order, new_ids ? to_span(*new_ids) : std::span<const NodeId>()};
+}
+
+Summary finish_relation(GraphCompiler& self, const std::filesystem::path& path, const End& sources,
+                        const End& destinations, const Progress& progress) {
+  const FinalNodes from = to_final_nodes(sources), to = to_final_nodes(destinations);
+  const GilRelease release;
+  return to_tuple(self.finish_between(path, from, to, progress));
 }
 
 void make_scatter(RowScatter* self, std::uint64_t row_bytes, std::optional<std::uint64_t> num_rows,
@@ -121,18 +146,23 @@ void make_scatter(RowScatter* self, std::uint64_t row_bytes, std::optional<std::
 void bind_compile(nb::module_& module) {
   module.def("hot_order", &hot_order_of, "counts"_a);
   nb::class_<GraphCompiler>(module, "GraphCompiler")
-      .def("__init__", &make_compiler, nb::kw_only(), "num_nodes"_a.none(), "in_lists"_a,
-           "out_lists"_a, "undirected"_a = false, "weights"_a = false, "timestamps"_a = false,
-           "dedup"_a = "keep", "drop_self_loops"_a = false, "wide_indices"_a = false,
-           "keep_source_rows"_a = false, "memory"_a, "folder"_a, "memory_parts"_a = 1)
+      .def("__init__", &make_compiler, nb::kw_only(), "num_nodes"_a.none(), "rectangular"_a = false,
+           "num_sources"_a.none() = nb::none(), "in_lists"_a, "out_lists"_a, "undirected"_a = false,
+           "weights"_a = false, "timestamps"_a = false, "dedup"_a = "keep",
+           "drop_self_loops"_a = false, "wide_indices"_a = false, "keep_source_rows"_a = false,
+           "memory"_a, "folder"_a, "memory_parts"_a = 1, "waiting_memory"_a.none() = nb::none())
       .def("add", &add, "src"_a, "dst"_a, nb::kw_only(), "weights"_a.none() = nb::none(),
            "timestamps"_a.none() = nb::none(), nb::call_guard<GilRelease>())
       .def_prop_ro("num_rows", &GraphCompiler::num_rows)
       .def_prop_ro("num_nodes", &GraphCompiler::num_nodes)
+      .def_prop_ro("num_sources", &GraphCompiler::num_sources)
+      .def_prop_ro("num_destinations", &GraphCompiler::num_destinations)
       .def("count_appearances", &count_appearances)
       .def("finish", &finish, "path"_a, nb::kw_only(), "node_numbers"_a.none() = nb::none(),
            "node_names"_a.none() = nb::none(), "new_ids"_a.none() = nb::none(),
-           "progress"_a.none() = nb::none());
+           "progress"_a.none() = nb::none())
+      .def("finish_relation", &finish_relation, "path"_a, nb::kw_only(), "sources"_a,
+           "destinations"_a, "progress"_a.none() = nb::none());
 
   nb::class_<RowScatter>(module, "RowScatter")
       .def("__init__", &make_scatter, nb::kw_only(), "row_bytes"_a, "num_rows"_a.none(),

@@ -100,8 +100,9 @@ auto degrees(const Graph& graph, const IdColumn& nodes, Word<Direction> directio
 }
 
 auto all_degrees(const Graph& graph, Word<Direction> direction) {
+  graph.stored_direction(direction);  // without lists, any number of nodes could be claimed
   return make_array<std::int64_t>(
-      static_cast<std::size_t>(graph.num_nodes()),
+      static_cast<std::size_t>(graph.num_lists(direction)),
       [&](std::span<std::int64_t> out) { graph.all_degrees(direction, out); });
 }
 
@@ -138,6 +139,10 @@ void bind_graph(nb::module_& module) {
            }),
            "path"_a, "descriptor"_a = nb::none(), nb::call_guard<GilRelease>())
       .def_prop_ro("num_nodes", &Graph::num_nodes)
+      .def_prop_ro("is_rectangular", &Graph::is_rectangular)
+      .def_prop_ro("num_sources", &Graph::num_sources)
+      .def_prop_ro("num_destinations", &Graph::num_destinations)
+      .def_prop_ro("source_order", &Graph::source_order)
       .def_prop_ro("num_edges", &Graph::num_edges)
       .def_prop_ro("is_undirected", &Graph::is_undirected)
       .def_prop_ro("is_sorted_by_time",

@@ -31,6 +31,10 @@ inline std::vector<testing::Bytes> make_graphs(const std::filesystem::path& fold
   add_graph(6, 20, true, with_names, {.num_nodes = 6, .undirected = true});
   add_graph(6, 20, true, {}, {.num_nodes = 6, .wide_indices = true});
   add_graph(1, 0, true, {}, {.num_nodes = 0});
+  // Between two node types: the edges of six nodes reach the first six of each.
+  add_graph(6, 20, true, {}, {.num_nodes = 9, .rectangular = true, .num_sources = 6});
+  add_graph(6, 20, false, {},
+            {.num_nodes = 6, .rectangular = true, .num_sources = 11, .in_lists = false});
   return corpus;
 }
 

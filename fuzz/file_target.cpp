@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <memory>
 #include <numeric>
 #include <string>
@@ -101,9 +102,20 @@ void read_node_ids(const std::shared_ptr<const Graph>& graph, const std::vector<
   });
 }
 
+std::vector<NodeId> first_nodes(std::uint64_t count) {
+  std::vector<NodeId> nodes(count);
+  std::iota(nodes.begin(), nodes.end(), 0);
+  return nodes;
+}
+
+void search_all(const Graph& graph, const Caller& call) {
+  const auto pairs = first_nodes(std::min(graph.num_sources(), graph.num_destinations()));
+  std::vector<std::uint8_t> found(pairs.size());
+  call("find_edges", [&] { find_edges(graph, pairs, pairs, found); });
+}
+
+// Calls for graphs of one node type.
 void sample_all(const Graph& graph, const std::vector<NodeId>& nodes, const Caller& call) {
-  std::vector<std::uint8_t> found(nodes.size());
-  call("find_edges", [&] { find_edges(graph, nodes, nodes, found); });
   std::vector<NodeId> sources(nodes.size()), others(nodes.size());
   const auto require_nodes = [&] {
     for (const NodeId node : others)
@@ -127,10 +139,11 @@ void sample_all(const Graph& graph, const std::vector<NodeId>& nodes, const Call
 void read_graph(const std::string& path, const Caller& call) {
   const auto graph = std::make_shared<const Graph>(path);
   const auto num_edges = static_cast<std::int64_t>(graph->num_edges());
-  std::vector<NodeId> nodes(graph->num_nodes());
-  std::iota(nodes.begin(), nodes.end(), 0);
-  std::vector<std::int64_t> degrees(nodes.size());
   for (const Direction direction : {Direction::kIn, Direction::kOut}) {
+    // Only the sizes of sections bound the counts of a header.
+    if (!graph->is_undirected() && !graph->has_lists(direction)) continue;
+    const auto nodes = first_nodes(graph->num_lists(direction));
+    std::vector<std::int64_t> degrees(nodes.size());
     call("degrees", [&] { graph->degrees(nodes, direction, degrees); });
     call("all_degrees", [&] { graph->all_degrees(direction, degrees); });
     call("prefetch", [&] { graph->prefetch(nodes, direction); });
@@ -143,8 +156,12 @@ void read_graph(const std::string& path, const Caller& call) {
       });
     }
   }
-  sample_all(*graph, nodes, call);
-  read_node_ids(graph, nodes, call);
+  search_all(*graph, call);
+  if (!graph->is_rectangular()) {
+    const auto nodes = first_nodes(graph->num_nodes());
+    sample_all(*graph, nodes, call);
+    read_node_ids(graph, nodes, call);
+  }
   touch_views(graph->mount());
   graph->mount().advise(Advice::kPopulate);
 }

@@ -39,41 +39,67 @@ constexpr std::uint64_t kNodesPerEdge = 64;
 // Entries on their way to other node ids.
 class Renumbered {
  public:
-  Renumbered(const EdgePiece& piece, std::span<const NodeId> new_ids)
-      : piece_(piece), new_ids_(new_ids) {}
+  Renumbered(const EdgePiece& piece, std::span<const NodeId> new_owners,
+             std::span<const NodeId> new_neighbors)
+      : piece_(piece), new_owners_(new_owners), new_neighbors_(new_neighbors) {}
 
   std::uint64_t num_rows() const { return piece_.count; }
   std::uint64_t entries_per_row() const { return 1; }
   template <class Add>
   void for_each(std::size_t begin, std::size_t end, const Add& add) const {
     piece_.for_each(begin, end, [&](ListEntry entry) {
-      entry.owner = new_id(entry.owner);
-      entry.neighbor = new_id(entry.neighbor);
+      entry.owner = new_id(new_owners_, entry.owner);
+      entry.neighbor = new_id(new_neighbors_, entry.neighbor);
       add(entry);
     });
   }
 
  private:
-  std::uint64_t new_id(std::uint64_t node) const {
-    return static_cast<std::uint64_t>(read_id(new_ids_, node, new_ids_.size(), "new id"));
+  static std::uint64_t new_id(std::span<const NodeId> new_ids, std::uint64_t node) {
+    if (new_ids.empty()) return node;
+    return static_cast<std::uint64_t>(read_id(new_ids, node, new_ids.size(), "new id"));
   }
 
   const EdgePiece& piece_;
-  std::span<const NodeId> new_ids_;  // of a caller, who might change them still
+  std::span<const NodeId> new_owners_, new_neighbors_;  // of a caller, who might change them still
 };
+
+// Throws unless these are all numbers below `count`, each once.
+void require_renumbering(std::span<const NodeId> new_ids, std::uint64_t count) {
+  if (new_ids.size() != count)
+    throw std::invalid_argument(
+        say("there are ", count, " nodes and ", new_ids.size(), " new ids for them"));
+  std::vector<bool> is_taken(count);
+  for (const NodeId id : new_ids) {
+    if (static_cast<std::uint64_t>(id) >= count || is_taken[static_cast<std::size_t>(id)])
+      throw std::invalid_argument(
+          say("new id ", id, " is given twice, or is not below the number of nodes"));
+    is_taken[static_cast<std::size_t>(id)] = true;
+  }
+}
 
 }  // namespace
 
 GraphCompiler::GraphCompiler(const GraphOptions& options)
     : options_(options),
       parts_{options.keep_source_rows, options.has_weights, options.has_times},
-      spool_(std::make_unique<EdgeSpool>(parts_, spool_share(options.memory), options.folder)) {
+      spool_(std::make_unique<EdgeSpool>(
+          parts_,
+          std::min(spool_share(options.memory), options.waiting_memory.value_or(options.memory)),
+          options.folder)) {
   if (!options.in_lists && !options.out_lists)
     throw std::invalid_argument("a graph needs lists in at least one direction");
   if (options.dedup == Dedup::kSumWeights && !options.has_weights)
     throw std::invalid_argument("dedup='sum' adds up weights, but no weights are given");
-  if (options.num_nodes.value_or(0) > kMaxNodes)
-    throw std::invalid_argument(say(*options.num_nodes, " nodes are too many for any file"));
+  for (const std::optional<std::uint64_t>& count : {options.num_nodes, options.num_sources})
+    if (count.value_or(0) > kMaxNodes)
+      throw std::invalid_argument(say(*count, " nodes are too many for any file"));
+  if (options.rectangular && (options.undirected || options.drop_self_loops))
+    throw std::invalid_argument(
+        "edges from one node type to another have a direction, and are no loops: they can be "
+        "neither undirected, nor dropped as loops");
+  if (!options.rectangular && options.num_sources)
+    throw std::invalid_argument("only sources of another node type have a number of their own");
 }
 
 void GraphCompiler::require_open() const {
@@ -94,33 +120,45 @@ void GraphCompiler::add(const EdgeColumns& edges) {
   };
   check_size(edges.weights, options_.has_weights, "weights");
   check_size(edges.times, options_.has_times, "timestamps");
-  const std::uint64_t end_node = options_.num_nodes.value_or(kMaxNodes);
-  check_edges(edges, end_node, num_rows_);
+  check_edges(edges, ends(), num_rows_);
   spool_->add(ColumnSource{edges, options_.first_direction(), options_.undirected,
-                           options_.drop_self_loops, num_rows_, end_node});
+                           options_.drop_self_loops, num_rows_, ends()});
   num_rows_ += edges.size();
   if (!options_.drop_self_loops) return;
   for (std::size_t row = 0; row < edges.src.size(); ++row) {
     const NodeId id = read_once(&edges.src[row]);
-    if (id != edges.dst[row] || static_cast<std::uint64_t>(id) >= end_node) continue;
+    if (id != edges.dst[row] || static_cast<std::uint64_t>(id) >= ends().num_sources) continue;
     largest_dropped_ = std::max(largest_dropped_, id);
   }
 }
 
-std::uint64_t GraphCompiler::num_nodes() const {
-  require_open();
-  if (options_.num_nodes) return *options_.num_nodes;
-  const auto largest = spool_->largest_id();
-  return std::max(largest ? *largest + 1 : 0, static_cast<std::uint64_t>(largest_dropped_ + 1));
+EdgeEnds GraphCompiler::ends() const {
+  const auto& num_sources = options_.rectangular ? options_.num_sources : options_.num_nodes;
+  return {num_sources.value_or(kMaxNodes), options_.num_nodes.value_or(kMaxNodes),
+          options_.rectangular};
 }
 
-void GraphCompiler::check_num_nodes(std::uint64_t num_nodes, const ExternalIds& node_ids) const {
-  if (!node_ids.empty() && node_ids.size() != num_nodes)
-    throw std::invalid_argument(
-        say("there are ", num_nodes, " nodes and ", node_ids.size(), " node_ids"));
-  if (!options_.num_nodes && num_nodes > kPlausibleNodes && num_nodes / kNodesPerEdge > num_rows_)
-    throw SourceError(say("node id ", num_nodes - 1, " would make a graph of ", num_nodes,
-                          " nodes for ", num_rows_, (num_rows_ == 1 ? " edge" : " edges"),
+std::uint64_t GraphCompiler::num_sources() const {
+  require_open();
+  if (!options_.rectangular) return num_destinations();
+  const bool is_in = options_.first_direction() == Direction::kIn;
+  return options_.num_sources.value_or(is_in ? spool_->end_neighbor() : spool_->end_owner());
+}
+
+std::uint64_t GraphCompiler::num_destinations() const {
+  require_open();
+  if (options_.num_nodes) return *options_.num_nodes;
+  if (options_.rectangular)
+    return options_.first_direction() == Direction::kIn ? spool_->end_owner()
+                                                        : spool_->end_neighbor();
+  return std::max({spool_->end_owner(), spool_->end_neighbor(),
+                   static_cast<std::uint64_t>(largest_dropped_ + 1)});
+}
+
+void GraphCompiler::require_plausible(std::uint64_t count, bool is_given) const {
+  if (!is_given && count > kPlausibleNodes && count / kNodesPerEdge > num_rows_)
+    throw SourceError(say("node id ", count - 1, " would make a graph of ", count, " nodes for ",
+                          num_rows_, (num_rows_ == 1 ? " edge" : " edges"),
                           "; pass num_nodes= if there are so many, or ids='map' to number only "
                           "the ids that occur"));
 }
@@ -129,17 +167,20 @@ void GraphCompiler::check_num_nodes(std::uint64_t num_nodes, const ExternalIds& 
 void GraphCompiler::require_space(const std::filesystem::path& path) const {
   std::error_code unknown;
   const auto space = std::filesystem::space(path.parent_path(), unknown);
-  if (!unknown && num_nodes_ * sizeof(std::int64_t) > space.available)
+  std::uint64_t num_lists = counts_.lists(options_.first_direction());
+  if (options_.rectangular && options_.has_second()) num_lists += counts_.lists(Direction::kOut);
+  if (!unknown && num_lists * sizeof(std::int64_t) > space.available)
     throw IoError(path.string(),
-                  say("cannot reserve ", num_nodes_ * sizeof(std::int64_t),
-                      " bytes for the offsets of ", num_nodes_, " nodes"),
+                  say("cannot reserve ", num_lists * sizeof(std::int64_t),
+                      " bytes for the offsets of ", num_lists, " nodes"),
                   ENOSPC);
 }
 
-ListOptions GraphCompiler::list_options(EntryParts parts) const {
+ListOptions GraphCompiler::list_options(EntryParts parts, Direction direction) const {
+  const std::uint64_t num_neighbors = counts_.neighbors(direction);
   return {.parts = parts,
-          .wide_indices = options_.wide_indices || num_nodes_ > (std::uint64_t{1} << 31),
-          .largest_neighbor = num_nodes_ == 0 ? 0 : num_nodes_ - 1};
+          .wide_indices = options_.wide_indices || num_neighbors > (std::uint64_t{1} << 31),
+          .largest_neighbor = num_neighbors == 0 ? 0 : num_neighbors - 1};
 }
 
 void GraphCompiler::advance(std::uint64_t entries) {
@@ -152,7 +193,7 @@ void GraphCompiler::advance(std::uint64_t entries) {
 std::string GraphCompiler::advise_memory(const ListOptions& options, std::uint64_t entries) const {
   std::uint64_t bytes = sorted_bytes_per_entry(options);
   if (options_.has_second())
-    bytes = std::max(bytes, sorted_bytes_per_entry(list_options(second_parts())));
+    bytes = std::max(bytes, sorted_bytes_per_entry(list_options(second_parts(), Direction::kOut)));
   const std::uint64_t needed = 8 * bytes * (entries / kListShare + 1) * options_.memory_parts;
   return say("pass memory='", (needed >> 20) + 1, "MiB' or more");
 }
@@ -200,19 +241,18 @@ void GraphCompiler::count_appearances(std::span<std::uint32_t> counts) const {
   });
 }
 
-void GraphCompiler::renumber(std::span<const NodeId> new_ids) {
-  if (new_ids.size() != num_nodes_)
-    throw std::invalid_argument(
-        say("there are ", num_nodes_, " nodes and ", new_ids.size(), " new ids for them"));
-  std::vector<bool> is_taken(num_nodes_);
-  for (const NodeId id : new_ids) {
-    if (static_cast<std::uint64_t>(id) >= num_nodes_ || is_taken[static_cast<std::size_t>(id)])
-      throw std::invalid_argument(
-          say("new id ", id, " is given twice, or is not below the number of nodes"));
-    is_taken[static_cast<std::size_t>(id)] = true;
-  }
+void GraphCompiler::renumber(std::span<const NodeId> new_sources,
+                             std::span<const NodeId> new_destinations) {
+  if (!new_sources.empty()) require_renumbering(new_sources, counts_.sources);
+  if (!new_destinations.empty() && new_destinations.data() != new_sources.data())
+    require_renumbering(new_destinations, counts_.destinations);
+  const bool is_in = options_.first_direction() == Direction::kIn;
+  const auto new_owners = is_in ? new_destinations : new_sources;
+  const auto new_neighbors = is_in ? new_sources : new_destinations;
   auto renumbered = std::make_unique<EdgeSpool>(parts_, options_.memory * 3 / 8, options_.folder);
-  spool_->drain([&](const EdgePiece& piece) { renumbered->add(Renumbered(piece, new_ids)); });
+  spool_->drain([&](const EdgePiece& piece) {
+    renumbered->add(Renumbered(piece, new_owners, new_neighbors));
+  });
   spilled_bytes_ += spool_->spilled_bytes();
   spool_ = std::move(renumbered);
 }
@@ -220,20 +260,21 @@ void GraphCompiler::renumber(std::span<const NodeId> new_ids) {
 // With dedup, how many edges remain is known only when all have been sorted.
 std::uint64_t GraphCompiler::count_edges() {
   if (options_.dedup == Dedup::kKeepAll) return spool_->size();
-  ListOptions options = list_options({.times = options_.has_times});
+  const Direction direction = options_.first_direction();
+  ListOptions options = list_options({.times = options_.has_times}, direction);
   options.dedup = Dedup::kKeepFirst;
   std::uint64_t count = 0;
-  for_each_lists(*spool_, options, num_nodes_, [&](const NeighborLists& lists) {
+  for_each_lists(*spool_, options, counts_.lists(direction), [&](const NeighborLists& lists) {
     count += lists.num_entries();
     advance(lists.num_entries());
   });
   return count;
 }
 
-void GraphCompiler::write_lists(EdgeSpool& spool, const ListOptions& options, GraphFile& file,
-                                EdgeSpool* second) {
+void GraphCompiler::write_lists(EdgeSpool& spool, Direction direction, const ListOptions& options,
+                                GraphFile& file, EdgeSpool* second) {
   std::uint64_t first_row = 0;
-  for_each_lists(spool, options, num_nodes_, [&](const NeighborLists& lists) {
+  for_each_lists(spool, options, counts_.lists(direction), [&](const NeighborLists& lists) {
     file.append(lists);
     if (second != nullptr) {
       const auto add = [&](auto indices) {
@@ -255,31 +296,69 @@ void GraphCompiler::write_lists(EdgeSpool& spool, const ListOptions& options, Gr
 
 GraphSummary GraphCompiler::finish(const std::filesystem::path& path, const ExternalIds& node_ids,
                                    std::span<const NodeId> new_ids, const Progress& progress) {
-  num_nodes_ = num_nodes();
+  counts_.sources = num_sources();
+  counts_.destinations = num_destinations();
   progress_ = &progress;
+  if (!node_ids.empty() && options_.rectangular)
+    throw std::invalid_argument(
+        "edges between two node types have ends with ids of their own, which a dataset keeps");
+  if (!new_ids.empty() && options_.rectangular)
+    throw std::invalid_argument("the two ends of edges need new ids of their own");
   // Nodes that no edge names have ids all the same.
-  if (!options_.num_nodes) num_nodes_ = std::max(num_nodes_, node_ids.size());
-  check_num_nodes(num_nodes_, node_ids);
+  if (!options_.num_nodes && !options_.rectangular)
+    counts_.sources = counts_.destinations = std::max(counts_.destinations, node_ids.size());
+  if (!node_ids.empty() && node_ids.size() != counts_.destinations)
+    throw std::invalid_argument(
+        say("there are ", counts_.destinations, " nodes and ", node_ids.size(), " node_ids"));
+  require_plausible(counts_.destinations, options_.num_nodes.has_value());
+  if (options_.rectangular) require_plausible(counts_.sources, options_.num_sources.has_value());
+  return write(path, node_ids, {.new_ids = new_ids}, {.new_ids = new_ids});
+}
+
+GraphSummary GraphCompiler::finish_between(const std::filesystem::path& path,
+                                           const FinalNodes& sources,
+                                           const FinalNodes& destinations,
+                                           const Progress& progress) {
+  if (sources.count < num_sources() || destinations.count < num_destinations())
+    throw std::invalid_argument(say("edges name ", num_sources(), " sources and ",
+                                    num_destinations(), " destinations, and there are ",
+                                    sources.count, " and ", destinations.count));
+  if (!options_.rectangular &&
+      (sources.count != destinations.count || sources.order != destinations.order ||
+       sources.new_ids.data() != destinations.new_ids.data()))
+    throw std::invalid_argument("the ends of edges within one node type are the same nodes");
+  counts_.sources = sources.count;
+  counts_.destinations = destinations.count;
+  progress_ = &progress;
+  return write(path, {}, sources, destinations);
+}
+
+GraphSummary GraphCompiler::write(const std::filesystem::path& path, const ExternalIds& node_ids,
+                                  const FinalNodes& sources, const FinalNodes& destinations) {
   total_ = spool_->size() * (1 + (options_.dedup != Dedup::kKeepAll) + options_.has_second());
   advance(0);
   require_space(path);
-  if (!new_ids.empty()) renumber(new_ids);
-  const std::uint64_t num_edges = count_edges();
-  GraphFile file(path, options_, {num_nodes_, num_edges, num_rows_}, node_ids);
-  ListOptions first = list_options(parts_);
+  if (!sources.new_ids.empty() || !destinations.new_ids.empty())
+    renumber(sources.new_ids, destinations.new_ids);
+  counts_.edges = count_edges();
+  counts_.rows = num_rows_;
+  GraphFile file(path, options_, counts_, node_ids, {sources.order, destinations.order});
+  const Direction direction = options_.first_direction();
+  ListOptions first = list_options(parts_, direction);
   first.dedup = options_.dedup;
   // The budget, without what the first spool has and sorting a bucket takes.
   const std::uint64_t taken = spool_->memory_bytes() + 2 * bucket_share(options_.memory);
   EdgeSpool second(second_parts(), options_.memory - std::min(taken, options_.memory * 7 / 8),
                    options_.folder);
-  write_lists(*spool_, first, file, options_.has_second() ? &second : nullptr);
+  write_lists(*spool_, direction, first, file, options_.has_second() ? &second : nullptr);
   spool_.reset();
   if (options_.has_second()) {
     file.begin_lists(Direction::kOut);
-    write_lists(second, list_options(second_parts()), file, nullptr);
+    write_lists(second, Direction::kOut, list_options(second_parts(), Direction::kOut), file,
+                nullptr);
   }
   advance(total_);  // what it throws must come before the file appears
-  return {num_nodes_, num_edges, file.finish(), spilled_bytes_};
+  return {counts_.destinations, counts_.edges, file.finish(), spilled_bytes_, counts_.sources};
 }
 
 }  // namespace graphmount

@@ -21,10 +21,20 @@
 namespace graphmount {
 
 struct GraphSummary {
-  std::uint64_t num_nodes = 0;
+  std::uint64_t num_nodes = 0;  // destinations, if sources are of another type
   std::uint64_t num_edges = 0;
   std::uint64_t file_bytes = 0;
   std::uint64_t spilled_bytes = 0;  // written to temporary files
+  std::uint64_t num_sources = 0;
+};
+
+/// What the nodes at one end of the edges become in the graph.
+struct FinalNodes {
+  std::uint64_t count = 0;  // at least as many as the edges name
+  std::uint64_t order = 0;  // their fingerprint
+  /// Node i of the edges becomes node new_ids[i] of the graph, each number once; as they are if
+  /// empty.
+  std::span<const NodeId> new_ids{};
 };
 
 /// After `finish`, successful or not, every other call throws std::invalid_argument.
@@ -37,11 +47,18 @@ class GraphCompiler {
   /// none of them has been added.
   void add(const EdgeColumns& edges);
   std::uint64_t num_rows() const { return num_rows_; }
-  /// How many nodes there will be, by the options or by the edges so far.
-  std::uint64_t num_nodes() const;
+  /// How many nodes there will be, by the options or by the edges so far. In a square graph, the
+  /// two ends of edges have as many.
+  std::uint64_t num_sources() const;
+  std::uint64_t num_destinations() const;
+  std::uint64_t num_nodes() const { return num_destinations(); }
 
-  /// How often each node appears in the lists that are made first, which are those that sampling
-  /// reads. One entry for each of the nodes.
+  /// How many nodes can appear in the lists that are made first, which are those that sampling
+  /// reads: all sources, or all destinations if there are only outgoing lists.
+  std::uint64_t num_appearing() const {
+    return options_.first_direction() == Direction::kIn ? num_sources() : num_destinations();
+  }
+  /// How often each of these nodes does.
   void count_appearances(std::span<std::uint32_t> counts) const;
 
   /// Writes the file, which appears only if nothing is thrown: SourceError, BudgetError,
@@ -51,17 +68,25 @@ class GraphCompiler {
   GraphSummary finish(const std::filesystem::path& path, const ExternalIds& node_ids,
                       std::span<const NodeId> new_ids, const Progress& progress);
 
+  /// The same for a graph whose external ids are in other files. In a square graph, both ends are
+  /// the same nodes.
+  GraphSummary finish_between(const std::filesystem::path& path, const FinalNodes& sources,
+                              const FinalNodes& destinations, const Progress& progress);
+
  private:
   void require_open() const;
-  void check_num_nodes(std::uint64_t num_nodes, const ExternalIds& node_ids) const;
+  EdgeEnds ends() const;
+  void require_plausible(std::uint64_t count, bool is_given) const;
   void require_space(const std::filesystem::path& path) const;
-  void renumber(std::span<const NodeId> new_ids);
-  ListOptions list_options(EntryParts parts) const;
+  GraphSummary write(const std::filesystem::path& path, const ExternalIds& node_ids,
+                     const FinalNodes& sources, const FinalNodes& destinations);
+  void renumber(std::span<const NodeId> new_sources, std::span<const NodeId> new_destinations);
+  ListOptions list_options(EntryParts parts, Direction direction) const;
   EntryParts second_parts() const { return {true, options_.has_weights, options_.has_times}; }
   std::string advise_memory(const ListOptions& options, std::uint64_t entries) const;
   std::uint64_t count_edges();
-  void write_lists(EdgeSpool& spool, const ListOptions& options, GraphFile& file,
-                   EdgeSpool* second);
+  void write_lists(EdgeSpool& spool, Direction direction, const ListOptions& options,
+                   GraphFile& file, EdgeSpool* second);
   template <class Use>
   void for_each_lists(EdgeSpool& spool, const ListOptions& options, std::uint64_t end_node,
                       const Use& use);
@@ -70,7 +95,8 @@ class GraphCompiler {
   GraphOptions options_;
   EntryParts parts_;
   std::unique_ptr<EdgeSpool> spool_;
-  std::uint64_t num_rows_ = 0, num_nodes_ = 0, spilled_bytes_ = 0;
+  GraphCounts counts_;  // complete since `finish`
+  std::uint64_t num_rows_ = 0, spilled_bytes_ = 0;
   NodeId largest_dropped_ = -1;         // loops that are dropped still show that a node exists
   const Progress* progress_ = nullptr;  // since `finish`
   std::uint64_t done_ = 0, total_ = 0;

@@ -36,27 +36,32 @@ std::uint64_t order_fingerprint(const ExternalIds& ids) {
 }  // namespace
 
 GraphFile::GraphFile(const std::filesystem::path& path, const GraphOptions& options,
-                     const GraphCounts& counts, const ExternalIds& node_ids)
+                     const GraphCounts& counts, const ExternalIds& node_ids,
+                     const NodeOrders& orders)
     : options_(options), node_ids_(node_ids) {
-  open(path, counts);
+  open(path, counts, orders);
   write_node_ids();
   begin_lists(options_.first_direction());
 }
 
-void GraphFile::open(const std::filesystem::path& path, const GraphCounts& counts) {
+void GraphFile::open(const std::filesystem::path& path, const GraphCounts& counts,
+                     const NodeOrders& orders) {
   Header header{.kind = FileKind::kGraph,
                 .flags = (options_.undirected ? kFlagUndirected : 0) |
-                         (options_.has_times ? kFlagSortedByTime : 0),
-                .num_rows = counts.nodes,
+                         (options_.has_times ? kFlagSortedByTime : 0) |
+                         (options_.rectangular ? kFlagRectangular : 0),
+                .num_rows = counts.destinations,
                 .num_columns = counts.edges,
-                .order = order_fingerprint(node_ids_)};
+                .order = node_ids_.empty() ? orders.destinations : order_fingerprint(node_ids_),
+                .num_sources = counts.sources,
+                .source_order = orders.sources};
   const auto add = [&](SectionKind kind, Direction direction, DType dtype, std::uint64_t rows) {
     header.sections.push_back({.kind = kind, .direction = direction, .dtype = dtype, .rows = rows});
   };
   const auto add_lists = [&](Direction direction) {
-    add(SectionKind::kIndptr, direction, DType::kInt64, counts.nodes + 1);
-    add(SectionKind::kIndices, direction, integer_dtype(counts.nodes, options_.wide_indices),
-        counts.edges);
+    add(SectionKind::kIndptr, direction, DType::kInt64, counts.lists(direction) + 1);
+    add(SectionKind::kIndices, direction,
+        integer_dtype(counts.neighbors(direction), options_.wide_indices), counts.edges);
     if (options_.has_weights) {
       add(SectionKind::kWeights, direction, DType::kFloat32, counts.edges);
       add(SectionKind::kAlias, direction, DType::kInt64, counts.edges);
@@ -72,13 +77,13 @@ void GraphFile::open(const std::filesystem::path& path, const GraphCounts& count
     add(SectionKind::kEdgeIds, Direction::kOut, integer_dtype(counts.edges), counts.edges);
   }
   if (!node_ids_.names.empty()) {
-    add(SectionKind::kNodeNameOffsets, Direction::kNone, DType::kInt64, counts.nodes + 1);
+    add(SectionKind::kNodeNameOffsets, Direction::kNone, DType::kInt64, counts.destinations + 1);
     add(SectionKind::kNodeNameBytes, Direction::kNone, DType::kUInt8, node_ids_.names.bytes.size());
   } else if (!node_ids_.numbers.empty()) {
-    add(SectionKind::kNodeIds, Direction::kNone, DType::kInt64, counts.nodes);
+    add(SectionKind::kNodeIds, Direction::kNone, DType::kInt64, counts.destinations);
   }
   if (!node_ids_.empty())
-    add(SectionKind::kNodeIdTable, Direction::kNone, slot_dtype(counts.nodes),
+    add(SectionKind::kNodeIdTable, Direction::kNone, slot_dtype(counts.destinations),
         plan_slots(node_ids_).count());
   const std::size_t num_sections = header.sections.size();
   writer_ = std::make_unique<FormatWriter>(path, std::move(header));

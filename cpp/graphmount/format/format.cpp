@@ -21,7 +21,8 @@ constexpr Magic kGraphMagic = {0x89, 'G', 'M', 'G', 'L', '\r', '\n', 0x1a};
 constexpr Magic kFeaturesMagic = {0x89, 'G', 'M', 'G', 'D', '\r', '\n', 0x1a};
 constexpr std::uint32_t kEndianMark = 0x01020304;
 constexpr std::uint32_t kSwappedEndianMark = 0x04030201;
-constexpr std::uint64_t kKnownFlags = kFlagUndirected | kFlagSortedByTime | kFlagOneDimensional;
+constexpr std::uint64_t kKnownFlags =
+    kFlagUndirected | kFlagSortedByTime | kFlagOneDimensional | kFlagRectangular;
 
 // The header as it lies in the file. Natural alignment leaves no holes, so it can be copied whole.
 struct RawHeader {
@@ -38,7 +39,9 @@ struct RawHeader {
   std::uint64_t order;
   std::uint32_t chunk_bytes;
   std::uint32_t section_alignment;
-  std::array<std::uint8_t, 184> reserved;
+  std::uint64_t num_sources;  // these two with kFlagRectangular only
+  std::uint64_t source_order;
+  std::array<std::uint8_t, 168> reserved;
 };
 static_assert(sizeof(RawHeader) == 256);
 
@@ -238,11 +241,19 @@ Header read_header(const MappedFile& file, FileKind kind) {
   }
   if (head.num_sections > kMaxSections)
     throw FormatError(path, say(head.num_sections, " sections are more than ", kMaxSections));
-  if (head.num_rows > INT64_MAX || head.num_columns > INT64_MAX)
+  const bool is_rectangular = (head.flags & kFlagRectangular) != 0;
+  if (head.num_rows > INT64_MAX || head.num_columns > INT64_MAX ||
+      (is_rectangular && head.num_sources > INT64_MAX))
     throw FormatError(path, "the counts in the header exceed 2^63");
-  Header header{
-      kind,         head.flags, head.file_bytes, head.num_rows, head.num_columns, head.order,
-      raw.checksum, {}};
+  Header header{.kind = kind,
+                .flags = head.flags,
+                .file_bytes = head.file_bytes,
+                .num_rows = head.num_rows,
+                .num_columns = head.num_columns,
+                .order = head.order,
+                .checksum = raw.checksum,
+                .num_sources = is_rectangular ? head.num_sources : head.num_rows,
+                .source_order = is_rectangular ? head.source_order : head.order};
   for (std::uint32_t i = 0; i < head.num_sections; ++i) {
     const RawSection& entry = raw.sections[i];
     Section section{static_cast<SectionKind>(entry.kind),
@@ -281,10 +292,12 @@ void lay_out(Header& header) {
 
 std::vector<std::byte> encode_header(const Header& header) {
   RawFile raw{};
+  // What older versions can read is marked as theirs, and has the bytes that they would write.
+  const bool is_rectangular = header.has(kFlagRectangular);
   raw.header = {header.kind == FileKind::kGraph ? kGraphMagic : kFeaturesMagic,
                 kEndianMark,
                 kMajorVersion,
-                kMinorVersion,
+                is_rectangular ? kMinorVersion : std::uint16_t{0},
                 kHeaderBytes,
                 static_cast<std::uint32_t>(header.sections.size()),
                 header.file_bytes,
@@ -294,6 +307,8 @@ std::vector<std::byte> encode_header(const Header& header) {
                 header.order,
                 kChunkBytes,
                 kSectionAlignment,
+                is_rectangular ? header.num_sources : 0,
+                is_rectangular ? header.source_order : 0,
                 {}};
   for (std::size_t i = 0; i < header.sections.size(); ++i) {
     const Section& section = header.sections[i];

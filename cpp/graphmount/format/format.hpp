@@ -16,7 +16,7 @@
 namespace graphmount {
 
 inline constexpr std::uint16_t kMajorVersion = 1;
-inline constexpr std::uint16_t kMinorVersion = 0;
+inline constexpr std::uint16_t kMinorVersion = 1;
 inline constexpr std::uint64_t kHeaderBytes = 4096;
 inline constexpr std::uint64_t kSectionAlignment = 64 * 1024;
 inline constexpr std::uint64_t kChunkBytes = 1024 * 1024;
@@ -51,6 +51,7 @@ std::string_view section_name(SectionKind kind);
 inline constexpr std::uint64_t kFlagUndirected = 1;      // graph: one copy serves both directions
 inline constexpr std::uint64_t kFlagSortedByTime = 2;    // graph: lists sorted by (time, id)
 inline constexpr std::uint64_t kFlagOneDimensional = 4;  // features: a vector, not a matrix
+inline constexpr std::uint64_t kFlagRectangular = 8;     // graph: sources of another node type
 
 struct Section {
   SectionKind kind{};
@@ -75,10 +76,13 @@ struct Header {
   FileKind kind = FileKind::kGraph;
   std::uint64_t flags = 0;
   std::uint64_t file_bytes = 0;
-  std::uint64_t num_rows = 0;     // nodes of a graph, rows of a matrix
+  std::uint64_t num_rows = 0;     // nodes (or destinations) of a graph, rows of a matrix
   std::uint64_t num_columns = 0;  // edges of a graph, columns of a matrix
   std::uint64_t order = 0;        // fingerprint of the node order; 0 is the order of the source
   std::uint64_t checksum = 0;     // as read: covers the header, and by its digest all content
+  // Of the sources of a rectangular graph; those of the rows in all other files.
+  std::uint64_t num_sources = 0;
+  std::uint64_t source_order = 0;
   std::vector<Section> sections{};
 
   bool has(std::uint64_t flag) const { return (flags & flag) != 0; }

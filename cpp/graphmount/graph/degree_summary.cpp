@@ -50,7 +50,7 @@ struct Counts {
 }  // namespace
 
 DegreeSummary summarize_degrees(const Graph& graph, Direction direction) {
-  const std::uint64_t num_nodes = graph.num_nodes();
+  const std::uint64_t num_nodes = graph.num_lists(direction);
   DegreeSummary summary;
   if (num_nodes == 0) return summary;
   Counts total;

@@ -19,8 +19,6 @@ template <class Index>
 struct EdgeLists {
   std::optional<ListView<Index>> outgoing, incoming;
 
-  std::uint64_t num_nodes() const { return (outgoing ? outgoing : incoming)->num_nodes(); }
-
   void prefetch_ranges(NodeId source, NodeId destination) const {
     if (outgoing) outgoing->prefetch_range(source);
     if (incoming) incoming->prefetch_range(destination);
@@ -37,19 +35,22 @@ struct EdgeLists {
 };
 
 template <class Index>
-void find_in_lists(const EdgeLists<Index>& lists, const Pairs& pairs, bool is_sorted_by_time,
+void find_in_lists(const Graph& graph, const EdgeLists<Index>& lists, const Pairs& pairs,
                    std::span<std::uint8_t> out) {
+  const bool is_sorted_by_time = graph.mount().header().has(kFlagSortedByTime);
+  const std::uint64_t num_sources = graph.num_sources();
+  const std::uint64_t num_destinations = graph.num_destinations();
   const std::size_t grain = balanced_grain(out.size(), 1 << 10);
   parallel_for(out.size(), grain, [&](std::size_t begin, std::size_t end) {
     std::array<EdgeLookup<Index>, kMostLookups> lookups;
-    const std::uint64_t num_nodes = lists.num_nodes();
     for (std::size_t first = begin; first < end; first += kMostLookups) {
       const std::size_t size = std::min(kMostLookups, end - first);
       for (std::size_t i = 0; i < size; ++i)
         lists.prefetch_ranges(pairs.sources[first + i], pairs.destinations[first + i]);
       for (std::size_t i = 0; i < size; ++i)
-        lookups[i] = lists.start(read_id(pairs.sources, first + i, num_nodes, "source"),
-                                 read_id(pairs.destinations, first + i, num_nodes, "destination"));
+        lookups[i] =
+            lists.start(read_id(pairs.sources, first + i, num_sources, "source"),
+                        read_id(pairs.destinations, first + i, num_destinations, "destination"));
       settle_lookups(std::span(lookups).first(size), is_sorted_by_time);
       for (std::size_t i = 0; i < size; ++i) out[first + i] = lookups[i].is_found ? 1 : 0;
     }
@@ -64,8 +65,8 @@ void find_edges(const Graph& graph, std::span<const NodeId> sources,
     throw std::invalid_argument(say("there are ", sources.size(), " sources and ",
                                     destinations.size(),
                                     " destinations; every source needs one destination"));
-  require_ids(sources, graph.num_nodes(), "source");
-  require_ids(destinations, graph.num_nodes(), "destination");
+  require_ids(sources, graph.num_sources(), "source");
+  require_ids(destinations, graph.num_destinations(), "destination");
   const bool has_out = graph.is_undirected() || graph.has_lists(Direction::kOut);
   const bool has_in = graph.has_lists(Direction::kIn);
   // One type for both lists: in a file where they differ, one of them has to do.
@@ -77,8 +78,7 @@ void find_edges(const Graph& graph, std::span<const NodeId> sources,
     EdgeLists<Index> lists;
     (has_out ? lists.outgoing : lists.incoming) = view;
     if (takes_both) lists.incoming.emplace(graph, Direction::kIn);
-    find_in_lists(lists, {sources, destinations}, graph.mount().header().has(kFlagSortedByTime),
-                  out);
+    find_in_lists(graph, lists, {sources, destinations}, out);
   });
 }
 

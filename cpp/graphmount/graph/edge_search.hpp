@@ -44,7 +44,7 @@ bool is_in_stretch(const ListView<Index>& lists, ListRange stretch, NodeId sough
   constexpr EdgeId kBlock = 1024;
   const Index* indices = lists.indices();
   const auto target = static_cast<Index>(sought);
-  const auto last = static_cast<Unsigned>(lists.num_nodes() - 1);  // there is a node: `sought`
+  const auto last = static_cast<Unsigned>(lists.num_neighbors() - 1);  // there is a node: `sought`
   for (EdgeId first = stretch.begin; first < stretch.end; first += kBlock) {
     const EdgeId stop = std::min(stretch.end, first + kBlock);
     // No way out of the loop, and numbers as wide as the entries: so the compiler compares several
@@ -76,7 +76,7 @@ void settle_lookups(std::span<EdgeLookup<Index>> lookups, bool is_sorted_by_time
       continue;
     }
     lookup.search.start(lookup.lists->indices(), lookup.list, lookup.sought,
-                        lookup.lists->num_nodes());
+                        lookup.lists->num_neighbors());
     if (!lookup.search.is_over()) live[num_live++] = static_cast<std::uint8_t>(i);
   }
   while (num_live > 0) {

@@ -50,7 +50,10 @@ bool Graph::has_lists(Direction direction) const {
 void Graph::check_sections() const {
   const Header& header = mount_.header();
   const std::string& path = mount_.file().path();
-  if (num_nodes() >= INT64_MAX) throw FormatError(path, "the number of nodes exceeds 2^63");
+  if (num_destinations() >= INT64_MAX || num_sources() >= INT64_MAX)
+    throw FormatError(path, "the number of nodes exceeds 2^63");
+  if (is_rectangular() && is_undirected())
+    throw FormatError(path, "the edges are marked as undirected, but lead to another node type");
   if (header.has(kFlagOneDimensional)) throw FormatError(path, "a graph is marked as a vector");
   if (!has_lists(Direction::kIn) && !has_lists(Direction::kOut))
     throw FormatError(path, "there are no neighbor lists");
@@ -95,11 +98,12 @@ void Graph::check_lists(Direction direction) const {
         section->dtype == known.dtype || (known.may_be_int32 && section->dtype == DType::kInt32),
         known.kind, known.problem);
     const bool is_offsets = known.kind == SectionKind::kIndptr;
-    require(section->rows == (is_offsets ? num_nodes() + 1 : num_edges()), known.kind,
-            is_offsets ? say("has ", section->rows, " entries for ", num_nodes(), " nodes")
+    require(section->rows == (is_offsets ? num_lists(direction) + 1 : num_edges()), known.kind,
+            is_offsets ? say("has ", section->rows, " entries for ", num_lists(direction), " nodes")
                        : say("has ", section->rows, " entries for ", num_edges(), " edges"));
   }
-  require(find(SectionKind::kIndices)->dtype == DType::kInt64 || num_nodes() <= kMaxNodesOfInt32,
+  require(find(SectionKind::kIndices)->dtype == DType::kInt64 ||
+              num_neighbors(direction) <= kMaxNodesOfInt32,
           SectionKind::kIndices, "is int32, too small for the number of nodes");
   require((find(SectionKind::kWeights) == nullptr) == (find(SectionKind::kAlias) == nullptr),
           SectionKind::kAlias, "does not go with the weights");
@@ -121,12 +125,15 @@ void Graph::check_node_ids() const {
   if (has_names != (names != nullptr) || (ids != nullptr && has_names) ||
       (ids != nullptr || has_names) != (table != nullptr))
     throw FormatError(path, "the sections of external node ids are not complete");
+  if (table == nullptr) return;
+  if (is_rectangular())
+    throw FormatError(path, "a graph between two node types has external ids of one of them");
   const bool fine =
       (ids == nullptr || (ids->dtype == DType::kInt64 && ids->rows == num_nodes())) &&
       (!has_names || (offsets->dtype == DType::kInt64 && offsets->rows == num_nodes() + 1 &&
                       names->dtype == DType::kUInt8)) &&
-      (table == nullptr || (table->dtype == slot_dtype(num_nodes()) &&
-                            std::has_single_bit(table->rows) && table->rows >= num_nodes()));
+      table->dtype == slot_dtype(num_nodes()) && std::has_single_bit(table->rows) &&
+      table->rows >= num_nodes();
   if (!fine) throw FormatError(path, "a section of external node ids has the wrong size or dtype");
 }
 
@@ -138,6 +145,14 @@ Direction Graph::stored_direction(Direction direction) const {
                          "the file has no neighbor lists for direction='" + name +
                              "'; compile the graph with neighbors='both' or neighbors='" + name +
                              "', or ask for the other direction");
+}
+
+void Graph::refuse_rectangular() const {
+  throw MissingDataError(
+      mount_.file().path(),
+      say("the edges lead from ", num_sources(), " nodes of one type to ", num_destinations(),
+          " nodes of another, and this call is for edges between nodes of one "
+          "type; a dataset of many node types samples along all its relations"));
 }
 
 void Graph::refuse(const std::string& problem) const {
@@ -152,7 +167,7 @@ void Graph::refuse_range(NodeId node, ListRange range, Direction stored) const {
 
 void Graph::refuse_neighbor(EdgeId position, NodeId neighbor, Direction stored) const {
   refuse(say("the neighbor at position ", position, " of the lists (", direction_name(stored),
-             ") is ", neighbor, " in a graph of ", num_nodes(), " nodes"));
+             ") is ", neighbor, " of ", num_neighbors(stored), " nodes"));
 }
 
 void Graph::refuse_edge_id(EdgeId position, EdgeId id, Direction stored) const {
@@ -172,7 +187,7 @@ void Graph::degrees(std::span<const NodeId> nodes, Direction direction,
   read_lists(*this, direction, [&](const auto& lists) {
     parallel_for(nodes.size(), grain, [&](std::size_t begin, std::size_t end) {
       for_each_id(
-          nodes, begin, end, num_nodes(), "node",
+          nodes, begin, end, lists.num_lists(), "node",
           [lists, out](std::size_t i, NodeId node) { out[i] = lists.degree(node); },
           [lists](NodeId node) { lists.prefetch_range(node); });
     });
@@ -181,20 +196,20 @@ void Graph::degrees(std::span<const NodeId> nodes, Direction direction,
 
 void Graph::all_degrees(Direction direction, std::span<std::int64_t> out) const {
   read_lists(*this, direction, [&](const auto& lists) {
-    parallel_each(num_nodes(), balanced_grain(num_nodes(), 1 << 16),
+    parallel_each(lists.num_lists(), balanced_grain(lists.num_lists(), 1 << 16),
                   [lists, out](std::size_t i) { out[i] = lists.degree(static_cast<NodeId>(i)); });
   });
 }
 
 ListRange Graph::neighbor_range(NodeId node, Direction direction) const {
   stored_direction(direction);  // what the file lacks comes first
-  require_ids({&node, 1}, num_nodes(), "node");
+  require_ids({&node, 1}, num_lists(direction), "node");
   return read_lists(*this, direction, [&](const auto& lists) {
     const ListRange range = lists.range(node);
     for (EdgeId position = range.begin; position < range.end; ++position)
       if (const NodeId neighbor = lists.indices()[position];
-          static_cast<std::uint64_t>(neighbor) >= lists.num_nodes())
-        refuse(say("node ", node, " has the neighbor ", neighbor, " in a graph of ", num_nodes(),
+          static_cast<std::uint64_t>(neighbor) >= lists.num_neighbors())
+        refuse(say("node ", node, " has the neighbor ", neighbor, " of ", lists.num_neighbors(),
                    " nodes"));
     return range;
   });
@@ -202,7 +217,7 @@ ListRange Graph::neighbor_range(NodeId node, Direction direction) const {
 
 std::uint64_t Graph::prefetch(std::span<const NodeId> nodes, Direction direction) const {
   const Direction stored = stored_direction(direction);
-  require_ids(nodes, num_nodes(), "node");
+  require_ids(nodes, num_lists(direction), "node");
   const Header& header = mount_.header();
   const Section& indptr = *header.find(SectionKind::kIndptr, stored);
   std::vector<ByteRange> ranges;

@@ -1,5 +1,8 @@
 // A mounted graph (.gl): neighbor lists in compressed sparse rows, one set for each direction.
 //
+// The edges of a square graph connect nodes of one type. Those of a rectangular graph lead from
+// sources of one type to destinations of another, which are numbered and ordered each by itself.
+//
 // Opening checks the header and the section table but reads no data, so the calls here check every
 // offset and id they follow: a damaged file gives a FormatError, never a wrong access.
 #pragma once
@@ -28,7 +31,26 @@ class Graph {
   explicit Graph(std::shared_ptr<MappedFile> file);
 
   const Mount& mount() const { return mount_; }
-  std::uint64_t num_nodes() const { return mount_.header().num_rows; }
+  bool is_rectangular() const { return mount_.header().has(kFlagRectangular); }
+  /// Of a square graph. Throws MissingDataError for a rectangular one.
+  std::uint64_t num_nodes() const {
+    if (is_rectangular()) [[unlikely]]
+      refuse_rectangular();
+    return mount_.header().num_rows;
+  }
+  std::uint64_t num_sources() const { return mount_.header().num_sources; }
+  std::uint64_t num_destinations() const { return mount_.header().num_rows; }
+  /// How many lists a direction has: one for each destination (in), or each source (out).
+  std::uint64_t num_lists(Direction direction) const {
+    return direction == Direction::kOut ? num_sources() : num_destinations();
+  }
+  /// How many ids the neighbors in the lists of a direction can have.
+  std::uint64_t num_neighbors(Direction direction) const {
+    return direction == Direction::kOut ? num_destinations() : num_sources();
+  }
+  /// Fingerprint of the order of the nodes, or of the destinations.
+  std::uint64_t order() const { return mount_.header().order; }
+  std::uint64_t source_order() const { return mount_.header().source_order; }
   std::uint64_t num_edges() const { return mount_.header().num_columns; }
   bool is_undirected() const { return mount_.header().has(kFlagUndirected); }
   bool has_lists(Direction direction) const;
@@ -73,6 +95,7 @@ class Graph {
   [[noreturn]] void refuse_source_row(const Section& rows, EdgeId edge, std::int64_t row) const;
 
  private:
+  [[noreturn]] void refuse_rectangular() const;
   void check_sections() const;
   void check_lists(Direction direction) const;
   void check_node_ids() const;

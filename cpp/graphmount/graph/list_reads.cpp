@@ -54,7 +54,7 @@ void check_offsets(const Graph& graph, const Section& section, std::uint64_t fir
   for (std::size_t i = 0; i < offsets.size(); ++i) {
     const std::uint64_t item = first + i;
     const std::int64_t least = i == 0 ? 0 : offsets[i - 1];
-    const bool is_first = item == 0, is_last = item == graph.num_nodes();
+    const bool is_first = item == 0, is_last = item + 1 == section.rows;
     const auto offset = static_cast<std::uint64_t>(offsets[i]);
     if (offsets[i] >= least && offset <= graph.num_edges() && (!is_first || offset == 0) &&
         (!is_last || offset == graph.num_edges()))
@@ -89,7 +89,8 @@ void check_integers(const Graph& graph, const Section& section, std::uint64_t fi
                     std::span<const std::int64_t> items) {
   if (section.kind == SectionKind::kIndptr) check_offsets(graph, section, first, items);
   if (section.kind == SectionKind::kIndices)
-    check_items_below(graph, section, first, items, graph.num_nodes(), "neighbor");
+    check_items_below(graph, section, first, items, graph.num_neighbors(section.direction),
+                      "neighbor");
   if (section.kind == SectionKind::kEdgeIds)
     check_items_below(graph, section, first, items, graph.num_edges(), "edge id");
   if (section.kind == SectionKind::kSourceRows)

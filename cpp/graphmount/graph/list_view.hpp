@@ -19,12 +19,16 @@ class ListView {
         stored_(graph.stored_direction(direction)),
         indptr_(section<std::int64_t>(SectionKind::kIndptr)),
         indices_(section<Index>(SectionKind::kIndices)),
-        num_nodes_(graph.num_nodes()),
+        num_lists_(graph.num_lists(stored_)),
+        num_neighbors_(graph.num_neighbors(stored_)),
         num_edges_(graph.num_edges()) {}
 
   const Graph& graph() const { return *graph_; }
   Direction stored_direction() const { return stored_; }
-  std::uint64_t num_nodes() const { return num_nodes_; }
+  /// How many nodes have a list here, and how many a neighbor can be one of. They differ only if
+  /// the edges lead from one node type to another.
+  std::uint64_t num_lists() const { return num_lists_; }
+  std::uint64_t num_neighbors() const { return num_neighbors_; }
   std::uint64_t num_edges() const { return num_edges_; }
   const std::int64_t* indptr() const { return indptr_; }
   const Index* indices() const { return indices_; }
@@ -36,7 +40,7 @@ class ListView {
     return found == nullptr ? nullptr : graph_->mount().data<Item>(*found);
   }
 
-  /// Where the list of a node is. The node must exist.
+  /// Where the list of a node is. The node must be below `num_lists`.
   ListRange range(NodeId node) const {
     const ListRange range{read_once(indptr_ + node), read_once(indptr_ + node + 1)};
     if (range.begin < 0 || range.begin > range.end ||
@@ -53,7 +57,7 @@ class ListView {
   /// The neighbor at a position, which must be in a list.
   NodeId neighbor(EdgeId position) const {
     const Index neighbor = read_once(indices_ + position);
-    if (static_cast<std::uint64_t>(neighbor) >= num_nodes_) [[unlikely]]
+    if (static_cast<std::uint64_t>(neighbor) >= num_neighbors_) [[unlikely]]
       graph_->refuse_neighbor(position, neighbor, stored_);
     return static_cast<NodeId>(neighbor);
   }
@@ -75,7 +79,8 @@ class ListView {
   Direction stored_;
   const std::int64_t* indptr_;
   const Index* indices_;
-  std::uint64_t num_nodes_;
+  std::uint64_t num_lists_;
+  std::uint64_t num_neighbors_;
   std::uint64_t num_edges_;
 };
 

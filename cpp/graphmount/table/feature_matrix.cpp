@@ -23,7 +23,7 @@ FeatureMatrix::FeatureMatrix(std::shared_ptr<MappedFile> file)
   const Header& header = mount_.header();
   const std::string& name = mount_.file().path();
   if (matrix_ == nullptr) throw FormatError(name, "there is no section with a matrix");
-  if (header.has(kFlagUndirected | kFlagSortedByTime))
+  if (header.has(kFlagUndirected | kFlagSortedByTime | kFlagRectangular))
     throw FormatError(name, "a matrix is marked as a graph");
   for (const Section& section : header.sections) {
     if (section.direction != Direction::kNone &&

@@ -43,7 +43,7 @@ class GraphVerifier {
 
   void check_offsets(const ListColumns& lists) {
     const std::int64_t* offsets = lists.offsets;
-    const std::uint64_t last = graph_.num_nodes();
+    const std::uint64_t last = lists.num_lists;
     verifier_.check_section(*lists.indptr, [&](std::uint64_t begin, std::uint64_t end) {
       for (std::uint64_t node = std::max<std::uint64_t>(begin, 1); node < end; ++node) {
         if (offsets[node - 1] <= offsets[node]) continue;
@@ -71,7 +71,7 @@ class GraphVerifier {
     };
     const auto first_not_below = [&](std::uint64_t node, const Key& key) {
       // All was sound, but a file that is overwritten meanwhile must not lead us astray.
-      if (node >= graph_.num_nodes()) return std::uint64_t{0};
+      if (node >= lists.num_lists) return std::uint64_t{0};
       auto low = static_cast<std::uint64_t>(read_once(lists.offsets + node));
       auto high = static_cast<std::uint64_t>(read_once(lists.offsets + node + 1));
       high = std::min(high, graph_.num_edges());

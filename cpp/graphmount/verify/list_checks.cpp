@@ -82,12 +82,12 @@ class ListVerifier {
   }
 
   void check_neighbors(std::uint64_t begin, std::uint64_t end) {
-    const std::uint64_t num_nodes = graph_.num_nodes();
+    const std::uint64_t num_neighbors = lists_.num_neighbors;
     check_items(
         lists_.neighbors, SectionKind::kIndices, begin, end,
-        [&](std::int64_t item) { return static_cast<std::uint64_t>(item) < num_nodes; },
+        [&](std::int64_t item) { return static_cast<std::uint64_t>(item) < num_neighbors; },
         [&](const std::string& item) {
-          return say("neighbor ", item, " in a graph of ", num_nodes, " nodes");
+          return say("neighbor ", item, " of ", num_neighbors, " nodes");
         });
   }
 
@@ -116,12 +116,12 @@ class ListVerifier {
   std::uint64_t check_lists(const Index* neighbors, std::uint64_t begin, std::uint64_t end) {
     const std::int64_t* offsets = lists_.offsets;
     const auto* first =
-        std::lower_bound(offsets, offsets + graph_.num_nodes(), static_cast<std::int64_t>(begin));
+        std::lower_bound(offsets, offsets + lists_.num_lists, static_cast<std::int64_t>(begin));
     const bool has_data = lists_.weights != nullptr || lists_.times;
     std::vector<double> shares;
     std::uint64_t sum = 0;
     for (auto node = static_cast<std::uint64_t>(first - offsets);
-         node < graph_.num_nodes() && static_cast<std::uint64_t>(offsets[node]) < end; ++node) {
+         node < lists_.num_lists && static_cast<std::uint64_t>(offsets[node]) < end; ++node) {
       const auto from = static_cast<std::uint64_t>(read_once(offsets + node));
       const auto to = static_cast<std::uint64_t>(read_once(offsets + node + 1));
       // Checked before, but a file that is overwritten meanwhile must not lead us astray.
@@ -150,8 +150,9 @@ class ListVerifier {
     bool all_fine = true;
     for (std::uint64_t edge = from + 1; edge < to; ++edge) all_fine &= is_fine(edge);
     if (!kHasTimes && from < to) {
-      const bool ends_are_fine = static_cast<std::uint64_t>(neighbors[from]) < lists_.num_nodes &&
-                                 static_cast<std::uint64_t>(neighbors[to - 1]) < lists_.num_nodes;
+      const bool ends_are_fine =
+          static_cast<std::uint64_t>(neighbors[from]) < lists_.num_neighbors &&
+          static_cast<std::uint64_t>(neighbors[to - 1]) < lists_.num_neighbors;
       if (!all_fine || !ends_are_fine) check_neighbors(from, to);
     }
     if (all_fine) return;

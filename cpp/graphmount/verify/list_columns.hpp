@@ -15,7 +15,8 @@ class ListColumns {
  public:
   ListColumns(const Graph& graph, Direction direction)
       : direction(direction),
-        num_nodes(graph.num_nodes()),
+        num_lists(graph.num_lists(direction)),
+        num_neighbors(graph.num_neighbors(direction)),
         indptr(graph.mount().header().find(SectionKind::kIndptr, direction)),
         indices(graph.mount().header().find(SectionKind::kIndices, direction)),
         offsets(graph.mount().data<std::int64_t>(*indptr)),
@@ -42,12 +43,13 @@ class ListColumns {
   /// The owner of the list that this position is in; the offsets must be sound.
   std::uint64_t owner(std::uint64_t edge) const {
     return static_cast<std::uint64_t>(
-        std::upper_bound(offsets, offsets + num_nodes + 1, static_cast<std::int64_t>(edge)) -
+        std::upper_bound(offsets, offsets + num_lists + 1, static_cast<std::int64_t>(edge)) -
         offsets - 1);
   }
 
   const Direction direction;
-  const std::uint64_t num_nodes;
+  const std::uint64_t num_lists;
+  const std::uint64_t num_neighbors;
   const Section* const indptr;
   const Section* const indices;
   const std::int64_t* const offsets;

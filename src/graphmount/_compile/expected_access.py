@@ -63,6 +63,7 @@ def expected_access(
         array([1.  , 0.67, 0.67, 0.67])
     """
     opened = graph if isinstance(graph, Graph) else Graph(graph)
+    opened._one_type("expected_access")  # noqa: SLF001
     starts = np.unique(opened._as_nodes(seeds, "seeds"))  # noqa: SLF001
     if len(starts) and not 0 <= starts[0] <= starts[-1] < opened.num_nodes:
         wrong = starts[0] if starts[0] < 0 else starts[-1]

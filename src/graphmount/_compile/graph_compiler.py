@@ -32,7 +32,10 @@ class CompiledGraph(Written):
 
     Attributes:
         path: The path of the file.
-        num_nodes: The number of nodes of the graph.
+        num_nodes: The number of nodes of the graph; the number of destinations, if sources are of
+            another node type.
+        num_sources: The number of nodes that edges can come from: as many as `num_nodes`, unless
+            these are of another node type.
         num_edges: The number of list entries of one direction, after dropping what was to be
             dropped. An undirected edge counts twice.
         file_bytes: The size of the file.
@@ -40,6 +43,7 @@ class CompiledGraph(Written):
         skipped: How many rows of the source were left out, with `on_error="skip"`.
         skipped_examples: What was wrong with the first of the skipped rows.
         seconds: How long compiling took.
+        is_rectangular: Whether sources are of another node type than destinations.
 
     Examples:
         >>> import graphmount as gm
@@ -49,17 +53,22 @@ class CompiledGraph(Written):
 
     path: str
     num_nodes: int
+    num_sources: int
     num_edges: int
     file_bytes: int
     spilled_bytes: int
     skipped: int
     skipped_examples: tuple[str, ...]
     seconds: float
+    is_rectangular: bool = False
 
     _opener = "gm.Graph"
 
     def _content(self) -> str:
-        return f"{self.num_nodes:,} nodes, {self.num_edges:,} edges"
+        nodes = f"{self.num_nodes:,} nodes"
+        if self.is_rectangular:
+            nodes = f"{self.num_sources:,} sources, {self.num_nodes:,} destinations"
+        return f"{nodes}, {self.num_edges:,} edges"
 
 
 @advises(GRAPH_WORDS)
@@ -76,6 +85,8 @@ def compile_graph(
     key_type: Literal["int", "str"] | None = None,
     node_ids: ArrayLike | Sequence[str] | None = None,
     num_nodes: int | None = None,
+    num_sources: int | None = None,
+    num_destinations: int | None = None,
     dedup: bool | Literal["first", "sum"] = False,
     self_loops: Literal["keep", "drop"] = "keep",
     index_dtype: Literal["int32", "int64"] | None = None,
@@ -127,6 +138,10 @@ def compile_graph(
             what the source calls node i. They define the order of the nodes. With `ids="dense"`
             the edges are in terms of i; with `ids="map"`, in terms of `node_ids[i]`.
         num_nodes: The number of nodes; the largest id plus one if None.
+        num_sources: The number of nodes that edges come from, if these are of another type than
+            those that edges lead to. Then ids count from 0 within each type. The graph has no
+            external ids; a dataset of many node types has them (`compile_dataset(nodes=…)`).
+        num_destinations: The number of nodes that edges lead to; goes with `num_sources`.
         dedup: What to do with several edges between the same two nodes (and of the same time, if
             there are timestamps). False keeps all of them, True or "first" keeps the first, and
             "sum" adds up their weights.
@@ -192,6 +207,8 @@ def compile_graph(
             directed=directed,
             neighbors=neighbors,
             num_nodes=num_nodes,
+            num_sources=num_sources,
+            num_destinations=num_destinations,
             dedup=dedup,
             self_loops=self_loops,
             index_dtype=index_dtype,
@@ -216,4 +233,5 @@ def compile_graph(
         skipped=edges.skipped.count,
         skipped_examples=tuple(edges.skipped.examples),
         seconds=time.monotonic() - start,
+        is_rectangular=num_sources is not None,
     )

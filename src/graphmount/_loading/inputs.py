@@ -130,6 +130,7 @@ def _graph_and_tables(data: Any) -> tuple[Graph, dict[str, FeatureStore]]:  # no
             f"{shown(data)}{advice}"
         )
     tables = _as_tables(tables)
+    graph._one_type("a loader")  # noqa: SLF001
     _require_rows(tables, graph.num_nodes, "nodes")
     check_order(graph, *tables.values())
     return graph, tables

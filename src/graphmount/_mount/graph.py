@@ -93,26 +93,29 @@ class Graph(NeighborSampling, RandomWalks, NegativeSampling):
     def __repr__(self) -> str:
         if self.closed:
             return f"<Graph {self.path!r}, closed>"
+        nodes = f"{self.num_destinations:,} nodes"
+        if self.is_rectangular:
+            nodes = f"{self.num_sources:,} sources, {self.num_destinations:,} destinations"
         return (
-            f"<Graph {self.path!r}: {self.num_nodes:,} nodes, {self.num_edges:,} edges, "
+            f"<Graph {self.path!r}: {nodes}, {self.num_edges:,} edges, "
             f"{'directed' if self.directed else 'undirected'}>"
         )
 
     def _content_facts(self) -> dict[str, object]:
         extra = {"weights": self.has_weights, "timestamps": self.has_timestamps}
         kind = self.node_id_type
-        return {
-            "nodes": f"{self.num_nodes:,}",
+        nodes: dict[str, object] = {"nodes": f"{self.num_destinations:,}"}
+        if self.is_rectangular:
+            nodes = {
+                "sources": f"{self.num_sources:,}",
+                "destinations": f"{self.num_destinations:,}",
+            }
+        return nodes | {
             "edges": f"{self.num_edges:,}, {'directed' if self.directed else 'undirected'}",
             "neighbor lists": ", ".join(self.directions),
             "edges have": ", ".join(name for name, has in extra.items() if has) or "no values",
             "external ids": "none" if kind is None else kind.__name__,
         }
-
-    @property
-    def num_nodes(self) -> int:
-        """Number of nodes."""
-        return self._open().num_nodes
 
     @property
     def num_edges(self) -> int:
@@ -218,7 +221,7 @@ class Graph(NeighborSampling, RandomWalks, NegativeSampling):
         core = self._lists_of(direction)
         if ids is None:
             return as_native(core.all_degrees(direction))
-        return as_native(core.degrees(self._as_nodes(ids, "ids"), direction))
+        return as_native(core.degrees(self._as_owners(ids, "ids", direction), direction))
 
     def neighbors(
         self,
@@ -251,7 +254,7 @@ class Graph(NeighborSampling, RandomWalks, NegativeSampling):
             raise self._advised(error, id) from None
         begin, end = lists.neighbor_range(node, direction)
         indices = self._section("indices", direction)
-        return self._mark(indices[begin:end])
+        return self._mark_neighbors(indices[begin:end], direction)
 
     def prefetch(self, ids: ArrayLike, *, direction: Direction = "in") -> int:
         """Asks the system to read the lists of these nodes, and returns without waiting for them.
@@ -275,7 +278,8 @@ class Graph(NeighborSampling, RandomWalks, NegativeSampling):
             >>> gm.Graph("g.gl").prefetch([1, 2])
             8192
         """
-        return self._lists_of(direction).prefetch(self._as_nodes(ids, "ids"), direction)
+        lists = self._lists_of(direction)
+        return lists.prefetch(self._as_owners(ids, "ids", direction), direction)
 
     def degree_summary(self, *, direction: Direction = "in") -> DegreeSummary:
         """How the degrees are distributed, in one pass over the offsets.
@@ -328,7 +332,7 @@ class Graph(NeighborSampling, RandomWalks, NegativeSampling):
             >>> gm.Graph("g.gl").to_external([1, 0])
             ['bob', 'ann']
         """
-        core = self._open()
+        core = self._one_type("to_external")
         external = _core.NodeIds(core)
         if core.order != 0 and order_of(ids) != 0:
             require_marked(ids, "ids", core.order)
@@ -361,7 +365,7 @@ class Graph(NeighborSampling, RandomWalks, NegativeSampling):
             >>> gm.Graph("g.gl").to_internal([300])
             array([1])
         """
-        core = self._open()
+        core = self._one_type("to_internal")
         require_list_of_text(keys, "keys")
         refuse_marked(keys, "keys", "to_internal", advice="take them as they are")
         external = _core.NodeIds(core)

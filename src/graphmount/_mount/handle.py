@@ -163,20 +163,30 @@ class Handle(Displayed, Generic[CoreT]):
         It is that of a dataset which has its nodes in another order than its source. Files that are
         opened alone take any.
         """
-        return 0 if self._inside is None else self._open().order
+        return self._own(self._open().order)
 
-    def _as_nodes(self, ids: Any, name: str) -> NDArray[np.int64]:  # noqa: ANN401
+    def _own(self, order: int) -> int:
+        """The same for one of the orders that the file has."""
+        return 0 if self._inside is None else order
+
+    def _as_nodes(self, ids: Any, name: str, order: int | None = None) -> NDArray[np.int64]:  # noqa: ANN401
         """Nodes that a user gives, which must be known to be internal ids; the core checks them.
+
+        Args:
+            ids: The nodes.
+            name: What messages call them.
+            order: The order that they are in; that of the file if None.
 
         Raises:
             IdError: They may be ids of the source, or are of another dataset.
         """
-        order = self._open().order
+        if order is None:
+            order = self._open().order
         try:
             nodes = as_ids(ids, name)  # first: what is no ids at all needs no mark
         except TypeError as error:
             raise self._advised(error, ids) from None
-        if is_several(ids) and (self._own_order != 0 or (order != 0 and order_of(ids) != 0)):
+        if is_several(ids) and (self._own(order) != 0 or (order != 0 and order_of(ids) != 0)):
             require_marked(ids, name, order)
         return nodes
 
@@ -189,9 +199,9 @@ class Handle(Displayed, Generic[CoreT]):
         """What to do with names of nodes."""
         return f"to_internal([{shown(text)}]) of the dataset gives the number of a node"
 
-    def _mark(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _mark(self, ids: NDArray[np.int64], order: int | None = None) -> NDArray[np.int64]:
         """Nodes of the core, as users get them: marked, if the dataset is reordered."""
-        return mark_ids(as_native(ids), self._own_order)
+        return mark_ids(as_native(ids), self._own_order if order is None else self._own(order))
 
     @property
     def sections(self) -> tuple[Section, ...]:

@@ -85,7 +85,7 @@ class ListOffsets:
         self._direction: Direction = direction
 
     def __len__(self) -> int:
-        return self._graph.num_nodes + 1
+        return self._graph._num_lists(self._direction) + 1  # noqa: SLF001
 
     def __getitem__(self, node: int) -> int:
         return int(read_list_section(self._graph, "indptr", self._direction, node, 1)[0])
@@ -95,8 +95,9 @@ def read_degrees(
     graph: Graph, direction: Direction, *, at_once: int = _NODES_AT_ONCE
 ) -> Iterator[tuple[int, NDArray[np.int64]]]:
     """The degrees of all nodes, some at a time, each time with the first node of these."""
-    for first in range(0, graph.num_nodes, at_once):
-        count = min(at_once, graph.num_nodes - first)
+    num_lists = graph._num_lists(direction)  # noqa: SLF001
+    for first in range(0, num_lists, at_once):
+        count = min(at_once, num_lists - first)
         yield first, np.diff(read_list_section(graph, "indptr", direction, first, count + 1))
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from graphmount import _core
-from graphmount._mount.handle import Handle
+from graphmount._mount.graph_ends import GraphEnds
 from graphmount._support.arguments import as_count, as_id, require_choice
 from graphmount._support.seeds import Seed, as_key
 
@@ -25,7 +25,7 @@ NegativeWeighting = Literal["uniform", "degree"]
 EdgeEnd = Literal["source", "destination"]
 
 
-class NegativeSampling(Handle[_core.Graph]):
+class NegativeSampling(GraphEnds):
     """What a `Graph` can do for link prediction."""
 
     def has_edge(self, sources: ArrayLike, destinations: ArrayLike) -> NDArray[np.bool_]:
@@ -55,7 +55,9 @@ class NegativeSampling(Handle[_core.Graph]):
         """
         core = self._open()
         found = _core.find_edges(
-            core, self._as_nodes(sources, "sources"), self._as_nodes(destinations, "destinations")
+            core,
+            self._as_owners(sources, "sources", "out"),
+            self._as_owners(destinations, "destinations", "in"),
         )
         return found.view(np.bool_)
 
@@ -107,7 +109,7 @@ class NegativeSampling(Handle[_core.Graph]):
             array([[3, 3, 3],
                    [3, 3, 3]])
         """
-        core = self._open()
+        core = self._one_type("sample_negatives")
         kept = self._as_nodes(kept, "kept")
         num = as_count(num, "num")
         require_choice("corrupt", corrupt, ("destination", "source"))
@@ -164,7 +166,7 @@ class NegativeSampling(Handle[_core.Graph]):
             >>> g.has_edge(sources, destinations).any()
             np.False_
         """
-        core = self._open()
+        core = self._one_type("sample_negative_pairs")
         return self._mark(
             _core.sample_negative_pairs(
                 core,

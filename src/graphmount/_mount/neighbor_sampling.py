@@ -6,7 +6,7 @@ from dataclasses import replace as changed
 from typing import TYPE_CHECKING, Literal
 
 from graphmount import _core
-from graphmount._mount.handle import Handle
+from graphmount._mount.graph_ends import GraphEnds
 from graphmount._mount.sampling_rule import SamplingRule
 from graphmount._support.arguments import as_count, as_ids, require_choice
 from graphmount._support.direction import require_direction
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from graphmount._support.seeds import Seed
 
 
-class NeighborSampling(Handle[_core.Graph]):
+class NeighborSampling(GraphEnds):
     """What `Graph` can sample."""
 
     def batch_random_fanout(
@@ -83,17 +83,18 @@ class NeighborSampling(Handle[_core.Graph]):
         require_choice("pad", pad, ("repeat", -1))
         require_choice("replace", replace, (False, True))
         require_choice("weighted", weighted, (False, True))
-        return self._mark(
+        return self._mark_neighbors(
             _core.random_fanout(
                 core,
-                self._as_nodes(nodes, "nodes"),
+                self._as_owners(nodes, "nodes", direction),
                 as_count(k, "k"),
                 replace,
                 weighted,
                 pad == "repeat",
                 direction,
                 as_key(seed),
-            )
+            ),
+            direction,
         )
 
     @advises(SAMPLING_WORDS)
@@ -155,7 +156,7 @@ class NeighborSampling(Handle[_core.Graph]):
             >>> sample.nodes[:2], sample.num_seeds
             (array([0, 3]), 2)
         """
-        core = self._open()
+        core = self._one_type("sample_neighbors")
         rule = SamplingRule(
             fanouts=fanouts,
             replace=replace,

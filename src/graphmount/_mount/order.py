@@ -44,7 +44,10 @@ def check_order(*handles: Graph | FeatureStore) -> None:
 
 
 def _count(handle: Graph | FeatureStore) -> int:
-    return handle.num_nodes if isinstance(handle, Graph) else len(handle)
+    if isinstance(handle, Graph):
+        handle._one_type("check_order")  # noqa: SLF001
+        return handle.num_nodes
+    return len(handle)
 
 
 def _described(handle: Graph | FeatureStore) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from graphmount import _core
-from graphmount._mount.handle import Handle
+from graphmount._mount.graph_ends import GraphEnds
 from graphmount._mount.results import SkipGramPairs, VisitCounts
 from graphmount._support.arguments import as_count, as_native, as_number, require_choice
 from graphmount._support.direction import Direction, require_direction
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 DeadEnd = Literal["stay", "end"]
 
 
-class RandomWalks(Handle[_core.Graph]):
+class RandomWalks(GraphEnds):
     """The calls of `Graph` that walk. Use `Graph`; this is a part of it."""
 
     def random_walk(
@@ -83,7 +83,7 @@ class RandomWalks(Handle[_core.Graph]):
             array([[0, 1, 2, 0, 1],
                    [1, 2, 0, 1, 2]])
         """
-        core = self._open()
+        core = self._one_type("random_walk")
         walks = _core.random_walk(
             core,
             self._as_nodes(starts, "starts"),
@@ -164,7 +164,7 @@ class RandomWalks(Handle[_core.Graph]):
             >>> pairs.negatives.shape
             (8, 5)
         """
-        core = self._open()
+        core = self._one_type("skip_gram_pairs")
         require_choice("negative_weighting", negative_weighting, ("uniform", "degree"))
         centers, contexts, drawn = _core.skip_gram_pairs(
             core,
@@ -245,7 +245,7 @@ class RandomWalks(Handle[_core.Graph]):
             >>> visits.nodes
             array([0, 2])
         """
-        core = self._open()
+        core = self._one_type("visit_counts")
         counted = _core.visit_counts(
             core,
             self._as_nodes(starts, "starts"),

@@ -36,6 +36,7 @@ class ConcatenatedEdges(EdgeSource):
             has_weights="weights",
             has_timestamps="timestamps",
             is_symmetric="edges that run both ways",
+            num_ends="the numbers of sources and destinations",
         )
         numbers = [part.num_nodes for part in parts if part.num_nodes is not None]
         self.num_edges = _sum([part.num_edges for part in parts])

@@ -15,7 +15,8 @@ namespace {
 void check_source(const Edges& edges, std::uint64_t num_nodes, const std::string& problem) {
   for (const int threads : {1, 4}) {
     set_num_threads(threads);
-    CHECK_THROWS_WITH(check_edges(edges.columns(true, true), num_nodes, 0), SourceError, problem);
+    CHECK_THROWS_WITH(check_edges(edges.columns(true, true), {num_nodes, num_nodes}, 0),
+                      SourceError, problem);
   }
 }
 
@@ -23,7 +24,7 @@ void check_source(const Edges& edges, std::uint64_t num_nodes, const std::string
 
 TEST(names_the_first_bad_row) {
   Edges edges = random_edges(3, 100, 200'000);
-  check_edges(edges.columns(true, true), 100, 0);
+  check_edges(edges.columns(true, true), {100, 100}, 0);
   edges.dst[150'000] = -1;
   check_source(edges, 100, "edge 150000: node id -1 is negative");
   edges.src[140'000] = 100;
@@ -37,12 +38,12 @@ TEST(names_the_first_bad_row) {
   edges.src[0] = INT64_MIN;
   check_source(edges, 100, "edge 0: node id -9223372036854775808 is negative");
   check_source(random_edges(3, 100, 10), 0, "is not below num_nodes=0");
-  check_edges({}, 0, 0);
+  check_edges({}, {0, 0}, 0);
 }
 
 TEST(counts_rows_over_batches) {
   Edges edges = random_edges(3, 100, 10);
   edges.src[4] = 100;
-  CHECK_THROWS_WITH(check_edges(edges.columns(), 100, 5'000'000'000), SourceError,
+  CHECK_THROWS_WITH(check_edges(edges.columns(), {100, 100}, 5'000'000'000), SourceError,
                     "edge 5000000004: node id 100");
 }

@@ -30,8 +30,12 @@ std::vector<EdgeBlock> make_blocks(const EdgeColumns& columns, const Plan& plan)
   for (std::size_t first = 0; first < columns.src.size();) {
     const std::size_t count = std::min<std::size_t>(plan.batch, columns.src.size() - first);
     const EdgeColumns part = slice(columns, first, count);
-    blocks.emplace_back(ColumnSource{part, plan.lists.direction, plan.lists.undirected,
-                                     plan.lists.drop_self_loops, first, kMaxNodes},
+    blocks.emplace_back(ColumnSource{part,
+                                     plan.lists.direction,
+                                     plan.lists.undirected,
+                                     plan.lists.drop_self_loops,
+                                     first,
+                                     {}},
                         0, count, plan.parts);
     first += count;
   }
@@ -239,7 +243,7 @@ TEST(sums_that_overflow_are_an_error) {
   edges.add(1, 0);
   edges.add(0, 1, std::numeric_limits<float>::max());
   const EdgeColumns columns = edges.columns(true);
-  const EdgeBlock block(ColumnSource{columns, Direction::kIn, false, false, 0, kMaxNodes}, 0, 4,
+  const EdgeBlock block(ColumnSource{columns, Direction::kIn, false, false, 0, {}}, 0, 4,
                         {.weights = true});
   const std::vector<EdgePiece> pieces = {block.piece()};
   const auto build = [&](Dedup dedup) {

@@ -161,12 +161,34 @@ TEST(refuses_a_wrong_length) {
   check_refused("too long", [](Bytes& bytes) { bytes.push_back({}); });
 }
 
+TEST(sources_have_fields_of_their_own_with_a_flag) {
+  Header header = example_header();
+  Bytes bytes = encode_header(header);
+  bytes.resize(header.file_bytes);
+  CHECK_EQUAL(get<std::uint16_t>(bytes, kMajorAt + 2), 0U);
+  CHECK_EQUAL(read(bytes).num_sources, 4U);
+  CHECK_EQUAL(read(bytes).source_order, 77U);
+  header.flags |= kFlagRectangular;
+  header.num_sources = 9;
+  header.source_order = 78;
+  bytes = encode_header(header);
+  bytes.resize(header.file_bytes);
+  CHECK_EQUAL(get<std::uint16_t>(bytes, kMajorAt + 2), 1U);
+  CHECK_EQUAL(read(bytes).num_sources, 9U);
+  CHECK_EQUAL(read(bytes).source_order, 78U);
+  CHECK_EQUAL(read(bytes).num_rows, 4U);
+  CHECK_EQUAL(read(bytes).order, 77U);
+  put(bytes, 72, UINT64_MAX);
+  repair_header(bytes);
+  CHECK_THROWS_WITH(read(bytes), FormatError, "exceed 2^63");
+}
+
 TEST(refuses_other_sizes_and_flags) {
   const std::string sizes = "sizes that version 1 does not allow";
   check_refused(sizes, [](Bytes& b) { put<std::uint32_t>(b, kHeaderBytesAt, 8192); });
   check_refused(sizes, [](Bytes& b) { put<std::uint32_t>(b, kChunkBytesAt, 0); });
   check_refused(sizes, [](Bytes& b) { put<std::uint32_t>(b, kAlignmentAt, 4096); });
-  check_refused("unknown flags", [](Bytes& b) { put<std::uint64_t>(b, kFlagsAt, 8); });
+  check_refused("unknown flags", [](Bytes& b) { put<std::uint64_t>(b, kFlagsAt, 16); });
   check_refused("60 sections are more than 59",
                 [](Bytes& b) { put<std::uint32_t>(b, kNumSectionsAt, 60); });
   check_refused("4294967295 sections",

@@ -77,7 +77,7 @@ def test_wrong_kind(graph_path, features_path):
     [
         ({"endian_mark": 0x04030201}, "big-endian"),
         ({"endian_mark": 5}, "byte order mark is damaged"),
-        ({"major_version": 2}, "format version 2.0; this graphmount reads version 1.0"),
+        ({"major_version": 2}, "format version 2.0; this graphmount reads version 1.1"),
         ({"header_bytes": 8192}, "sizes that version 1 does not allow"),
         ({"chunk_bytes": 4096}, "sizes that version 1 does not allow"),
         ({"section_alignment": 4096}, "sizes that version 1 does not allow"),

@@ -8,13 +8,16 @@
 
 namespace graphmount {
 
-void check_edges(const EdgeColumns& edges, std::uint64_t num_nodes, std::uint64_t first_row) {
-  const auto is_node = [&](NodeId id) { return static_cast<std::uint64_t>(id) < num_nodes; };
+void check_edges(const EdgeColumns& edges, const EdgeEnds& ends, std::uint64_t first_row) {
+  const auto is_below = [](NodeId id, std::uint64_t end) {
+    return static_cast<std::uint64_t>(id) < end;
+  };
   // The first bad row, whatever the threads do, so that the error is always the same.
   std::atomic<std::size_t> first_bad = edges.size();
   parallel_for(edges.size(), 1 << 16, [&](std::size_t begin, std::size_t end) {
     for (std::size_t row = begin; row < end; ++row) {
-      const bool fine = is_node(edges.src[row]) && is_node(edges.dst[row]) &&
+      const bool fine = is_below(edges.src[row], ends.num_sources) &&
+                        is_below(edges.dst[row], ends.num_destinations) &&
                         (!edges.weights || is_edge_weight((*edges.weights)[row]));
       if (fine) continue;
       lower_to(first_bad, row);
@@ -24,14 +27,18 @@ void check_edges(const EdgeColumns& edges, std::uint64_t num_nodes, std::uint64_
   if (first_bad == edges.size()) return;
   const std::size_t row = first_bad;
   const std::string where = say("edge ", first_row + row, ": ");
-  for (const NodeId id : {edges.src[row], edges.dst[row]}) {
-    if (id < 0) throw SourceError(say(where, "node id ", id, " is negative"));
-    if (!is_node(id) && num_nodes == kMaxNodes)
-      throw SourceError(say(where, "node id ", id,
+  const auto check_end = [&](NodeId id, std::uint64_t end, const std::string& side) {
+    const std::string one = ends.are_of_two_types ? side : "node";
+    const std::string all = ends.are_of_two_types ? side + "s" : "nodes";
+    if (id < 0) throw SourceError(say(where, one, " id ", id, " is negative"));
+    if (!is_below(id, end) && end == kMaxNodes)
+      throw SourceError(say(where, one, " id ", id,
                             " is too large for any file; ids='map' numbers ids as they appear"));
-    if (!is_node(id))
-      throw SourceError(say(where, "node id ", id, " is not below num_nodes=", num_nodes));
-  }
+    if (!is_below(id, end))
+      throw SourceError(say(where, one, " id ", id, " is not below num_", all, "=", end));
+  };
+  check_end(edges.src[row], ends.num_sources, "source");
+  check_end(edges.dst[row], ends.num_destinations, "destination");
   throw SourceError(
       say(where, "weight ", (*edges.weights)[row], " is not a finite number of at least 0"));
 }

@@ -31,8 +31,15 @@ inline bool is_edge_weight(float weight) {
 /// Throws the SourceError for a row that `check_edges` found to be good, and is so no more.
 [[noreturn]] void refuse_changed_edge(std::uint64_t row);
 
-/// Throws SourceError, naming the row, if an id is negative or not below num_nodes, or a weight is
-/// negative or not finite. Rows are counted from `first_row`.
-void check_edges(const EdgeColumns& edges, std::uint64_t num_nodes, std::uint64_t first_row);
+/// How many ids the ends of edges can have: of one node type, or of two.
+struct EdgeEnds {
+  std::uint64_t num_sources = kMaxNodes;
+  std::uint64_t num_destinations = kMaxNodes;
+  bool are_of_two_types = false;
+};
+
+/// Throws SourceError, naming the row, if an id is negative or too large, or a weight is negative
+/// or not finite. Rows are counted from `first_row`.
+void check_edges(const EdgeColumns& edges, const EdgeEnds& ends, std::uint64_t first_row);
 
 }  // namespace graphmount

@@ -30,22 +30,25 @@ struct ColumnSource {
   bool undirected;
   bool drop_self_loops;
   std::uint64_t first_row;
-  std::uint64_t num_nodes;
+  EdgeEnds ends;
 
   std::uint64_t num_rows() const { return edges.size(); }
   std::uint64_t entries_per_row() const { return undirected ? 2 : 1; }
 
   template <class Add>
   void for_each(std::size_t begin, std::size_t end, const Add& add) const {
-    const NodeId* owners = (direction == Direction::kIn ? edges.dst : edges.src).data();
-    const NodeId* others = (direction == Direction::kIn ? edges.src : edges.dst).data();
+    const bool is_in = direction == Direction::kIn;
+    const NodeId* owners = (is_in ? edges.dst : edges.src).data();
+    const NodeId* others = (is_in ? edges.src : edges.dst).data();
+    const std::uint64_t num_owners = is_in ? ends.num_destinations : ends.num_sources;
+    const std::uint64_t num_others = is_in ? ends.num_sources : ends.num_destinations;
     const float* weights = edges.weights ? edges.weights->data() : nullptr;
     const std::int64_t* times = edges.times ? edges.times->data() : nullptr;
     for (std::size_t row = begin; row < end; ++row) {
       const auto owner = static_cast<std::uint64_t>(read_once(owners + row));
       const auto other = static_cast<std::uint64_t>(read_once(others + row));
       const float weight = weights != nullptr ? read_once(weights + row) : 0.0F;
-      if (owner >= num_nodes || other >= num_nodes || !is_edge_weight(weight)) [[unlikely]]
+      if (owner >= num_owners || other >= num_others || !is_edge_weight(weight)) [[unlikely]]
         refuse_changed_edge(first_row + row);
       if (owner == other && drop_self_loops) continue;
       const std::int64_t time = times != nullptr ? times[row] : 0;

@@ -32,11 +32,6 @@ EdgeSpool::EdgeSpool(EntryParts parts, std::uint64_t memory, const std::filesyst
                      std::uint64_t first_owner)
     : parts_(parts), limit_(memory), first_owner_(first_owner), spill_(folder) {}
 
-std::optional<std::uint64_t> EdgeSpool::largest_id() const {
-  if (size_ == 0) return std::nullopt;
-  return std::max(largest_owner_, largest_neighbor_);
-}
-
 void EdgeSpool::take(EdgeBlock block) {
   if (block.size() == 0) return;
   size_ += block.size();

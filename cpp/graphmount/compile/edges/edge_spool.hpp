@@ -59,8 +59,9 @@ class EdgeSpool {
   std::uint64_t size() const { return size_; }
   std::uint64_t memory_bytes() const { return memory_; }
   std::uint64_t spilled_bytes() const { return spill_.bytes(); }
-  /// The largest owner or neighbor there is; nothing if there are no entries.
-  std::optional<std::uint64_t> largest_id() const;
+  /// One more than the largest owner, or the largest neighbor, there is; 0 without entries.
+  std::uint64_t end_owner() const { return size_ == 0 ? 0 : largest_owner_ + 1; }
+  std::uint64_t end_neighbor() const { return size_ == 0 ? 0 : largest_neighbor_ + 1; }
 
   /// After the last `add`: all owners below `end_node` in buckets of at most so many entries and so
   /// many nodes, where cells are small enough.

@@ -25,7 +25,7 @@ class NegativeChoice {
   /// Makes ready for choosing the other end of edges of `kept`.
   void prepare(NodeId kept) {
     collect_excluded(kept);
-    rest_.reset(is_by_degree() ? reverse_.num_edges() : reverse_.num_nodes());
+    rest_.reset(is_by_degree() ? reverse_.num_edges() : reverse_.num_lists());
     for (const NodeId node : excluded_) {
       if (!is_by_degree()) {
         rest_.exclude(static_cast<std::uint64_t>(node), static_cast<std::uint64_t>(node) + 1);
@@ -68,7 +68,7 @@ class NegativeChoice {
   // The node in whose list a position is.
   NodeId owner_of(EdgeId position) const {
     const std::int64_t* indptr = reverse_.indptr();
-    const std::int64_t* behind = std::upper_bound(indptr, indptr + reverse_.num_nodes(), position);
+    const std::int64_t* behind = std::upper_bound(indptr, indptr + reverse_.num_lists(), position);
     const NodeId node = std::max<NodeId>(behind - indptr - 1, 0);
     const ListRange range = reverse_.range(node);
     if (position < range.begin || position >= range.end)  // offsets that do not ascend

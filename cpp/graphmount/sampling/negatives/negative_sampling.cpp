@@ -97,7 +97,7 @@ void choose_rows(const NegativeRequest& request, const Lists& lists, const Rever
 template <class Lists, class Reverse>
 void choose_pairs(const NegativeRequest& request, const Lists& lists, const Reverse& reverse) {
   using Wide = unsigned __int128;  // pairs by degree are counted by the square of the edges
-  std::vector<Wide> pairs_up_to(lists.num_nodes());
+  std::vector<Wide> pairs_up_to(lists.num_lists());
   parallel_for(pairs_up_to.size(), kGrain, [&](std::size_t begin, std::size_t end) {
     NegativeChoice choice(request.options, lists, reverse);
     for (std::size_t i = begin; i < end; ++i) {

@@ -84,7 +84,7 @@ class NegativeTries {
   // By degree, an end is what stands at a random place of the lists.
   void draw_all(std::size_t count) {
     const bool is_by_degree = request_.is_by_degree(), draws_pairs = request_.draws_pairs();
-    const std::uint64_t num_nodes = lists_.num_nodes(), num_edges = lists_.num_edges();
+    const std::uint64_t num_nodes = lists_.num_lists(), num_edges = lists_.num_edges();
     for (std::size_t i = 0; i < count; ++i) {
       Try& current = tries_[i];
       if (is_by_degree) {

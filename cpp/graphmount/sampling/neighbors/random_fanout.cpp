@@ -43,7 +43,7 @@ ResultBuffer random_fanout(const Graph& graph, std::span<const NodeId> nodes,
     scratch->nodes.resize(nodes.size());
     std::copy(nodes.begin(), nodes.end(), scratch->nodes.data());
     const std::span<const NodeId> copied = scratch->nodes.span();
-    require_ids(copied, lists.num_nodes(), "node");
+    require_ids(copied, lists.num_lists(), "node");
     picks.plan_rows(copied, options.k);
     picks.pick(options.key, 0, {.neighbors = out->data()}, [&](const PickChunk& chunk) {
       for (std::size_t row = chunk.first_node; row < chunk.end_node; ++row)

@@ -132,7 +132,7 @@ class SecondOrderWalk {
     walker.num_tries = 0;
     walker.extra = 0.0;
     if (walker.before == kNone || back_ <= envelope_) return draw(walker);
-    walker.search.start(indices(), walker.list, walker.before, lists_.view().num_nodes());
+    walker.search.start(indices(), walker.list, walker.before, lists_.view().num_neighbors());
     walker.phase = Phase::kCount;
     return true;
   }
@@ -169,7 +169,8 @@ class SecondOrderWalk {
     if (walker.bar < std::min(near_, far_)) return take(walker, walker.candidate);
     if (walker.bar >= std::max(near_, far_)) return take_if(walker, false);
     if (is_sorted_by_time_) return judge(walker, scan(walker.list_before, walker.candidate));
-    walker.search.start(indices(), walker.list_before, walker.candidate, lists_.view().num_nodes());
+    walker.search.start(indices(), walker.list_before, walker.candidate,
+                        lists_.view().num_neighbors());
     walker.phase = Phase::kSearch;
     return true;
   }
@@ -216,7 +217,7 @@ class SecondOrderWalk {
   Found find(ListRange list, NodeId node) const {
     if (is_sorted_by_time_) return scan(list, node);
     NeighborSearch<Index> search;
-    search.start(indices(), list, node, lists_.view().num_nodes());
+    search.start(indices(), list, node, lists_.view().num_neighbors());
     Found found = Found::kUnknown;
     while (found == Found::kUnknown) found = search.look(indices());
     return found;

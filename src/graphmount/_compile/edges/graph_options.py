@@ -31,6 +31,8 @@ class GraphOptions:
     self_loops: Literal["keep", "drop"]
     index_dtype: Literal["int32", "int64"] | None
     source_rows: bool
+    num_sources: int | None = None
+    num_destinations: int | None = None
 
     def __post_init__(self) -> None:
         """Checks them."""
@@ -42,6 +44,32 @@ class GraphOptions:
         require_choice("index_dtype", self.index_dtype, (None, "int32", "int64"))
         if self.num_nodes is not None:
             self.num_nodes = as_count(self.num_nodes, "num_nodes", most=MOST_NODES)
+        if self.is_rectangular:
+            self._check_ends()
+
+    @property
+    def is_rectangular(self) -> bool:
+        """Whether edges lead from one node type to another."""
+        return self.num_sources is not None or self.num_destinations is not None
+
+    def _check_ends(self) -> None:
+        if self.num_sources is None or self.num_destinations is None:
+            raise ValueError(
+                "num_sources= and num_destinations= go together: they say that edges lead from "
+                "nodes of one type to nodes of another; for one type, pass num_nodes="
+            )
+        self.num_sources = as_count(self.num_sources, "num_sources", most=MOST_NODES)
+        self.num_destinations = as_count(self.num_destinations, "num_destinations", most=MOST_NODES)
+        for is_wrong, option in (
+            (self.num_nodes is not None, "num_nodes="),
+            (not self.directed, "directed=False"),
+            (self.self_loops == "drop", "self_loops='drop'"),
+        ):
+            if is_wrong:
+                raise ValueError(
+                    f"{option} is for edges between nodes of one type, but num_sources= and "
+                    "num_destinations= say that there are two"
+                )
 
     def is_directed(self, source: EdgeSource) -> bool:
         """Whether edges run one way; the source may also say that they do not."""
@@ -60,7 +88,11 @@ class GraphOptions:
         first = entries * (8 + payload + 4 * self.source_rows)
         # The second direction is spooled while the first is still there.
         second = entries * (12 + payload) * (ways - 1)
-        file_bytes += 8 * ways * (self.num_nodes or source.num_nodes or 0)
+        num_lists = ways * (self.num_nodes or source.num_nodes or 0)
+        if self.num_sources is not None and self.num_destinations is not None:
+            num_lists = self.num_destinations if self.neighbors != "out" else 0
+            num_lists += self.num_sources if self.neighbors != "in" else 0
+        file_bytes += 8 * num_lists
         needs = {os.path.dirname(out): file_bytes}
         if first > memory // 3:
             needs[folder] = needs.get(folder, 0) + first + second

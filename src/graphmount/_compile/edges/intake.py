@@ -38,12 +38,13 @@ _BATCH_BYTES = 16 << 20
 
 
 class WrittenGraph(NamedTuple):
-    """What `EdgeIntake.finish` wrote."""
+    """What `EdgeIntake.finish` wrote; `num_nodes` counts destinations."""
 
     num_nodes: int
     num_edges: int
     file_bytes: int
     spilled_bytes: int
+    num_sources: int
 
 
 class EdgeIntake:
@@ -72,6 +73,7 @@ class EdgeIntake:
         out: str,
         folder: str,
     ) -> None:
+        _require_ends(source, options, ids=ids, has_node_ids=node_ids is not None)
         options.require_space(source, out=out, folder=folder, memory=memory)
         self.source = source
         self.first_line = FirstLine(source)
@@ -98,13 +100,18 @@ class EdgeIntake:
             if num_nodes is not None and num_nodes != len(node_ids):
                 raise ValueError(f"num_nodes={num_nodes}, but there are {len(node_ids)} node_ids")
             num_nodes = len(node_ids)
+        elif options.is_rectangular:
+            num_nodes = options.num_destinations
         elif num_nodes is None and ids == "dense":
             num_nodes = source.num_nodes
         self._num_nodes_are_claimed = options.num_nodes is None and node_ids is None
         self._memory = memory
         self._num_nodes = num_nodes
+        self._num_sources = options.num_sources if options.is_rectangular else num_nodes
         self._core = _core.GraphCompiler(
             num_nodes=num_nodes,
+            rectangular=options.is_rectangular,
+            num_sources=options.num_sources,
             in_lists=options.neighbors != "out",
             out_lists=options.neighbors != "in",
             undirected=not options.is_directed(source),
@@ -160,6 +167,7 @@ class EdgeIntake:
         num_bytes = sum(stamp.size for stamp in self.source.stamps)
         if (
             self._num_nodes_are_claimed
+            and not self._options.is_rectangular
             and 0 < num_bytes < num_nodes  # offsets of lists would take more
             and not is_plausible(num_nodes, self._core.num_rows)
         ):
@@ -189,7 +197,7 @@ class EdgeIntake:
         node_ids: Keys | None = None,
     ) -> WrittenGraph:
         """Writes the graph, with node i as node `new_ids[i]`, and these external ids."""
-        num_nodes = self.num_nodes
+        num_nodes = max(self.num_nodes, self._core.num_sources)
         if self._options.index_dtype == "int32" and num_nodes > 2**31:
             raise ValueError(f"index_dtype='int32' cannot hold the ids of {num_nodes} nodes")
         self._map = None
@@ -238,8 +246,8 @@ class EdgeIntake:
         weights: NDArray[np.float32] | None,
     ) -> NDArray[np.bool_]:
         fine = (src >= 0) & (dst >= 0)
-        if self._num_nodes is not None:
-            fine &= (src < self._num_nodes) & (dst < self._num_nodes)
+        if self._num_nodes is not None and self._num_sources is not None:
+            fine &= (src < self._num_sources) & (dst < self._num_nodes)
         if weights is not None:
             fine &= np.isfinite(weights) & (weights >= 0)
         return fine
@@ -267,6 +275,38 @@ class EdgeIntake:
                     f"{shown_key(keys, row)} is not among node_ids"
                     + (self.first_line.hint if self._core.num_rows + row == 0 else "")
                 )
+
+
+def _require_ends(
+    source: EdgeSource, options: GraphOptions, *, ids: Ids, has_node_ids: bool
+) -> None:
+    """Raises if the source has edges between other node types than those that are asked for."""
+    if not options.is_rectangular:
+        if source.num_ends is not None:
+            raise SourceError(
+                f"{source.name} has edges from {source.num_ends[0]} nodes of one type to "
+                f"{source.num_ends[1]} of another; pass num_sources={source.num_ends[0]} and "
+                f"num_destinations={source.num_ends[1]}"
+            )
+        return
+    if source.is_symmetric:
+        raise SourceError(
+            f"{source.name} has edges that run both ways, so its nodes are of one type; leave out "
+            "num_sources= and num_destinations="
+        )
+    if ids == "map" or has_node_ids:
+        raise ValueError(
+            "a graph between two node types keeps no external ids: num_sources= and "
+            "num_destinations= go with neither ids='map' nor node_ids=; compile_dataset with "
+            "nodes= maps ids of several types, and keeps them"
+        )
+    ends = (options.num_sources, options.num_destinations)
+    if source.num_ends not in (None, ends):
+        raise SourceError(
+            f"{source.name} says that it has {source.num_ends[0]} sources and "
+            f"{source.num_ends[1]} destinations, but num_sources={ends[0]} and "
+            f"num_destinations={ends[1]}"
+        )
 
 
 def all_node_ids(

@@ -123,6 +123,8 @@ class EdgeSource(Source, ABC):
         num_edges: How many edges there are, if that is known before reading them.
         estimated_edges: About how many there are, if only that is known.
         num_nodes: How many nodes the source says there are, if it does.
+        num_ends: How many sources and destinations it says there are, if its edges lead from one
+            node type to another.
         node_ids: All nodes in their order, if the source knows them: the ids by which edges name
             them, or, where `num_nodes` is known and edges have numbers, what these stand for.
         is_symmetric: Whether the source has each edge once and means it to run both ways.
@@ -138,6 +140,7 @@ class EdgeSource(Source, ABC):
     num_edges: int | None = None
     estimated_edges: int | None = None
     num_nodes: int | None = None
+    num_ends: tuple[int, int] | None = None
     node_ids: Keys | None = None
     is_symmetric = False
     has_text_ids = False

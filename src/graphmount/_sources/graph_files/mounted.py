@@ -68,6 +68,8 @@ def open_graph_edges(
         is_undirected=not mounted.directed,
     )
     edges.order = mounted.order
+    if mounted.is_rectangular:
+        edges.num_nodes, edges.num_ends = None, (mounted.num_sources, mounted.num_destinations)
     if mounted.node_id_type is not None:
         edges.node_ids = as_keys(mounted.to_external(np.arange(mounted.num_nodes)), "node_ids")
     return edges

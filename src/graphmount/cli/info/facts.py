@@ -120,9 +120,16 @@ def _graph_facts(graph: gm.Graph) -> dict[str, Any]:
     node_id_type = graph.node_id_type
     # An undirected graph has the same degrees in both directions.
     directions = graph.directions if graph.directed else graph.directions[:1]
+    ends: dict[str, Any] = {"num_nodes": graph.num_destinations}
+    if graph.is_rectangular:
+        ends = {
+            "num_sources": graph.num_sources,
+            "num_destinations": graph.num_destinations,
+            "source_order": graph.source_order,
+        }
     return {
         "kind": "graph",
-        "num_nodes": graph.num_nodes,
+        **ends,
         "num_edges": graph.num_edges,
         "directed": graph.directed,
         "directions": graph.directions,

@@ -173,7 +173,15 @@ def _graph_rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
     )
     rows = [
         ("graph", f"{'directed' if facts['directed'] else 'undirected'}, neighbor lists: {lists}"),
-        ("nodes", f"{facts['num_nodes']:,}"),
+        *(
+            (name, f"{facts[key]:,}")
+            for name, key in (
+                ("nodes", "num_nodes"),
+                ("sources", "num_sources"),
+                ("destinations", "num_destinations"),
+            )
+            if key in facts
+        ),
         ("edges", f"{facts['num_edges']:,}"),
     ]
     if facts["bytes_per_edge"] is not None:

@@ -23,7 +23,6 @@ from ..harness.process_counters import process_memory
 from .layers_with_matrices import with_matrices
 
 WAYS = ("graphmount", "in memory")
-FANOUTS = [10, 5]
 CLASSES = 32
 
 
@@ -31,7 +30,7 @@ def mounted_batches(options: argparse.Namespace) -> Any:  # noqa: ANN401
     loaders = importlib.import_module("graphmount.pyg")
     return loaders.NeighborLoader(
         gm.Dataset(options.folder),
-        num_neighbors=FANOUTS,
+        num_neighbors=options.fanouts,
         input_nodes="train",
         batch_size=options.batch_size,
         shuffle=True,
@@ -55,10 +54,10 @@ def loaded_batches(options: argparse.Namespace) -> Any:  # noqa: ANN401
     loaders = importlib.import_module("torch_geometric.loader")
     typing = importlib.import_module("torch_geometric.typing")
     if typing.WITH_PYG_LIB or typing.WITH_TORCH_SPARSE:
-        return loaders.NeighborLoader(data, FANOUTS, **how)
+        return loaders.NeighborLoader(data, options.fanouts, **how)
     from .in_memory_sampler import InMemorySampler
 
-    sampler = InMemorySampler(data.edge_index.numpy(), ds.num_nodes, FANOUTS, seed=0)
+    sampler = InMemorySampler(data.edge_index.numpy(), ds.num_nodes, options.fanouts, seed=0)
     return loaders.NodeLoader(data, sampler, **how)
 
 
@@ -68,6 +67,7 @@ def main() -> int:
     parser.add_argument("--way", choices=WAYS, required=True)
     parser.add_argument("--memory", type=int, default=64 << 20)
     parser.add_argument("--batch-size", type=int, default=512)
+    parser.add_argument("--fanouts", type=int, nargs="+", default=[10, 5], help="one a layer")
     parser.add_argument("--steps", type=int, help="steps to take; an epoch if not given")
     parser.add_argument("--warm-steps", type=int, default=0, help="of these, not timed as steps")
     parser.add_argument("--matrices", action="store_true", help="layers get batch.adjs")
@@ -77,7 +77,7 @@ def main() -> int:
     models = importlib.import_module("torch_geometric.nn").models
     torch.manual_seed(0)
     columns = gm.Dataset(options.folder).features["x"].shape[1]
-    model = models.GraphSAGE(columns, 128, num_layers=2, out_channels=CLASSES)
+    model = models.GraphSAGE(columns, 128, num_layers=len(options.fanouts), out_channels=CLASSES)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
     count, total, seeds = 0, 0.0, 0
     began = time.perf_counter()
@@ -90,7 +90,13 @@ def main() -> int:
         if options.matrices:
             out = with_matrices(model.convs, x, batch.adjs)
         else:
-            out = model(x, batch.edge_index)[: batch.batch_size]
+            # Trimmed from layer to layer, as PyG recommends.
+            out = model(
+                x,
+                batch.edge_index,
+                num_sampled_nodes_per_hop=batch.num_sampled_nodes,
+                num_sampled_edges_per_hop=batch.num_sampled_edges,
+            )[: batch.batch_size]
         loss = torch.nn.functional.cross_entropy(out, target)
         optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]

@@ -260,7 +260,8 @@ def test_neighbors_beyond_their_type(direction, value, path):
 
 def test_counts_without_lists_are_not_believed(tmp_path):
     path = tmp_path / "g.gl"
-    gm.compile_graph((SRC, DST), path, neighbors="in", num_sources=5, num_destinations=3)
+    wide = {"index_dtype": "int64", "neighbors": "in"}
+    gm.compile_graph((SRC, DST), path, num_sources=5, num_destinations=3, **wide)
     forgery = Forgery(path)
     forgery.set_header(num_sources=2**62)
     forgery.save()

@@ -242,12 +242,21 @@ void require_seeds(std::span<const TypeSeeds> seeds, std::span<const std::uint64
       throw BudgetError("there are too many seeds for disjoint trees in a graph of this size");
 }
 
-void require_relations(std::span<const Relation> relations, std::size_t num_types) {
+void require_relations(std::span<const Relation> relations,
+                       std::span<const std::uint64_t> num_nodes) {
   if (relations.size() > UINT32_MAX) throw std::invalid_argument("there are too many relations");
   for (const Relation& relation : relations) {
-    if (relation.source_type >= num_types || relation.destination_type >= num_types)
+    const Graph& graph = *relation.graph;
+    if (relation.source_type >= num_nodes.size() || relation.destination_type >= num_nodes.size())
       throw std::invalid_argument(say("a relation leads from type ", relation.source_type, " to ",
-                                      relation.destination_type, ", of ", num_types, " types"));
+                                      relation.destination_type, ", of ", num_nodes.size(),
+                                      " types"));
+    if (graph.num_sources() != num_nodes[relation.source_type] ||
+        graph.num_destinations() != num_nodes[relation.destination_type])
+      throw std::invalid_argument(say(
+          graph.mount().file().path(), ": the edges lead from ", graph.num_sources(), " nodes to ",
+          graph.num_destinations(), ", and the types have ", num_nodes[relation.source_type],
+          " and ", num_nodes[relation.destination_type], "; this file is of another dataset"));
   }
 }
 
@@ -266,7 +275,7 @@ TypedSample sample_typed(std::span<const Relation> relations,
                          std::span<const std::uint64_t> num_nodes, std::span<const TypeSeeds> seeds,
                          const SampleOptions& options) {
   require_seeds(seeds, num_nodes, options);
-  require_relations(relations, num_nodes.size());
+  require_relations(relations, num_nodes);
   require_rule(options.rule, options.disjoint);
   return Sampling(relations, num_nodes, options).run(seeds);
 }

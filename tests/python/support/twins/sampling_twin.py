@@ -16,7 +16,7 @@ class Lists:
     def __init__(self, graph, direction):
         lists = graph.neighbor_lists(direction)
         self.of = defaultdict(list)
-        for node in range(graph.num_nodes):
+        for node in range(len(lists.indptr) - 1):
             for position in range(lists.indptr[node], lists.indptr[node + 1]):
                 edge_id = position if lists.edge_ids is None else lists.edge_ids[position]
                 weight = 1.0 if lists.weights is None else lists.weights[position]

@@ -1,0 +1,146 @@
+"""The relations between some types of nodes: a graph for each, and what a caller says of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from graphmount._mount.sampling_rule import SamplingRule
+from graphmount._support.arguments import as_ids
+from graphmount._support.shown import shown
+from graphmount.errors import MissingDataError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from graphmount._mount.graph import Graph
+    from graphmount._support.direction import Direction
+    from graphmount._typed.results import EdgeType
+
+
+class Relations:
+    """Types with their numbers of nodes, and the graphs of relations in the order they go in.
+
+    Attributes:
+        num_nodes: How many nodes each type has.
+        graphs: The edges of each relation.
+    """
+
+    def __init__(self, num_nodes: Mapping[str, int], graphs: Mapping[EdgeType, Graph]) -> None:
+        self.num_nodes = dict(num_nodes)
+        self.graphs = dict(graphs)
+        self._numbers = {name: number for number, name in enumerate(self.num_nodes)}
+
+    def ends(self, relation: EdgeType) -> tuple[int, int]:
+        """The numbers of the types of a relation: of sources, and of destinations."""
+        return self._numbers[relation[0]], self._numbers[relation[2]]
+
+    def relation(self, relation: Any, argument: str) -> EdgeType:  # noqa: ANN401
+        """A relation that a caller names.
+
+        Raises:
+            ValueError: There is no such relation.
+        """
+        if isinstance(relation, list):
+            relation = tuple(relation)
+        is_name = isinstance(relation, tuple) and all(isinstance(part, str) for part in relation)
+        if not is_name or relation not in self.graphs:
+            known = ", ".join(map(str, self.graphs))
+            raise ValueError(
+                f"{argument}: there is no relation {shown(relation)}; there are {known}"
+            )
+        found: EdgeType = relation
+        return found
+
+    def type(self, name: object, argument: str) -> str:
+        """A node type that a caller names.
+
+        Raises:
+            ValueError: There is no such type.
+        """
+        if not isinstance(name, str) or name not in self.num_nodes:
+            known = ", ".join(map(repr, self.num_nodes))
+            raise ValueError(f"{argument}: there is no node type {shown(name)}; there are {known}")
+        return name
+
+    def reverse_of(self, relation: EdgeType) -> EdgeType | None:
+        """The relation of the same edges the other way, by its name."""
+        source, name, destination = relation
+        other = name.removeprefix("rev_") if name.startswith("rev_") else f"rev_{name}"
+        reverse = (destination, other, source)
+        return reverse if reverse in self.graphs else None
+
+    def partner_of(self, relation: EdgeType) -> EdgeType | None:
+        """The reverse of a relation by its name, or the only one that leads back."""
+        named = self.reverse_of(relation)
+        if named is not None or relation[0] == relation[2]:
+            return named
+        back = [
+            other for other in self.graphs if (other[2], other[0]) == (relation[0], relation[2])
+        ]
+        return back[0] if len(back) == 1 else None
+
+    def outgoing(self, relation: EdgeType) -> tuple[Graph, Direction]:
+        """Lists by which a relation is followed from its sources."""
+        graph = self.graphs[relation]
+        if "out" in graph.directions:
+            return graph, "out"
+        reverse = self.reverse_of(relation)
+        if reverse is None or "in" not in self.graphs[reverse].directions:
+            raise MissingDataError(
+                f"{graph.path} has no outgoing edges to walk along; compile the dataset with "
+                "reverse=True, or this relation with directions for both"
+            )
+        return self.graphs[reverse], "in"
+
+    def fanouts(
+        self, fanouts: Sequence[int] | Mapping[EdgeType, Sequence[int]]
+    ) -> dict[EdgeType, list[int]]:
+        """The fanouts of every relation, checked."""
+        if not isinstance(fanouts, Mapping):
+            rule = SamplingRule(fanouts=fanouts, argument="fanouts")
+            return {relation: list(rule.fanouts) for relation in self.graphs}
+        given = {
+            self.relation(relation, "fanouts"): list(
+                SamplingRule(fanouts=counts, argument=f"fanouts[{relation}]").fanouts
+            )
+            for relation, counts in fanouts.items()
+        }
+        for relation in self.graphs:
+            if relation not in given:
+                raise ValueError(
+                    f"fanouts has no entry for {relation}; give one for every relation, "
+                    "[0] * hops for those that are not to be followed"
+                )
+        hops = {relation: len(counts) for relation, counts in given.items()}
+        if len(set(hops.values())) > 1:
+            raise ValueError(f"fanouts have different numbers of hops: {hops}")
+        return {relation: given[relation] for relation in self.graphs}
+
+    def seeds(
+        self,
+        seeds: Any,  # noqa: ANN401
+        time: Any,  # noqa: ANN401
+    ) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        """Seeds and times of every type."""
+        if isinstance(seeds, tuple) and len(seeds) == 2 and isinstance(seeds[0], str):
+            seeds = {seeds[0]: seeds[1]}
+        if not isinstance(seeds, Mapping):
+            raise TypeError(
+                "seeds must be a type and its nodes, such as ('paper', [0, 1]), or a dict of them, "
+                f"not {shown(seeds)}"
+            )
+        if time is not None and not isinstance(time, Mapping):
+            if len(seeds) != 1:
+                raise ValueError("time: give the times of each type of seeds, by its name")
+            time = {next(iter(seeds)): time}
+        nodes = {self.type(name, "seeds"): as_ids(ids, "seeds") for name, ids in seeds.items()}
+        times = {
+            self.type(name, "time"): as_ids(given, "time") for name, given in (time or {}).items()
+        }
+        none = np.empty(0, np.int64)
+        return [(nodes.get(name, none), times.get(name, none)) for name in self.num_nodes]

@@ -1,0 +1,204 @@
+"""Sampling over several types of nodes: one graph for each relation between them.
+
+In every hop, relations are followed one after the other, in their order, from the nodes that the
+hop before brought. The same seed gives the same sample, for any number of threads.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from graphmount import _core
+from graphmount._mount.results import both_ways
+from graphmount._mount.sampling_rule import SamplingRule
+from graphmount._support.arguments import as_ids, as_native
+from graphmount._support.seeds import as_key
+from graphmount._typed.relations import Relations
+from graphmount._typed.results import TypedNeighborSample
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from graphmount._mount.graph import Graph
+    from graphmount._mount.sampling_rule import SubgraphType, TemporalStrategy
+    from graphmount._support.direction import Direction
+    from graphmount._support.seeds import Seed
+    from graphmount._typed.results import EdgeType
+
+
+class TypedSampling:
+    """The relations between some types of nodes, as sampling and walks follow them.
+
+    Args:
+        num_nodes: How many nodes each type has.
+        graphs: The edges of each relation, in the order in which relations are followed.
+    """
+
+    def __init__(self, num_nodes: Mapping[str, int], graphs: Mapping[EdgeType, Graph]) -> None:
+        self._relations = Relations(num_nodes, graphs)
+
+    def sample_neighbors(
+        self,
+        seeds: Mapping[str, ArrayLike] | tuple[str, ArrayLike],
+        fanouts: Sequence[int] | Mapping[EdgeType, Sequence[int]],
+        *,
+        replace: bool = False,
+        weighted: bool = False,
+        disjoint: bool = False,
+        time: ArrayLike | Mapping[str, ArrayLike] | None = None,
+        temporal_strategy: TemporalStrategy = "uniform",
+        subgraph_type: SubgraphType = "directional",
+        direction: Direction = "in",
+        seed: Seed = None,
+    ) -> TypedNeighborSample:
+        """A sample of several hops from seeds of some types: see `Graph.sample_neighbors`.
+
+        Args:
+            seeds: The nodes to begin with: a type and its nodes, or several of both.
+            fanouts: For each hop, how many neighbors each node draws in every relation; -1 for all.
+                Or such a list for each relation.
+            replace: Whether a neighbor may be drawn more than once for the same node.
+            weighted: Whether to draw in proportion to the weights of edges.
+            disjoint: Whether each seed gets a tree of its own.
+            time: For each seed, a time: only edges of that time or before are drawn in its tree.
+                For seeds of several types, the times of each. Edges of relations that have no times
+                are there at any time.
+            temporal_strategy: "uniform" draws among all edges that are early enough, "last" takes
+                the latest of them.
+            subgraph_type: "directional": the edges that were drawn. "induced": all edges between
+                the sampled nodes. "bidirectional": the edges that were drawn, and in each relation
+                those of its reverse as well.
+            direction: "in" goes from destinations to sources, "out" the other way.
+            seed: An integer, or several. The same seed gives the same sample.
+        """
+        by_relation = self._relations.fanouts(fanouts)
+        rule = SamplingRule(
+            fanouts=next(iter(by_relation.values()), []),
+            replace=replace,
+            weighted=weighted,
+            disjoint=disjoint,
+            temporal=time is not None,
+            temporal_strategy=temporal_strategy,
+            subgraph_type=subgraph_type,
+            direction=direction,
+        )
+        if temporal_strategy == "last" and time is None:
+            raise ValueError("temporal_strategy='last' needs time=, the time of each seed")
+        sample = _core.sample_typed(
+            [
+                (graph._open(), *self._relations.ends(relation), by_relation[relation])  # noqa: SLF001
+                for relation, graph in self._relations.graphs.items()
+            ],
+            list(self._relations.num_nodes.values()),
+            self._relations.seeds(seeds, time),
+            rule.to_core(as_key(seed)),
+        )
+        return self._taken(sample, rule)
+
+    def random_walk(
+        self,
+        starts: ArrayLike,
+        relations: Sequence[EdgeType],
+        *,
+        weighted: bool = False,
+        seed: Seed = None,
+    ) -> NDArray[np.int64]:
+        """A walk from each start through these relations, from sources to destinations.
+
+        A relation is followed along its own lists of outgoing edges, or the incoming ones of its
+        reverse. Behind a node that has no such edge, a walk has -1.
+
+        Args:
+            starts: Nodes of the type that the first relation begins at.
+            relations: The relation of each step.
+            weighted: Whether steps are drawn in proportion to the weights of edges.
+            seed: An integer, or several. The same seed gives the same walks.
+        """
+        path = [self._relations.relation(relation, "relations") for relation in relations]
+        for one, two in pairwise(path):
+            if one[2] != two[0]:
+                raise ValueError(f"{one} leads to {one[2]!r}, and {two} does not begin there")
+        nodes = as_ids(starts, "starts")
+        walks = np.full((len(nodes), len(path) + 1), -1, np.int64)
+        walks[:, 0] = nodes
+        key = as_key(seed)
+        for step, relation in enumerate(path):
+            graph, direction = self._relations.outgoing(relation)
+            alive = np.flatnonzero(walks[:, step] >= 0) if step else np.arange(len(nodes))
+            found = _core.random_fanout(
+                graph._open(),  # noqa: SLF001
+                np.ascontiguousarray(walks[alive, step]),
+                1,
+                replace=False,
+                weighted=weighted,
+                repeat=False,
+                direction=direction,
+                key=_core.random_key([key, step]),
+            )
+            walks[alive, step + 1] = np.asarray(found)[:, 0]
+        return walks
+
+    def _taken(self, sample: _core.TypedSample, rule: SamplingRule) -> TypedNeighborSample:
+        types = dict(zip(self._relations.num_nodes, sample.take_types(), strict=True))
+        relations = dict(zip(self._relations.graphs, sample.take_relations(), strict=True))
+        edge_index = {name: as_native(taken[0]) for name, taken in relations.items()}
+        edge_ids: dict[EdgeType, NDArray[np.int64] | None] = {
+            name: as_native(taken[1]) for name, taken in relations.items()
+        }
+        if rule.subgraph_type == "bidirectional":
+            edge_index, edge_ids = self._both_ways(
+                edge_index, edge_ids, {name: len(taken[0]) for name, taken in types.items()}
+            )
+        is_by_hop = rule.subgraph_type == "directional"
+        return TypedNeighborSample(
+            nodes={name: as_native(taken[0]) for name, taken in types.items()},
+            edge_index=edge_index,
+            edge_ids=edge_ids,
+            batch=(
+                {name: as_native(taken[1]) for name, taken in types.items()}
+                if rule.has_trees
+                else None
+            ),
+            num_sampled_nodes={name: tuple(taken[2]) for name, taken in types.items()},
+            num_sampled_edges=(
+                {name: tuple(taken[3]) for name, taken in relations.items()} if is_by_hop else None
+            ),
+            indptr=(
+                {name: as_native(taken[2]) for name, taken in relations.items()}
+                if is_by_hop and rule.direction == "in"
+                else None
+            ),
+        )
+
+    def _both_ways(
+        self,
+        edge_index: dict[EdgeType, NDArray[np.int64]],
+        edge_ids: dict[EdgeType, NDArray[np.int64] | None],
+        num_nodes: dict[str, int],
+    ) -> tuple[dict[EdgeType, NDArray[np.int64]], dict[EdgeType, NDArray[np.int64] | None]]:
+        """Every edge with those of the reverse relation, each once, by destination and source."""
+        ends: dict[EdgeType, NDArray[np.int64]] = {}
+        ids: dict[EdgeType, NDArray[np.int64] | None] = {}
+        for relation, own in edge_index.items():
+            source, _, destination = relation
+            reverse = self._relations.partner_of(relation)
+            own_ids = edge_ids[relation]
+            if reverse is not None:
+                both = np.concatenate([own, edge_index[reverse][::-1]], axis=1)
+                keys = both[1] * np.int64(max(num_nodes[source], 1)) + both[0]
+                ends[relation] = both[:, np.unique(keys, return_index=True)[1]]
+                ids[relation] = None
+            elif source == destination:
+                ends[relation], kept = both_ways(own, num_nodes[source])
+                ids[relation] = None if own_ids is None else own_ids[kept]
+            else:
+                raise ValueError(
+                    f"subgraph_type='bidirectional': {relation} has no reverse, such as "
+                    f"{(destination, 'rev_' + relation[1], source)}; compile with reverse=True"
+                )
+        return ends, ids

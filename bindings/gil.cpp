@@ -58,7 +58,8 @@ ClosingRelease::~ClosingRelease() {
   leave();
 }
 
-GilAcquire::GilAcquire() : has_passed_(PyGILState_Check() == 0) {
+// When the interpreter has ended, Python says of every thread that it holds the GIL.
+GilAcquire::GilAcquire() : has_passed_(Py_IsInitialized() == 0 || PyGILState_Check() == 0) {
   if (has_passed_) pass();
   state_ = PyGILState_Ensure();
 }

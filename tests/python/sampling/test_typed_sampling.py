@@ -14,7 +14,7 @@ from typed_twin import TypedTwin
 
 import graphmount as gm
 from graphmount import errors
-from graphmount._typed.sampling import TypedSampling
+from graphmount._dataset.typed.sampling import TypedSampling
 
 TYPES = ("author", "paper", "venue")
 RELATIONS = (

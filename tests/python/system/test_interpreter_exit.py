@@ -144,3 +144,37 @@ next(iter(loader))
         check=False,
     )
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "6 6 3000\n", "")
+
+
+# `on_exit` calls sleep(status), after the interpreter has ended: the process stays for a second.
+STAYS = """
+import ctypes, sys, threading, time
+import numpy as np
+import graphmount as gm
+
+libc = ctypes.CDLL(None)
+libc.on_exit(ctypes.cast(libc.sleep, ctypes.c_void_p), None)
+nodes = 1_000_000
+edges = np.random.default_rng(0).integers(0, nodes, (2, nodes))
+gm.compile_graph(edges, "late.gl", num_nodes=nodes, progress=False)
+graph = gm.Graph("late.gl")
+walk = lambda: graph.random_walk(np.arange(nodes), 1_000)
+threading.Thread(target=walk, daemon=True).start()
+time.sleep(0.1 + float(sys.argv[1]))
+sys.exit(1)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="on_exit is of the GNU C library")
+def test_a_thread_in_the_core_outlives_the_interpreter(tmp_path):
+    """It asks whether there was a Ctrl-C, and the interpreter that it asks is gone."""
+    for delay in range(5):
+        child = subprocess.run(
+            [sys.executable, "-c", STAYS, str(delay / 100)],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert (child.returncode, child.stdout, without_leaks(child.stderr)) == (1, "", "")

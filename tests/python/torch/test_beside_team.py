@@ -13,6 +13,8 @@ import sys
 
 import pytest
 
+pytest.importorskip("torch")
+
 pytestmark = pytest.mark.skipif(
     not sys.platform.startswith("linux"), reason="threads are counted in /proc"
 )

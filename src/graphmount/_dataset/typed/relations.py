@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from graphmount._dataset.typed.results import EdgeType
     from graphmount._mount.graph import Graph
     from graphmount._support.direction import Direction
-    from graphmount._typed.results import EdgeType
 
 
 class Relations:

@@ -12,23 +12,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from graphmount import _core
+from graphmount._dataset.typed.relations import Relations
+from graphmount._dataset.typed.results import TypedNeighborSample
 from graphmount._mount.results import both_ways
 from graphmount._mount.sampling_rule import SamplingRule
 from graphmount._support.arguments import as_ids, as_native
 from graphmount._support.seeds import as_key
-from graphmount._typed.relations import Relations
-from graphmount._typed.results import TypedNeighborSample
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
+    from graphmount._dataset.typed.results import EdgeType
     from graphmount._mount.graph import Graph
     from graphmount._mount.sampling_rule import SubgraphType, TemporalStrategy
     from graphmount._support.direction import Direction
     from graphmount._support.seeds import Seed
-    from graphmount._typed.results import EdgeType
 
 
 class TypedSampling:

@@ -12,7 +12,9 @@
 #include "convert/words.hpp"
 #include "graphmount/compile/graph_compiler.hpp"
 #include "graphmount/compile/hot_order.hpp"
+#include "graphmount/compile/node_id_sections.hpp"
 #include "graphmount/compile/row_scatter.hpp"
+#include "graphmount/graph/ids/order_fingerprint.hpp"
 
 namespace graphmount::bindings {
 
@@ -82,25 +84,52 @@ Summary to_tuple(const GraphSummary& summary) {
           summary.num_sources};
 }
 
+// Ids of a caller in the form in which the core takes them; they live as long as this.
+struct GivenIds {
+  std::optional<CallerNames> names;
+  ExternalIds ids;
+};
+
+using NameColumns = std::tuple<IdColumn, Column<std::uint8_t>>;
+
+GivenIds to_ids(const std::optional<IdColumn>& numbers, const std::optional<NameColumns>& names) {
+  GivenIds given;
+  if (numbers) given.ids.numbers = to_span(*numbers);
+  if (names) {
+    given.names.emplace(to_names(std::get<0>(*names), std::get<1>(*names)));
+    given.ids.names = given.names->column();
+  }
+  const auto& offsets = given.ids.names.offsets;
+  if (!offsets.empty() && (offsets.front() != 0 || static_cast<std::size_t>(offsets.back()) !=
+                                                       given.ids.names.bytes.size()))
+    throw std::invalid_argument("the offsets of node_names do not begin and end with the bytes");
+  return given;
+}
+
+std::uint64_t order_of(const std::string& type, const std::optional<IdColumn>& numbers,
+                       const std::optional<NameColumns>& names) {
+  const GivenIds given = to_ids(numbers, names);
+  const GilRelease release;
+  return typed_order(type, order_fingerprint(given.ids));
+}
+
+std::uint64_t write_ids(const std::filesystem::path& path, std::uint64_t order,
+                        std::uint64_t memory, const std::optional<IdColumn>& numbers,
+                        const std::optional<NameColumns>& names) {
+  const GivenIds given = to_ids(numbers, names);
+  const GilRelease release;
+  return write_node_id_file(path, given.ids, order, memory);
+}
+
 Summary finish(GraphCompiler& self, const std::filesystem::path& path,
                const std::optional<IdColumn>& node_numbers,
-               const std::optional<std::tuple<IdColumn, Column<std::uint8_t>>>& node_names,
-               const std::optional<IdColumn>& new_ids, const Progress& progress) {
-  ExternalIds node_ids;
-  if (node_numbers) node_ids.numbers = to_span(*node_numbers);
-  std::optional<CallerNames> names;
-  if (node_names) {
-    names.emplace(to_names(std::get<0>(*node_names), std::get<1>(*node_names)));
-    node_ids.names = names->column();
-  }
-  const auto& offsets = node_ids.names.offsets;
-  if (!offsets.empty() && (offsets.front() != 0 ||
-                           static_cast<std::size_t>(offsets.back()) != node_ids.names.bytes.size()))
-    throw std::invalid_argument("the offsets of node_names do not begin and end with the bytes");
+               const std::optional<NameColumns>& node_names, const std::optional<IdColumn>& new_ids,
+               const Progress& progress) {
+  const GivenIds given = to_ids(node_numbers, node_names);
   const std::span<const NodeId> renumbering =
       new_ids ? to_span(*new_ids) : std::span<const NodeId>();
   const GilRelease release;
-  return to_tuple(self.finish(path, node_ids, renumbering, progress));
+  return to_tuple(self.finish(path, given.ids, renumbering, progress));
 }
 
 // How many nodes an end of the edges has, their fingerprint, and their new ids.
@@ -145,6 +174,10 @@ void make_scatter(RowScatter* self, std::uint64_t row_bytes, std::optional<std::
 
 void bind_compile(nb::module_& module) {
   module.def("hot_order", &hot_order_of, "counts"_a);
+  module.def("typed_order", &order_of, "type"_a, nb::kw_only(),
+             "node_numbers"_a.none() = nb::none(), "node_names"_a.none() = nb::none());
+  module.def("write_node_ids", &write_ids, "path"_a, nb::kw_only(), "order"_a, "memory"_a,
+             "node_numbers"_a.none() = nb::none(), "node_names"_a.none() = nb::none());
   nb::class_<GraphCompiler>(module, "GraphCompiler")
       .def("__init__", &make_compiler, nb::kw_only(), "num_nodes"_a.none(), "rectangular"_a = false,
            "num_sources"_a.none() = nb::none(), "in_lists"_a, "out_lists"_a, "undirected"_a = false,
@@ -156,6 +189,8 @@ void bind_compile(nb::module_& module) {
       .def_prop_ro("num_rows", &GraphCompiler::num_rows)
       .def_prop_ro("num_nodes", &GraphCompiler::num_nodes)
       .def_prop_ro("num_sources", &GraphCompiler::num_sources)
+      .def_prop_ro("first_direction",
+                   [](const GraphCompiler& self) { return Word{self.first_direction()}; })
       .def_prop_ro("num_destinations", &GraphCompiler::num_destinations)
       .def("count_appearances", &count_appearances)
       .def("finish", &finish, "path"_a, nb::kw_only(), "node_numbers"_a.none() = nb::none(),

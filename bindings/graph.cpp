@@ -12,6 +12,7 @@
 #include "graphmount/graph/degree_summary.hpp"
 #include "graphmount/graph/edge_search.hpp"
 #include "graphmount/graph/list_reads.hpp"
+#include "graphmount/graph/node_id_file.hpp"
 #include "graphmount/graph/node_ids.hpp"
 
 namespace graphmount::bindings {
@@ -152,7 +153,8 @@ void bind_graph(nb::module_& module) {
           [](const Graph& self, Word<ReadAhead> mode) {
             self.resident_pages().set_read_ahead(mode);
           })
-      .def_prop_ro("node_id_kind", [](const Graph& self) { return Word{NodeIds::kind_of(self)}; })
+      .def_prop_ro("node_id_kind",
+                   [](const Graph& self) { return Word{NodeIds::kind_of(self.mount())}; })
       .def(
           "has_lists",
           [](const Graph& self, Word<Direction> direction) { return self.has_lists(direction); },
@@ -183,6 +185,16 @@ void bind_graph(nb::module_& module) {
           },
           "direction"_a, nb::call_guard<GilRelease>());
   bind_mount(graph);
+
+  nb::class_<NodeIdFile> ids(module, "NodeIdFile");
+  ids.def(nb::new_([](const std::filesystem::path& path, const std::optional<int>& descriptor) {
+            return std::make_shared<NodeIdFile>(open_file(path, descriptor));
+          }),
+          "path"_a, "descriptor"_a = nb::none(), nb::call_guard<GilRelease>())
+      .def_prop_ro("num_nodes", &NodeIdFile::num_nodes)
+      .def_prop_ro("node_id_kind",
+                   [](const NodeIdFile& self) { return Word{NodeIds::kind_of(self.mount())}; });
+  bind_mount(ids);
 
   module.def("find_edges", &find_edges_of, "graph"_a, "sources"_a, "destinations"_a);
 }

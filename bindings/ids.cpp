@@ -134,7 +134,8 @@ void bind_ids(nb::module_& module) {
   module.def("split_names", &split_names, "offsets"_a, "bytes"_a);
 
   nb::class_<NodeIds> cls(module, "NodeIds");
-  cls.def(nb::init<std::shared_ptr<const Graph>>(), "graph"_a)
+  cls.def(nb::init<const std::shared_ptr<const Graph>&>(), "graph"_a)
+      .def(nb::init<const std::shared_ptr<const NodeIdFile>&>(), "file"_a)
       .def(
           "to_external",
           [](const NodeIds& ids, const Numbers& nodes) {

@@ -16,7 +16,9 @@ namespace graphmount::bindings {
 
 template <>
 inline constexpr auto kWords<FileKind> =
-    make_words<FileKind>("kind", {{"graph", FileKind::kGraph}, {"features", FileKind::kFeatures}});
+    make_words<FileKind>("kind", {{"graph", FileKind::kGraph},
+                                  {"features", FileKind::kFeatures},
+                                  {"node ids", FileKind::kNodeIds}});
 
 void bind_verify(nb::module_& module) {
   using nb::literals::operator""_a;

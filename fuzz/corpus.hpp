@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "forged_file.hpp"
+#include "graphmount/compile/node_id_sections.hpp"
 #include "graphmount/table/feature_writer.hpp"
 #include "random_edges.hpp"
 #include "write_graph.hpp"
@@ -35,6 +36,11 @@ inline std::vector<testing::Bytes> make_graphs(const std::filesystem::path& fold
   add_graph(6, 20, true, {}, {.num_nodes = 9, .rectangular = true, .num_sources = 6});
   add_graph(6, 20, false, {},
             {.num_nodes = 6, .rectangular = true, .num_sources = 11, .in_lists = false});
+  for (const ExternalIds& ids : {with_numbers, with_names}) {
+    const auto path = folder / ("ids" + std::to_string(corpus.size()));
+    write_node_id_file(path, ids, 7, std::uint64_t{1} << 20);
+    corpus.push_back(testing::read_bytes(path));
+  }
   return corpus;
 }
 

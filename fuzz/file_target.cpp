@@ -83,11 +83,12 @@ unsigned touch_views(const Mount& mount) {
   return sum;
 }
 
-void read_node_ids(const std::shared_ptr<const Graph>& graph, const std::vector<NodeId>& nodes,
+template <class File>
+void read_node_ids(const std::shared_ptr<const File>& file, const std::vector<NodeId>& nodes,
                    const Caller& call) {
   std::vector<NodeId> found(nodes.size());
   call("node ids", [&] {
-    const NodeIds ids(graph);
+    const NodeIds ids(file);
     if (ids.kind() == NodeIds::Kind::kNumbers) {
       std::vector<std::int64_t> numbers(nodes.size());
       ids.to_external(nodes, numbers);
@@ -98,7 +99,7 @@ void read_node_ids(const std::shared_ptr<const Graph>& graph, const std::vector<
     }
     // Every node has been asked for by its own id, and ids of a sound file are all different.
     if (found != nodes)
-      throw FormatError(graph->mount().file().path(), "an id leads to another node");
+      throw FormatError(file->mount().file().path(), "an id leads to another node");
   });
 }
 
@@ -166,6 +167,12 @@ void read_graph(const std::string& path, const Caller& call) {
   graph->mount().advise(Advice::kPopulate);
 }
 
+void read_id_file(const std::string& path, const Caller& call) {
+  const auto file = std::make_shared<const NodeIdFile>(MappedFile::open(path));
+  read_node_ids(file, first_nodes(file->num_nodes()), call);
+  touch_views(file->mount());
+}
+
 void read_features(const std::string& path, const Caller& call) {
   const FeatureMatrix features(path);
   std::vector<std::int64_t> rows;
@@ -214,6 +221,7 @@ void run_input(std::span<const std::byte> input) {
   });
   const Caller call(is_sound);
   expect_only_our_errors([&] { read_graph(file.path(), call); });
+  expect_only_our_errors([&] { read_id_file(file.path(), call); });
   expect_only_our_errors([&] { read_features(file.path(), call); });
 }
 

@@ -52,6 +52,8 @@ class GraphCompiler {
   std::uint64_t num_sources() const;
   std::uint64_t num_destinations() const;
   std::uint64_t num_nodes() const { return num_destinations(); }
+  /// The direction of the lists that are made first, which are those that sampling reads.
+  Direction first_direction() const { return options_.first_direction(); }
 
   /// How many nodes can appear in the lists that are made first, which are those that sampling
   /// reads: all sources, or all destinations if there are only outgoing lists.

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 
-#include "graphmount/base/checksum.hpp"
 #include "graphmount/base/error.hpp"
+#include "graphmount/compile/node_id_sections.hpp"
 #include "graphmount/graph/alias_table.hpp"
+#include "graphmount/graph/ids/order_fingerprint.hpp"
 #include "graphmount/system/threads/parallel.hpp"
 
 namespace graphmount {
@@ -15,22 +16,6 @@ constexpr std::size_t kPieceItems = 1 << 20;
 
 DType integer_dtype(std::uint64_t values_below, bool wide = false) {
   return values_below <= kInt32Range && !wide ? DType::kInt32 : DType::kInt64;
-}
-
-// Two files have the same fingerprint if node i is the same node of the source in both.
-std::uint64_t order_fingerprint(const ExternalIds& ids) {
-  std::uint64_t fingerprint = 0;
-  if (!ids.names.empty()) {
-    std::vector<std::uint64_t> hashes(static_cast<std::size_t>(ids.size()));
-    for (std::size_t i = 0; i < hashes.size(); ++i)
-      hashes[i] = xxh64(std::as_bytes(std::span(ids.names[i])));
-    fingerprint = xxh64(std::as_bytes(std::span(hashes)));
-  } else if (!ids.numbers.empty()) {
-    fingerprint = xxh64(std::as_bytes(ids.numbers));
-  } else {
-    return 0;
-  }
-  return fingerprint == 0 ? 1 : fingerprint;
 }
 
 }  // namespace
@@ -76,15 +61,7 @@ void GraphFile::open(const std::filesystem::path& path, const GraphCounts& count
     add_lists(Direction::kOut);
     add(SectionKind::kEdgeIds, Direction::kOut, integer_dtype(counts.edges), counts.edges);
   }
-  if (!node_ids_.names.empty()) {
-    add(SectionKind::kNodeNameOffsets, Direction::kNone, DType::kInt64, counts.destinations + 1);
-    add(SectionKind::kNodeNameBytes, Direction::kNone, DType::kUInt8, node_ids_.names.bytes.size());
-  } else if (!node_ids_.numbers.empty()) {
-    add(SectionKind::kNodeIds, Direction::kNone, DType::kInt64, counts.destinations);
-  }
-  if (!node_ids_.empty())
-    add(SectionKind::kNodeIdTable, Direction::kNone, slot_dtype(counts.destinations),
-        plan_slots(node_ids_).count());
+  add_node_id_sections(header, node_ids_);
   const std::size_t num_sections = header.sections.size();
   writer_ = std::make_unique<FormatWriter>(path, std::move(header));
   for (std::size_t i = 0; i < num_sections; ++i) streams_.emplace_back(*writer_, i);
@@ -160,17 +137,9 @@ void GraphFile::append_integers(SectionStream& stream, std::span<const std::int6
 
 // Before the lists, though behind them in the file: two ids that are equal are found here.
 void GraphFile::write_node_ids() {
-  if (node_ids_.empty()) return;
-  SectionStream& table = *find(SectionKind::kNodeIdTable);
-  build_node_id_table(node_ids_, IdSlots(table.section().rows), table.section().dtype,
-                      std::min(kTableMemory, options_.memory / 16),
-                      [&](std::span<const std::byte> slots) { table.append(slots); });
-  if (node_ids_.names.empty()) {
-    find(SectionKind::kNodeIds)->append(std::as_bytes(node_ids_.numbers));
-  } else {
-    find(SectionKind::kNodeNameOffsets)->append(std::as_bytes(node_ids_.names.offsets));
-    find(SectionKind::kNodeNameBytes)->append(std::as_bytes(node_ids_.names.bytes));
-  }
+  write_node_id_sections(node_ids_, options_.memory, [&](SectionKind kind) -> SectionStream& {
+    return *find(kind, Direction::kNone);
+  });
 }
 
 std::uint64_t GraphFile::finish() {

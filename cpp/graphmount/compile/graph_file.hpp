@@ -10,7 +10,6 @@
 #include "graphmount/compile/neighbor_lists.hpp"
 #include "graphmount/format/section_stream.hpp"
 #include "graphmount/graph/ids/external_ids.hpp"
-#include "graphmount/graph/ids/node_id_table.hpp"
 #include "graphmount/system/memory/buffer.hpp"
 
 namespace graphmount {

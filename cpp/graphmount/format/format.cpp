@@ -19,6 +19,7 @@ namespace {
 using Magic = std::array<unsigned char, 8>;
 constexpr Magic kGraphMagic = {0x89, 'G', 'M', 'G', 'L', '\r', '\n', 0x1a};
 constexpr Magic kFeaturesMagic = {0x89, 'G', 'M', 'G', 'D', '\r', '\n', 0x1a};
+constexpr Magic kNodeIdsMagic = {0x89, 'G', 'M', 'G', 'I', '\r', '\n', 0x1a};
 constexpr std::uint32_t kEndianMark = 0x01020304;
 constexpr std::uint32_t kSwappedEndianMark = 0x04030201;
 constexpr std::uint64_t kKnownFlags =
@@ -91,8 +92,12 @@ constexpr KindName kKindNames[] = {
 
 bool is_known(std::uint16_t kind, FileKind file) {
   if (kind == static_cast<std::uint16_t>(SectionKind::kChecksums)) return true;
+  const bool is_id = kind >= static_cast<std::uint16_t>(SectionKind::kNodeIds) &&
+                     kind <= static_cast<std::uint16_t>(SectionKind::kNodeIdTable);
+  if (file == FileKind::kNodeIds && !is_id) return false;
+  const FileKind listed = file == FileKind::kNodeIds ? FileKind::kGraph : file;
   return std::any_of(std::begin(kKindNames), std::end(kKindNames), [&](const KindName& known) {
-    return static_cast<std::uint16_t>(known.kind) == kind && known.file == file;
+    return static_cast<std::uint16_t>(known.kind) == kind && known.file == listed;
   });
 }
 
@@ -191,9 +196,31 @@ FileKind kind_of(const std::string& path, std::span<const std::byte> start) {
   std::memcpy(magic.data(), start.data(), std::min(magic.size(), start.size()));
   if (magic == kGraphMagic) return FileKind::kGraph;
   if (magic == kFeaturesMagic) return FileKind::kFeatures;
+  if (magic == kNodeIdsMagic) return FileKind::kNodeIds;
   throw FormatError(
       path, "not a graphmount file: " +
                 describe_foreign_file(start.first(std::min<std::size_t>(512, start.size()))));
+}
+
+std::string wrong_kind(FileKind found, FileKind wanted) {
+  const std::string what = wanted == FileKind::kGraph      ? "a graph"
+                           : wanted == FileKind::kFeatures ? "features"
+                                                           : "ids of nodes";
+  switch (found) {
+    case FileKind::kGraph:
+      return "this is a graph file (.gl), not " + what + "; open it with Graph";
+    case FileKind::kFeatures:
+      return "this is a feature file (.gd), not " + what + "; open it with FeatureStore";
+    case FileKind::kNodeIds:
+      break;
+  }
+  return "this is a file of node ids (.gi), not " + what + "; open its folder with Dataset";
+}
+
+const Magic& magic_of(FileKind kind) {
+  return kind == FileKind::kGraph      ? kGraphMagic
+         : kind == FileKind::kFeatures ? kFeaturesMagic
+                                       : kNodeIdsMagic;
 }
 
 }  // namespace
@@ -208,12 +235,8 @@ Header read_header(const MappedFile& file, FileKind kind) {
   RawFile raw;
   const auto writable_bytes = std::as_writable_bytes(std::span(&raw, 1));
   const std::size_t size = file.read_start(writable_bytes);
-  if (kind_of(path, writable_bytes.first(size)) != kind) {
-    throw FormatError(path, kind == FileKind::kGraph
-                                ? "this is a feature file (.gd), not a graph; open it with "
-                                  "FeatureStore"
-                                : "this is a graph file (.gl), not features; open it with Graph");
-  }
+  if (const FileKind found = kind_of(path, writable_bytes.first(size)); found != kind)
+    throw FormatError(path, wrong_kind(found, kind));
   if (size < kHeaderBytes)
     throw FormatError(path, say("truncated: ", size, " bytes are less than the header of 4096"));
   const RawHeader& head = raw.header;
@@ -294,10 +317,11 @@ std::vector<std::byte> encode_header(const Header& header) {
   RawFile raw{};
   // What older versions can read is marked as theirs, and has the bytes that they would write.
   const bool is_rectangular = header.has(kFlagRectangular);
-  raw.header = {header.kind == FileKind::kGraph ? kGraphMagic : kFeaturesMagic,
+  const bool is_new = is_rectangular || header.kind == FileKind::kNodeIds;
+  raw.header = {magic_of(header.kind),
                 kEndianMark,
                 kMajorVersion,
-                is_rectangular ? kMinorVersion : std::uint16_t{0},
+                is_new ? kMinorVersion : std::uint16_t{0},
                 kHeaderBytes,
                 static_cast<std::uint32_t>(header.sections.size()),
                 header.file_bytes,

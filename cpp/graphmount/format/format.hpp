@@ -1,4 +1,4 @@
-// The layout of .gl and .gd files: header, section table, checksums. docs/format.md is the
+// The layout of .gl, .gd and .gi files: header, section table, checksums. docs/format.md is the
 // specification; a change here that moves a byte changes the version there.
 //
 // `read_header` checks everything about a file that can be known from its header and its size. So
@@ -24,11 +24,12 @@ inline constexpr std::uint64_t kMaxSections = 59;
 /// Section kinds from here on may be ignored by a reader that does not know them.
 inline constexpr std::uint16_t kFirstOptionalKind = 0x8000;
 
-enum class FileKind { kGraph, kFeatures };
+enum class FileKind { kGraph, kFeatures, kNodeIds };
 
 enum class SectionKind : std::uint16_t {
   kChecksums = 1,
-  // Graphs; those with a direction occur once for each direction the file holds.
+  // Graphs; those with a direction occur once for each direction the file holds. Node ids may be
+  // in a file of their own.
   kIndptr = 16,
   kIndices = 17,
   kWeights = 18,
@@ -76,7 +77,7 @@ struct Header {
   FileKind kind = FileKind::kGraph;
   std::uint64_t flags = 0;
   std::uint64_t file_bytes = 0;
-  std::uint64_t num_rows = 0;     // nodes (or destinations) of a graph, rows of a matrix
+  std::uint64_t num_rows = 0;     // nodes (or destinations) of a graph, rows, ids
   std::uint64_t num_columns = 0;  // edges of a graph, columns of a matrix
   std::uint64_t order = 0;        // fingerprint of the node order; 0 is the order of the source
   std::uint64_t checksum = 0;     // as read: covers the header, and by its digest all content
@@ -92,7 +93,7 @@ struct Header {
 /// Reads and checks the header of a file of the given kind. Throws FormatError.
 Header read_header(const MappedFile& file, FileKind kind);
 
-/// What kind of file this is, by its first bytes. Throws FormatError if it is neither.
+/// What kind of file this is, by its first bytes. Throws FormatError if it is none of these.
 FileKind file_kind(const MappedFile& file);
 
 /// Gives each section its place and its first checksum, and the header the size of the file. The

@@ -64,4 +64,9 @@ std::optional<std::uint64_t> Mount::resident_bytes() const {
   return file_->resident_bytes(0, file_->size());
 }
 
+void Mount::refuse(const std::string& problem) const {
+  throw FormatError(file_->path(),
+                    problem + "; the file is damaged: `graphmount verify` says where");
+}
+
 }  // namespace graphmount

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "graphmount/base/progress.hpp"
 #include "graphmount/format/format.hpp"
@@ -46,6 +47,9 @@ class Mount {
   Advice advice() const;
 
   std::optional<std::uint64_t> resident_bytes() const;
+
+  /// Throws the FormatError for damage, and says how to find all of it.
+  [[noreturn]] void refuse(const std::string& problem) const;
 
  private:
   std::shared_ptr<MappedFile> file_;

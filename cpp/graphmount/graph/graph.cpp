@@ -1,14 +1,13 @@
 #include "graphmount/graph/graph.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
 #include "graphmount/base/error.hpp"
 #include "graphmount/base/ids.hpp"
 #include "graphmount/base/interrupt.hpp"
-#include "graphmount/graph/ids/node_id_table.hpp"
 #include "graphmount/graph/list_view.hpp"
+#include "graphmount/graph/node_id_file.hpp"
 #include "graphmount/system/mapping/prefetch.hpp"
 #include "graphmount/system/threads/parallel.hpp"
 
@@ -115,26 +114,9 @@ void Graph::check_lists(Direction direction) const {
 }
 
 void Graph::check_node_ids() const {
-  const Header& header = mount_.header();
-  const std::string& path = mount_.file().path();
-  const Section* ids = header.find(SectionKind::kNodeIds);
-  const Section* offsets = header.find(SectionKind::kNodeNameOffsets);
-  const Section* names = header.find(SectionKind::kNodeNameBytes);
-  const Section* table = header.find(SectionKind::kNodeIdTable);
-  const bool has_names = offsets != nullptr;
-  if (has_names != (names != nullptr) || (ids != nullptr && has_names) ||
-      (ids != nullptr || has_names) != (table != nullptr))
-    throw FormatError(path, "the sections of external node ids are not complete");
-  if (table == nullptr) return;
-  if (is_rectangular())
-    throw FormatError(path, "a graph between two node types has external ids of one of them");
-  const bool fine =
-      (ids == nullptr || (ids->dtype == DType::kInt64 && ids->rows == num_nodes())) &&
-      (!has_names || (offsets->dtype == DType::kInt64 && offsets->rows == num_nodes() + 1 &&
-                      names->dtype == DType::kUInt8)) &&
-      table->dtype == slot_dtype(num_nodes()) && std::has_single_bit(table->rows) &&
-      table->rows >= num_nodes();
-  if (!fine) throw FormatError(path, "a section of external node ids has the wrong size or dtype");
+  if (check_node_id_sections(mount_, num_destinations()) && is_rectangular())
+    throw FormatError(mount_.file().path(),
+                      "a graph between two node types has external ids of one of them");
 }
 
 Direction Graph::stored_direction(Direction direction) const {
@@ -156,8 +138,7 @@ void Graph::refuse_rectangular() const {
 }
 
 void Graph::refuse(const std::string& problem) const {
-  throw FormatError(mount_.file().path(),
-                    problem + "; the file is damaged: `graphmount verify` says where");
+  mount_.refuse(problem);
 }
 
 void Graph::refuse_range(NodeId node, ListRange range, Direction stored) const {

@@ -54,16 +54,21 @@ struct NodeIds::NameKeys {
   bool is(std::size_t i, NodeId node) const { return ids.name_of(node) == keys[i]; }
 };
 
-NodeIds::Kind NodeIds::kind_of(const Graph& graph) {
-  const Header& header = graph.mount().header();
+NodeIds::Kind NodeIds::kind_of(const Mount& mount) {
+  const Header& header = mount.header();
   if (header.find(SectionKind::kNodeIds) != nullptr) return Kind::kNumbers;
   if (header.find(SectionKind::kNodeNameOffsets) != nullptr) return Kind::kNames;
   return Kind::kNone;
 }
 
-NodeIds::NodeIds(std::shared_ptr<const Graph> graph)
-    : graph_(std::move(graph)), kind_(kind_of(*graph_)) {
-  const Mount& mount = graph_->mount();
+NodeIds::NodeIds(const std::shared_ptr<const Graph>& graph)
+    : NodeIds(graph, graph->mount(), graph->num_destinations()) {}
+
+NodeIds::NodeIds(const std::shared_ptr<const NodeIdFile>& file)
+    : NodeIds(file, file->mount(), file->num_nodes()) {}
+
+NodeIds::NodeIds(std::shared_ptr<const void> owner, const Mount& mount, std::uint64_t num_nodes)
+    : owner_(std::move(owner)), mount_(&mount), num_nodes_(num_nodes), kind_(kind_of(mount)) {
   const Header& header = mount.header();
   if (kind_ == Kind::kNone)
     throw MissingDataError(mount.file().path(),
@@ -83,13 +88,13 @@ template <class Body, class Fetch>
 void NodeIds::for_each_node(std::span<const NodeId> nodes, const Body& body,
                             const Fetch& fetch) const {
   parallel_for(nodes.size(), kGrain, [&](std::size_t begin, std::size_t end) {
-    for_each_id(nodes, begin, end, graph_->num_nodes(), "node", body, fetch);
+    for_each_id(nodes, begin, end, num_nodes_, "node", body, fetch);
   });
 }
 
 void NodeIds::require_kind(Kind kind) const {
   if (kind_ != kind)
-    throw MissingDataError(graph_->mount().file().path(),
+    throw MissingDataError(mount_->file().path(),
                            kind_ == Kind::kNames
                                ? "the external node ids are strings, not integers"
                                : "the external node ids are integers, not strings");
@@ -98,13 +103,13 @@ void NodeIds::require_kind(Kind kind) const {
 std::string_view NodeIds::name_of(NodeId node) const {
   const std::int64_t begin = read_once(offsets_ + node), end = read_once(offsets_ + node + 1);
   if (begin < 0 || begin > end || static_cast<std::uint64_t>(end) > bytes_.size())
-    graph_->refuse(say("the name of node ", node, " goes from byte ", begin, " to ", end));
+    mount_->refuse(say("the name of node ", node, " goes from byte ", begin, " to ", end));
   return {bytes_.data() + begin, static_cast<std::size_t>(end - begin)};
 }
 
 void NodeIds::to_external(std::span<const NodeId> nodes, std::span<std::int64_t> out) const {
   require_kind(Kind::kNumbers);
-  graph_->mount().file().read_guarded([&] {
+  mount_->file().read_guarded([&] {
     for_each_node(
         nodes, [out, numbers = numbers_](std::size_t i, NodeId node) { out[i] = numbers[node]; },
         [numbers = numbers_](NodeId node) { __builtin_prefetch(numbers + node); });
@@ -113,7 +118,7 @@ void NodeIds::to_external(std::span<const NodeId> nodes, std::span<std::int64_t>
 
 OwnedNames NodeIds::to_external_names(std::span<const NodeId> nodes) const {
   require_kind(Kind::kNames);
-  return graph_->mount().file().read_guarded([&] {
+  return mount_->file().read_guarded([&] {
     std::vector<std::string_view> views(nodes.size());
     for_each_node(
         nodes, [&](std::size_t i, NodeId node) { views[i] = name_of(node); },
@@ -129,7 +134,7 @@ OwnedNames NodeIds::to_external_names(std::span<const NodeId> nodes) const {
       std::copy(views[i].begin(), views[i].end(), copy);
       // Of the copy: the file may change between two looks.
       if (!is_utf8({copy, views[i].size()}))
-        graph_->refuse(say("the name of node ", nodes[i], " is not valid UTF-8"));
+        mount_->refuse(say("the name of node ", nodes[i], " is not valid UTF-8"));
     });
     return names;
   });
@@ -137,13 +142,13 @@ OwnedNames NodeIds::to_external_names(std::span<const NodeId> nodes) const {
 
 template <class Keys>
 void NodeIds::find_all(const Keys& keys, std::span<NodeId> out) const {
-  const Mount& mount = graph_->mount();
+  const Mount& mount = *mount_;
   const Section& table = *mount.header().find(SectionKind::kNodeIdTable);
   mount.with_integers(table, [&](const auto* slots) {
     const auto node_in = [&](std::uint64_t slot) {
       const NodeId node = read_once(slots + slot);
-      if (static_cast<std::uint64_t>(node) >= graph_->num_nodes() && node != -1)
-        graph_->refuse(say("the table of the external ids names node ", node));
+      if (static_cast<std::uint64_t>(node) >= num_nodes_ && node != -1)
+        mount_->refuse(say("the table of the external ids names node ", node));
       return node;
     };
     mount.file().read_guarded(

@@ -1,5 +1,5 @@
-// Reads the external ids of a mounted graph: the integers or strings by which the source of the
-// graph knows its nodes.
+// Reads the external ids of a mounted graph, or of a file of ids: the integers or strings by which
+// the source of the graph knows its nodes.
 //
 // They are kept in the file together with a hash table, so both directions of the mapping work on
 // the mounted file, without an index in memory.
@@ -12,6 +12,7 @@
 
 #include "graphmount/graph/graph.hpp"
 #include "graphmount/graph/ids/external_ids.hpp"
+#include "graphmount/graph/node_id_file.hpp"
 
 namespace graphmount {
 
@@ -20,8 +21,9 @@ class NodeIds {
   enum class Kind { kNone, kNumbers, kNames };
 
   /// Throws MissingDataError if the graph has no external ids.
-  explicit NodeIds(std::shared_ptr<const Graph> graph);
-  static Kind kind_of(const Graph& graph);
+  explicit NodeIds(const std::shared_ptr<const Graph>& graph);
+  explicit NodeIds(const std::shared_ptr<const NodeIdFile>& file);
+  static Kind kind_of(const Mount& mount);
 
   Kind kind() const { return kind_; }
   /// These throw IdError for an id or key that does not exist, and MissingDataError if the ids are
@@ -38,6 +40,7 @@ class NodeIds {
   struct NumberKeys;
   struct NameKeys;
 
+  NodeIds(std::shared_ptr<const void> owner, const Mount& mount, std::uint64_t num_nodes);
   template <class Body, class Fetch>
   void for_each_node(std::span<const NodeId> nodes, const Body& body, const Fetch& fetch) const;
   void require_kind(Kind kind) const;
@@ -45,7 +48,9 @@ class NodeIds {
   template <class Keys>
   void find_all(const Keys& keys, std::span<NodeId> out) const;
 
-  std::shared_ptr<const Graph> graph_;
+  std::shared_ptr<const void> owner_;
+  const Mount* mount_;
+  std::uint64_t num_nodes_;
   Kind kind_;
   // Sections of the mounted file; the first or the other two are there.
   const std::int64_t* numbers_ = nullptr;

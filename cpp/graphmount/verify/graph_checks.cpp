@@ -136,7 +136,7 @@ class GraphVerifier {
 
 void verify_graph(const Graph& graph, Verifier& verifier) {
   GraphVerifier(graph, verifier).run();
-  verify_node_ids(graph, verifier);
+  verify_node_ids(graph.mount(), graph.num_destinations(), verifier);
 }
 
 }  // namespace graphmount

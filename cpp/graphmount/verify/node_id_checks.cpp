@@ -21,43 +21,43 @@ namespace {
 
 class NodeIdVerifier {
  public:
-  NodeIdVerifier(const Graph& graph, Verifier& verifier) : graph_(graph), verifier_(verifier) {}
+  NodeIdVerifier(const Mount& mount, std::uint64_t num_nodes, Verifier& verifier)
+      : mount_(mount), num_nodes_(num_nodes), verifier_(verifier) {}
 
   void run() {
-    const Header& header = graph_.mount().header();
+    const Header& header = mount_.header();
     for (const SectionKind kind :
          {SectionKind::kNodeIds, SectionKind::kNodeNameOffsets, SectionKind::kNodeNameBytes})
       if (const Section* section = header.find(kind)) verifier_.check_section(*section, nullptr);
     const bool are_names_fine =
         header.find(SectionKind::kNodeNameOffsets) == nullptr || check_names();
     if (const Section* numbers = header.find(SectionKind::kNodeIds))
-      numbers_ = graph_.mount().data<std::int64_t>(*numbers);
+      numbers_ = mount_.data<std::int64_t>(*numbers);
     const Section* table = header.find(SectionKind::kNodeIdTable);
     if (table == nullptr) return;
-    graph_.mount().with_integers(
-        *table, [&](const auto* nodes) { check_table(*table, nodes, are_names_fine); });
+    mount_.with_integers(*table,
+                         [&](const auto* nodes) { check_table(*table, nodes, are_names_fine); });
   }
 
  private:
   std::string_view name_of(std::uint64_t node) const {
-    const Header& header = graph_.mount().header();
+    const Header& header = mount_.header();
     const Section& bytes = *header.find(SectionKind::kNodeNameBytes);
-    const auto* offsets =
-        graph_.mount().data<std::int64_t>(*header.find(SectionKind::kNodeNameOffsets));
+    const auto* offsets = mount_.data<std::int64_t>(*header.find(SectionKind::kNodeNameOffsets));
     const auto begin = static_cast<std::uint64_t>(read_once(offsets + node));
     const auto end = static_cast<std::uint64_t>(read_once(offsets + node + 1));
     if (begin > end || end > bytes.rows) return {};  // the file is being overwritten
-    return {graph_.mount().data<char>(bytes) + begin, static_cast<std::size_t>(end - begin)};
+    return {mount_.data<char>(bytes) + begin, static_cast<std::size_t>(end - begin)};
   }
 
   bool check_names() {
-    const Header& header = graph_.mount().header();
+    const Header& header = mount_.header();
     const Section& section = *header.find(SectionKind::kNodeNameOffsets);
     const Section& bytes = *header.find(SectionKind::kNodeNameBytes);
-    const auto* offsets = graph_.mount().data<std::int64_t>(section);
-    for (std::uint64_t node = 0; node <= graph_.num_nodes(); ++node) {
+    const auto* offsets = mount_.data<std::int64_t>(section);
+    for (std::uint64_t node = 0; node <= num_nodes_; ++node) {
       const std::int64_t least = node == 0 ? 0 : offsets[node - 1];
-      const bool is_end_right = node < graph_.num_nodes()
+      const bool is_end_right = node < num_nodes_
                                     ? static_cast<std::uint64_t>(offsets[node]) <= bytes.rows
                                     : static_cast<std::uint64_t>(offsets[node]) == bytes.rows;
       if (offsets[node] >= least && is_end_right && (node > 0 || offsets[0] == 0)) continue;
@@ -66,7 +66,7 @@ class NodeIdVerifier {
       return false;
     }
     constexpr std::uint64_t kGrain = 1 << 14;
-    parallel_each(graph_.num_nodes(), kGrain, [&](std::uint64_t node) {
+    parallel_each(num_nodes_, kGrain, [&](std::uint64_t node) {
       if (node % kGrain == 0) verifier_.tick();
       if (!is_utf8(name_of(node)))
         verifier_.report(bytes, static_cast<std::uint64_t>(offsets[node]),
@@ -137,7 +137,7 @@ class NodeIdVerifier {
         report(home, say("the external id of node ", node, " leads here, but not on to the node"));
     };
     for_each_at_home(
-        graph_.num_nodes(), slots, slice, [&](std::uint64_t node) { return hash_of(node); },
+        num_nodes_, slots, slice, [&](std::uint64_t node) { return hash_of(node); },
         [&](std::uint64_t home) {
           __builtin_prefetch(nodes + home);
           __builtin_prefetch(&hash_in(home), 1);
@@ -150,18 +150,19 @@ class NodeIdVerifier {
 
   template <class Slot>
   bool exists(Slot node) const {
-    return static_cast<std::uint64_t>(node) < graph_.num_nodes();
+    return static_cast<std::uint64_t>(node) < num_nodes_;
   }
 
-  const Graph& graph_;
+  const Mount& mount_;
+  const std::uint64_t num_nodes_;
   Verifier& verifier_;
   const std::int64_t* numbers_ = nullptr;  // the ids, if they are no names
 };
 
 }  // namespace
 
-void verify_node_ids(const Graph& graph, Verifier& verifier) {
-  NodeIdVerifier(graph, verifier).run();
+void verify_node_ids(const Mount& mount, std::uint64_t num_nodes, Verifier& verifier) {
+  NodeIdVerifier(mount, num_nodes, verifier).run();
 }
 
 }  // namespace graphmount

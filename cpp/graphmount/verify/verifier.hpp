@@ -53,8 +53,9 @@ class Verifier {
   std::set<std::string> unsound_;  // names of sections with a problem
 };
 
-/// Check the sections of a graph other than the checksums; the second is part of the first.
+/// Check the sections of a graph other than the checksums. The second checks external ids, which
+/// may also be in a file of their own.
 void verify_graph(const Graph& graph, Verifier& verifier);
-void verify_node_ids(const Graph& graph, Verifier& verifier);
+void verify_node_ids(const Mount& mount, std::uint64_t num_nodes, Verifier& verifier);
 
 }  // namespace graphmount

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "graphmount/base/error.hpp"
+#include "graphmount/graph/node_id_file.hpp"
 #include "graphmount/table/feature_matrix.hpp"
 #include "graphmount/verify/verifier.hpp"
 
@@ -70,6 +71,12 @@ Verification verify_file(const std::shared_ptr<MappedFile>& file, const Progress
       const FeatureMatrix features(file);
       return verify_mount(features.mount(),
                           [&](Verifier& verifier) { verify_features(features, verifier); });
+    }
+    if (kind == FileKind::kNodeIds) {
+      const NodeIdFile ids(file);
+      return verify_mount(ids.mount(), [&](Verifier& verifier) {
+        verify_node_ids(ids.mount(), ids.num_nodes(), verifier);
+      });
     }
     const Graph graph(file);
     return verify_mount(graph.mount(), [&](Verifier& verifier) { verify_graph(graph, verifier); });

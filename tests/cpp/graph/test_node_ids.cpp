@@ -98,7 +98,7 @@ TEST(names_ids_that_do_not_exist) {
 TEST(a_graph_without_ids_says_so) {
   const TemporaryFolder folder;
   const auto graph = graph_with(folder / "g.gl", {}, 3);
-  CHECK(NodeIds::kind_of(*graph) == NodeIds::Kind::kNone);
+  CHECK(NodeIds::kind_of(graph->mount()) == NodeIds::Kind::kNone);
   CHECK_THROWS_WITH(NodeIds(graph), MissingDataError, "has no external node ids");
 }
 

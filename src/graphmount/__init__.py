@@ -22,10 +22,13 @@ from graphmount.cli import interruption as _interruption  # noqa: F401  (Ctrl-C)
 from graphmount import datasets, errors
 from graphmount._compile.dataset.compiler import CompiledDataset, compile_dataset
 from graphmount._compile.dataset.from_pyg import from_pyg
+from graphmount._compile.dataset.typed_nodes import Nodes
 from graphmount._compile.expected_access import expected_access
 from graphmount._compile.feature_compiler import CompiledFeatures, compile_features
 from graphmount._compile.graph_compiler import CompiledGraph, compile_graph
 from graphmount._dataset.dataset import Dataset
+from graphmount._dataset.node_type import NodeType, Relation
+from graphmount._dataset.typed_dataset import TypedDataset
 from graphmount._dataset.verification import Problem, Verification, verify
 from graphmount._loading.batches.batch import Batch, LinkBatch
 from graphmount._loading.link_loader import LinkNeighborLoader
@@ -71,12 +74,16 @@ __all__ = [
     "NeighborSample",
     "NodeIds",
     "NodeRows",
+    "NodeType",
+    "Nodes",
     "Problem",
+    "Relation",
     "Replay",
     "Section",
     "SkipGramPairs",
     "Table",
     "TableStats",
+    "TypedDataset",
     "Verification",
     "VisitCounts",
     "check_order",

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
     from graphmount._compile.rows.placement import Placement
+    from graphmount._mount.spaces.node_space import NodeSpace
     from graphmount._sources.contract.batches import RowSource
     from graphmount._sources.contract.nan import NanPolicy
     from graphmount._sources.contract.tables import OnError
@@ -227,7 +228,7 @@ def compile_table(
     table: Table,
     path: str,
     *,
-    graph: Graph | None = None,
+    graph: Graph | NodeSpace | None = None,
     num_nodes: int | None = None,
     edges: Graph | None = None,
     edge_source: tuple[int, str] | None = None,
@@ -295,7 +296,7 @@ def compile_table(
 
 def _node_placement(
     rows: RowSource,
-    graph: Graph | None,
+    graph: Graph | NodeSpace | None,
     num_nodes: int | None,
     new_ids: NDArray[np.int64] | None,
     on_error: OnError,

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 
 from graphmount._dataset.changing import Changing
 from graphmount._dataset.label_classes import count_classes
 from graphmount._dataset.opening import changed, check_split_ids, open_files, read_split_ids
+from graphmount._dataset.typed_dataset import TypedDataset
+from graphmount._dataset.typed_opening import is_typed_folder
 from graphmount._mount.node_ids import (
     mark_ids,
     mark_rows,
@@ -83,6 +85,12 @@ class Dataset(Displayed, Changing):
         >>> ds.features["x"].numpy()[0], ds.labels[0], ds.splits["train"]
         (array([6., 7.], dtype=float32), np.int64(1), NodeIds([2, 0]))
     """
+
+    def __new__(cls, path: str | os.PathLike[str] = "", **options: Any) -> Self:  # noqa: ANN401
+        """A folder of many node types is opened as a `TypedDataset`."""
+        if cls is Dataset and is_typed_folder(path):
+            return cast("Self", TypedDataset(path, **options))
+        return super().__new__(cls)
 
     @advises(OPENING_WORDS)
     def __init__(self, path: str | os.PathLike[str], *, advice: Advice = "auto") -> None:
@@ -358,6 +366,25 @@ def _size_of(store: FeatureStore) -> str:
         return "closed"
     shape = " x ".join(f"{size:,}" for size in store.shape)
     return f"{shape} {store.dtype}, {format_bytes(store.file_bytes)}"
+
+
+def open_one_type(path: str | os.PathLike[str], call: str) -> Dataset:
+    """Opens a dataset for a call that is for datasets of one node type.
+
+    Args:
+        path: The folder.
+        call: What messages call it.
+
+    Raises:
+        ValueError: It is a dataset of many node types.
+    """
+    dataset: Dataset | TypedDataset = Dataset(path)
+    if isinstance(dataset, TypedDataset):
+        raise ValueError(  # noqa: TRY004  (it is the folder that is wrong)
+            f"{call} is for datasets of one node type, and {dataset.path} has "
+            f"{len(dataset.nodes)}: {', '.join(map(repr, dataset.node_types))}"
+        )
+    return dataset
 
 
 def _reopen(path: str, advice: Advice, contents: Mapping[str, Content] | None = None) -> Dataset:

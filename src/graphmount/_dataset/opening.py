@@ -10,11 +10,13 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from graphmount._dataset.description import DESCRIPTION, named_files, read_description
+from graphmount._dataset.description import named_files, read_description
+from graphmount._dataset.description_fields import DESCRIPTION
+from graphmount._dataset.typed_description import is_typed
 from graphmount._mount.features import FeatureStore
 from graphmount._mount.graph import Graph
 from graphmount._mount.mapped_reads import read_rows
@@ -24,17 +26,19 @@ from graphmount.errors import DatasetChangedError, FormatError, GraphmountError,
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
-    from graphmount._mount.handle import Advice, Content
+    from graphmount._mount.handle import Advice, Content, Handle
 
+
+FilesT = TypeVar("FilesT")
 
 # Where the header of a file has what may be wrong: see docs/format.md.
-_ROWS_FIELD = 40
-_ORDER_FIELD = 56
-_CHECKSUM_FIELD = 4088
+ROWS_FIELD = 40
+ORDER_FIELD = 56
+CHECKSUM_FIELD = 4088
 
 #: How often a dataset is opened again if it changes while it is opened.
 _MOST_TRIES = 8
@@ -97,13 +101,40 @@ def open_files(path: str | os.PathLike[str], *, advice: Advice) -> DatasetFiles:
         DatasetChangedError: The folder was replaced meanwhile, or a file is not the one listed.
         OSError: A file cannot be read.
     """
+
+    def open_all(folder: OpenedFolder, description: dict[str, Any]) -> DatasetFiles:
+        if is_typed(description):
+            raise FormatError(
+                f"{folder.path} is a dataset of many node types, which gm.Dataset(path) opens as a "
+                "TypedDataset"
+            )
+        files = _open_all(folder, description, advice)
+        check_together(files)
+        return files
+
+    return open_whole(path, open_all)
+
+
+def open_whole(
+    path: str | os.PathLike[str], open_all: Callable[[OpenedFolder, dict[str, Any]], FilesT]
+) -> FilesT:
+    """Opens a folder as one version of a dataset, also if it is changed meanwhile.
+
+    Args:
+        path: The folder.
+        open_all: Opens the files that a description names, and checks that they belong together.
+
+    Raises:
+        FileNotFoundError: There is no such folder, it is no dataset, or a file is missing.
+        DatasetChangedError: The folder was replaced meanwhile.
+        GraphmountError, OSError: What `open_all` raises.
+    """
     with _opened(path) as folder:
         for _ in range(_MOST_TRIES):
             description = None
             try:
                 description = read_description(folder)
-                files = _open_all(folder, description, advice)
-                check_together(files)
+                files = open_all(folder, description)
             except (OSError, FormatError, OrderError) as error:
                 if not folder.is_at_its_path():
                     raise changed(
@@ -196,9 +227,9 @@ def mismatches(
     """
     for _, _, file in named_files(description):
         if file in handles:
-            error = _unlisted(handles[file], description.get("files"), file)
+            error = unlisted(handles[file], description.get("files"), file)
             if error is not None:
-                yield Mismatch(file=file, offset=_CHECKSUM_FIELD, error=error)
+                yield Mismatch(file=file, offset=CHECKSUM_FIELD, error=error)
     graph = handles.get(description["graph"])
     if not isinstance(graph, Graph):
         return
@@ -209,15 +240,15 @@ def mismatches(
             f"{DESCRIPTION} says {counts[0]} and {counts[1]}: it is of another dataset; compile "
             "the dataset again"
         )
-        yield Mismatch(file=description["graph"], offset=_ROWS_FIELD, error=wrong)
+        yield Mismatch(file=description["graph"], offset=ROWS_FIELD, error=wrong)
     for kind, name, file in named_files(description):
         store = handles.get(file)
         if isinstance(store, FeatureStore):
             yield from _wrong_tables(kind, name, file, store, graph)
 
 
-def _unlisted(
-    handle: Graph | FeatureStore, listed: Mapping[str, Any] | None, file: str
+def unlisted(
+    handle: Handle[Any], listed: Mapping[str, Any] | None, file: str
 ) -> DatasetChangedError | None:
     """What to raise if the list says that this is not the file that was compiled."""
     if listed is None:
@@ -242,20 +273,27 @@ def _wrong_tables(
             check_order(graph, store)
         except OrderError as error:
             is_short = len(store) != graph.num_nodes
-            offset = _ROWS_FIELD if is_short else _ORDER_FIELD
+            offset = ROWS_FIELD if is_short else ORDER_FIELD
             yield Mismatch(file=file, offset=offset, error=error)
     elif kind == "edge_features" and len(store) != graph.num_edges:
         wrong = OrderError(
             f"{store.path} has {len(store)} rows, but {graph.path} has {graph.num_edges} edges; "
             "compile the table with edges= and the graph it belongs to"
         )
-        yield Mismatch(file=file, offset=_ROWS_FIELD, error=wrong)
-    elif kind == "splits" and not is_split(store):
-        refusal = FormatError(
-            f"{store.path} is no split: {name!r} has the shape {store.shape} and dtype "
-            f"{store.dtype}, where a split is a vector of node ids; compile the dataset again"
-        )
-        yield Mismatch(file=file, offset=_ROWS_FIELD, error=refusal)
+        yield Mismatch(file=file, offset=ROWS_FIELD, error=wrong)
+    elif kind == "splits":
+        yield from wrong_split(name, file, store)
+
+
+def wrong_split(name: str | None, file: str, store: FeatureStore) -> Iterator[Mismatch]:
+    """What is wrong with a split by its header, if anything is."""
+    if is_split(store):
+        return
+    refusal = FormatError(
+        f"{store.path} is no split: {name!r} has the shape {store.shape} and dtype "
+        f"{store.dtype}, where a split is a vector of node ids; compile the dataset again"
+    )
+    yield Mismatch(file=file, offset=ROWS_FIELD, error=refusal)
 
 
 def is_split(store: FeatureStore) -> bool:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from graphmount import _core
 from graphmount._dataset.description import named_files, read_description
 from graphmount._dataset.opening import changed, check_split_ids, is_split, mismatches
+from graphmount._dataset.typed_description import is_typed
+from graphmount._dataset.typed_opening import handle_type, typed_mismatches
 from graphmount._mount.features import FeatureStore
-from graphmount._mount.graph import Graph
 from graphmount._support.display import Displayed
 from graphmount._support.files.opened_folder import OpenedFolder
 from graphmount._support.progress import ProgressOption, reporting
@@ -56,7 +57,7 @@ class Verification(Displayed):
 
     Attributes:
         path: The path of the file, or of the folder of a dataset.
-        kind: What was checked: "graph", "features" or "dataset".
+        kind: What was checked: "graph", "features", "node ids" or "dataset".
         file_bytes: The size of the file, or of all files of a dataset.
         num_problems: How many problems there are, in all files.
         problems: The first hundred problems, in file order. For a dataset, problems of the folder
@@ -72,7 +73,7 @@ class Verification(Displayed):
     """
 
     path: str
-    kind: Literal["graph", "features", "dataset"]
+    kind: Literal["graph", "features", "node ids", "dataset"]
     file_bytes: int
     num_problems: int
     problems: tuple[Problem, ...]
@@ -126,7 +127,7 @@ def verify(path: str | os.PathLike[str], *, progress: ProgressOption = None) -> 
 def _of_file(name: str, found: _core.Verification) -> Verification:
     return Verification(
         path=name,
-        kind="graph" if found.kind == "graph" else "features",
+        kind=found.kind,  # type: ignore[arg-type]  # one of them
         file_bytes=found.file_bytes,
         num_problems=found.num_problems,
         problems=tuple(Problem(*row) for row in found.problems),
@@ -139,30 +140,30 @@ def _verify_folder(
     """Checks every file of a dataset by itself, and that they belong together."""
     files: dict[str, Verification] = {}
     problems: list[Problem] = []  # which no file shows by itself
-    handles: dict[str, Graph | FeatureStore] = {}
+    handles: dict[str, Any] = {}
     with OpenedFolder(path) as folder:
         description = read_description(folder)
+        found_mismatches = typed_mismatches if is_typed(description) else mismatches
         names = list(named_files(description))
         sizes = {file: _size(folder, file) for _, _, file in names}
         done, total = 0, sum(sizes.values())
         for kind, _, file in names:
-            handle_type = Graph if kind == "graph" else FeatureStore
             try:
                 found = _verify_inside(folder, file, _share(report, done, sizes[file], total))
                 files[file] = found
                 if all(problem.section != _HEADER for problem in found.problems):
-                    handles[file] = handle_type._open_inside(folder, file)  # noqa: SLF001
+                    handles[file] = handle_type(kind)._open_inside(folder, file)  # noqa: SLF001
             except (FileNotFoundError, NotADirectoryError, PermissionError, FormatError) as error:
                 problems.append(Problem(_HEADER, 0, str(error), file))
             done += sizes[file]
         problems += [
             Problem(_HEADER, wrong.offset, str(wrong.error), wrong.file)
-            for wrong in mismatches(handles, description)
+            for wrong in found_mismatches(handles, description)
         ]
-        for kind, name, file in names:
+        for name, file, num_nodes in _splits_of(description):
             store = handles.get(file)
-            if kind == "splits" and isinstance(store, FeatureStore) and is_split(store):
-                problems += _wrong_ids(store, str(name), file, description["num_nodes"])
+            if isinstance(store, FeatureStore) and is_split(store):
+                problems += _wrong_ids(store, name, file, num_nodes)
         if problems and not folder.is_at_its_path():
             raise changed(folder.path, "was replaced while it was being read; verify it again")
     num_problems = len(problems)
@@ -177,6 +178,14 @@ def _verify_folder(
         problems=tuple(problems[:_MOST_PROBLEMS]),
         files=tuple(files.values()),
     )
+
+
+def _splits_of(description: dict[str, Any]) -> Iterator[tuple[str, str, int]]:
+    """The name and the file of each split, and how many nodes there are to choose from."""
+    types = description["node_types"].values() if is_typed(description) else [description]
+    for entry in types:
+        for name, file in entry["splits"].items():
+            yield name, file, entry["num_nodes"]
 
 
 def _size(folder: OpenedFolder, file: str) -> int:

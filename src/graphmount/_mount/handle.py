@@ -30,7 +30,7 @@ Advice = Literal["auto", "normal", "random", "sequential", "willneed", "populate
 #: Of a file: its size, and the checksum of its header.
 Content = tuple[int, int]
 
-CoreT = TypeVar("CoreT", _core.Graph, _core.FeatureMatrix)
+CoreT = TypeVar("CoreT", _core.Graph, _core.FeatureMatrix, _core.NodeIdFile)
 
 
 HandleT = TypeVar("HandleT", bound="Handle[Any]")
@@ -41,8 +41,13 @@ def _reopen(cls: Callable[..., HandleT], path: str, options: dict[str, str]) -> 
     return cls(path, **options)
 
 
-def _reopen_inside(
-    cls: type[HandleT], folder: str, name: str, content: Content, options: dict[str, Any]
+def _reopen_inside(  # noqa: PLR0917  (pickles have no names)
+    cls: type[HandleT],
+    folder: str,
+    name: str,
+    content: Content,
+    options: dict[str, Any],
+    plain_orders: frozenset[int] = frozenset(),
 ) -> HandleT:
     """Unpickles a handle of a dataset: opens the same file, or raises an error."""
     with OpenedFolder(folder) as opened:
@@ -52,6 +57,7 @@ def _reopen_inside(
             f"{handle.path} is another file than the one that was sent here as this path: the "
             "dataset has been replaced; open it again, in all processes"
         )
+    handle._plain_orders = plain_orders  # noqa: SLF001
     return handle
 
 
@@ -67,6 +73,8 @@ class Handle(Displayed, Generic[CoreT]):
     #: How the names of such files end, and where a dataset has them.
     _suffix: str
     _part: str
+    #: Orders of node types whose source numbers them as the dataset does: ids need no mark.
+    _plain_orders: frozenset[int] = frozenset()
 
     def _mount(
         self,
@@ -163,11 +171,11 @@ class Handle(Displayed, Generic[CoreT]):
         It is that of a dataset which has its nodes in another order than its source. Files that are
         opened alone take any.
         """
-        return self._own(self._open().order)
+        return 0 if self._inside is None else self._own(self._open().order)
 
     def _own(self, order: int) -> int:
         """The same for one of the orders that the file has."""
-        return 0 if self._inside is None else order
+        return 0 if self._inside is None or order in self._plain_orders else order
 
     def _as_nodes(self, ids: Any, name: str, order: int | None = None) -> NDArray[np.int64]:  # noqa: ANN401
         """Nodes that a user gives, which must be known to be internal ids; the core checks them.
@@ -240,7 +248,9 @@ class Handle(Displayed, Generic[CoreT]):
         self._open()
         if self._inside is not None:
             folder, name = self._inside
-            return _reopen_inside, (type(self), folder, name, self._content, self._options())
+            options = self._options()
+            known = (type(self), folder, name, self._content, options, self._plain_orders)
+            return _reopen_inside, known
         return _reopen, (type(self), self._path, self._options())
 
     def advise(self, advice: Advice, *, progress: ProgressOption = None) -> None:

@@ -7,6 +7,7 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 import graphmount as gm
+from graphmount._dataset.dataset import open_one_type
 from graphmount.cli.compile import options as shared
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def _add_table(
 
 def _run(options: argparse.Namespace) -> int:
     """Makes the change, each of which says what it has done."""
-    done = options.change(gm.Dataset(options.folder), options)
+    done = options.change(open_one_type(options.folder, "changing a dataset"), options)
     print(f"{options.folder}: {done}")
     return 0
 

@@ -14,7 +14,7 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any, TextIO
 
-from graphmount._dataset.description import DESCRIPTION
+from graphmount._dataset.description_fields import DESCRIPTION
 from graphmount._support.files.near_names import near_path
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from graphmount._dataset.dataset import Dataset
+from graphmount._dataset.dataset import Dataset, open_one_type
 from graphmount._support.display import Displayed
 from graphmount._support.progress import reporting
 from graphmount.doctor.advice import advise
@@ -98,7 +98,7 @@ def examine(
     if not 0.1 <= seconds <= 3600:
         raise ValueError(f"seconds={seconds!r} is not from 0.1 to 3600")
     begin = time.monotonic()
-    opened = None if dataset is None else Dataset(dataset)
+    opened = None if dataset is None else open_one_type(dataset, "examining a dataset")
     place = _place(folder, opened)
     machine, disk = examine_machine(), examine_disk(place)
     with reporting(progress, "examining", in_bytes=False, shows_rate=False) as report:

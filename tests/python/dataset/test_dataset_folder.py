@@ -255,7 +255,7 @@ def test_temporary_files_elsewhere(tmp_path):
         (lambda _: b"[1]", "does not describe a dataset of graphmount"),
         (lambda d: d.pop("kind"), "does not describe a dataset of graphmount"),
         (lambda d: d.update(kind="other"), "does not describe a dataset of graphmount"),
-        (lambda d: d.update(version=2), "of version 2, and this graphmount reads version 1"),
+        (lambda d: d.update(version=3), "of version 3, and this graphmount reads versions 1 and 2"),
         (lambda d: d.pop("version"), "of version None"),
         (lambda d: d.pop("graph"), "'graph' is missing"),
         (lambda d: d.pop("labels"), "'labels' is missing"),

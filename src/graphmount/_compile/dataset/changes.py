@@ -24,7 +24,8 @@ from graphmount._compile.output.atomic_folder import filled_beside, note_file
 from graphmount._compile.output.path import temporary_place
 from graphmount._compile.output.replacement import remove_unnamed
 from graphmount._compile.rows.placement import require_order
-from graphmount._dataset.description import DESCRIPTION, named_files, read_description
+from graphmount._dataset.description import named_files, read_description
+from graphmount._dataset.description_fields import DESCRIPTION
 from graphmount._dataset.opening import changed, shown_kind
 from graphmount._mount.graph import Graph
 from graphmount._mount.mapped_reads import require_source_rows

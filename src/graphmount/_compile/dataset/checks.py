@@ -49,19 +49,44 @@ def check_parts(
         order: The order, as it is given.
         notes: The notes, as they are given.
     """
+    check_node_parts(nodes, node_tables, splits, order=source.order, name=source.name)
+    check_edge_tables(source, edge_tables)
+    if not isinstance(order, str):
+        as_scores(order, nodes.count)
+    check_notes(notes)
+
+
+def check_node_parts(
+    nodes: KnownNodes,
+    node_tables: Mapping[str, OpenedTable],
+    splits: Mapping[str, NDArray[Any]],
+    *,
+    order: int = 0,
+    name: str,
+) -> None:
+    """Raises if a table or a split of some nodes is wrong.
+
+    Args:
+        nodes: What is known of the nodes.
+        node_tables: Their tables, by their files.
+        splits: Their splits by name, as `read_splits` gives them.
+        order: The order that their source has, if it has one of its own.
+        name: Whose order that is.
+    """
     for table in node_tables.values():
         check_table(table.rows, table.table)
         _check_keys(table.rows, nodes)
-        require_order(table.rows, source.order, source.name)
+        require_order(table.rows, order, name)
+    for split_name, split in splits.items():
+        file_of("splits", split_name)  # or a message that says why not
+        _check_split(split, split_name, nodes)
+
+
+def check_edge_tables(source: EdgeSource, edge_tables: Mapping[str, OpenedTable]) -> None:
+    """Raises if a table of edges cannot be that of these edges."""
     for table in edge_tables.values():
         check_table(table.rows, table.table)
         _check_edge_rows(table.rows, source)
-    for name, split in splits.items():
-        file_of("splits", name)  # or a message that says why not
-        _check_split(split, name, nodes)
-    if not isinstance(order, str):
-        as_scores(order, nodes.count)
-    _check_notes(notes)
 
 
 def _check_keys(rows: RowSource, nodes: KnownNodes) -> None:
@@ -100,7 +125,8 @@ def _check_split(split: NDArray[Any], name: str, nodes: KnownNodes) -> None:
         )
 
 
-def _check_notes(notes: Sequence[str]) -> None:
+def check_notes(notes: Sequence[str]) -> None:
+    """Raises unless notes are sentences, and not too many."""
     for place, note in enumerate(as_list(notes, "notes", "sentences")):
         if not isinstance(note, str):
             raise TypeError(f"notes must be a list of sentences, not of {shown(note)}")

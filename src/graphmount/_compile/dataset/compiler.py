@@ -27,6 +27,8 @@ from graphmount._compile.dataset.nodes import (
 )
 from graphmount._compile.dataset.split_columns import with_column
 from graphmount._compile.dataset.splits import read_splits
+from graphmount._compile.dataset.typed_compiler import TypedCompiler
+from graphmount._compile.dataset.typed_nodes import Nodes
 from graphmount._compile.edges.graph_options import GraphOptions, as_budget
 from graphmount._compile.edges.intake import EdgeIntake, Ids, all_node_ids
 from graphmount._compile.feature_compiler import CompiledFeatures, compile_table
@@ -52,6 +54,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from graphmount._compile.dataset.files import OpenedTable
+    from graphmount._compile.dataset.typed_names import Reverse
     from graphmount._sources.contract.tables import OnError, Table
 
 
@@ -121,7 +124,9 @@ def compile_dataset(
     features: Mapping[str, Any] | None = None,
     labels: Any = None,  # noqa: ANN401  (whatever has rows)
     splits: Mapping[str, Any] | Table | str | None = None,
-    edge_features: Mapping[str, Any] | None = None,
+    edge_features: Mapping[Any, Any] | None = None,
+    nodes: Mapping[str, Nodes] | None = None,
+    reverse: Reverse = False,
     order: Literal["hot", "given"] | ArrayLike = "hot",
     directed: bool = True,
     neighbors: Literal["both", "in", "out"] = "both",
@@ -149,7 +154,8 @@ def compile_dataset(
     Args:
         out: The path of the folder to write.
         edges: The edges: any source that `compile_graph` takes, or an `EdgeTable`, which also has
-            options for reading.
+            options for reading. With `nodes=`, a dict of them by relation: (type of the sources,
+            name, type of the destinations).
         features: The node tables, by name: any source that `compile_features` takes, or a `Table`,
             which also has options.
         labels: The labels of the nodes: a source with one column, or a `Table`. Text becomes
@@ -162,6 +168,12 @@ def compile_dataset(
             split.
         edge_features: The edge tables, by name. Row i belongs to row i of the edges; it is stored
             by edge id. Not with `on_error="skip"`.
+        nodes: For a dataset of many node types: the nodes of each, by the name of the type. Then
+            tables, labels, splits, `node_ids` and `num_nodes` belong to the `Nodes`, `order` is
+            "hot" or "given", and `edge_features` are a dict by relation. See `TypedDataset`.
+        reverse: With `nodes=`: which relations are also stored the other way round, as
+            `(destination, "rev_" + name, source)`: True for all of them, or a list of relations.
+            "merge" is like True, but edges within one node type run both ways instead.
         order: "hot" puts the nodes first that appear most often in the lists that sampling reads.
             "given" keeps the order of the source. Or an array with one number for each node of the
             source: the nodes with the highest numbers come first, and `expected_access` computes
@@ -225,10 +237,44 @@ def compile_dataset(
         array([2, 0, 1])
     """
     start = time.monotonic()
-    if isinstance(order, str):
-        require_choice("order", order, ("hot", "given"))
     require_choice("overwrite", overwrite, (False, True))
     require_choice("source_rows", source_rows, (False, True))
+    if nodes is not None:
+        return _compile_types(
+            out,
+            tmp,
+            start,
+            one_type={
+                "features": features,
+                "labels": labels,
+                "splits": splits,
+                "node_ids": node_ids,
+                "num_nodes": num_nodes,
+                "directed": None if directed is True else directed,
+            },
+            overwrite=overwrite,
+            progress=progress,
+            memory=as_budget(memory),
+            nodes=nodes,
+            edges=edges,
+            edge_features=edge_features,
+            reverse=reverse,
+            order=order,
+            options=GraphOptions(
+                directed=True,
+                neighbors=neighbors,
+                num_nodes=None,
+                dedup=dedup,
+                self_loops=self_loops,
+                index_dtype=index_dtype,
+                source_rows=source_rows,
+            ),
+            ids=ids,
+            key_type=key_type,
+            on_error=on_error,
+            notes=notes,
+        )
+    _check_one_type(order, reverse)
     _check_edges(
         edges, edge_features, on_error, has_tables=features is not None or labels is not None
     )
@@ -259,10 +305,10 @@ def compile_dataset(
         require_keys(rows)
     else:
         num_nodes = count_nodes(num_nodes, keys, rows)
-    nodes = known_nodes(source, ids, keys, num_nodes)
-    read = read_splits(with_column(splits, tables), nodes)
+    known = known_nodes(source, ids, keys, num_nodes)
+    read = read_splits(with_column(splits, tables), known)
     check_parts(
-        nodes,
+        known,
         source,
         node_tables=tables,
         edge_tables=edge_tables,
@@ -347,10 +393,68 @@ def compile_dataset(
     skipped.add(source.skipped.count, source.skipped.examples)
     for done in stored:
         skipped.add(done.skipped, list(done.skipped_examples))
+    return _compiled(path, written.num_nodes, written.num_edges, skipped, start)
+
+
+def _check_one_type(order: object, reverse: object) -> None:
+    if reverse is not False:
+        raise ValueError("reverse= is for datasets of many node types, with nodes=")
+    if isinstance(order, str):
+        require_choice("order", order, ("hot", "given"))
+
+
+def _compile_types(
+    out: str | os.PathLike[str],
+    tmp: str | os.PathLike[str] | None,
+    start: float,
+    *,
+    one_type: dict[str, object],
+    overwrite: bool,
+    progress: ProgressOption,
+    **given: Any,  # noqa: ANN401
+) -> CompiledDataset:
+    """What `compile_dataset` does with `nodes=`."""
+    _refuse_parts_of_one_type(**one_type)
+    sources = _sources_of_types(given["nodes"], given["edges"], given["edge_features"])
+    path, folder = folder_output(out, tmp, *sources)
+    compiler = TypedCompiler(**given)
+    num_nodes, num_edges = compiler.write(
+        path, overwrite=overwrite, folder=folder, has_tmp=tmp is not None, progress=progress
+    )
+    return _compiled(path, num_nodes, num_edges, compiler.skipped, start)
+
+
+def _refuse_parts_of_one_type(**parts: object) -> None:
+    """Raises for arguments that belong to one node type, where there are many."""
+    for name, value in parts.items():
+        if value is not None:
+            instead = (
+                "a relation within one type runs both ways with reverse='merge'"
+                if name == "directed"
+                else f"write nodes={{'…': gm.Nodes({name}=…)}}"
+            )
+            raise ValueError(f"{name}= does not go with nodes=; {instead}")
+
+
+def _sources_of_types(nodes: object, edges: object, edge_features: object) -> list[object]:
+    """All that will be read: what is given by type or relation, one by one."""
+    found: list[object] = []
+    for parts in (edges, edge_features):
+        found += list(parts.values()) if isinstance(parts, Mapping) else []
+    for given in nodes.values() if isinstance(nodes, Mapping) else []:
+        if isinstance(given, Nodes):
+            found += [given.features, as_labels(given.labels), given.timestamps]
+            found += [side_file(given.node_ids), *side_splits(given.splits)]
+    return found
+
+
+def _compiled(
+    path: str, num_nodes: int, num_edges: int, skipped: Skipped, start: float
+) -> CompiledDataset:
     return CompiledDataset(
         path=path,
-        num_nodes=written.num_nodes,
-        num_edges=written.num_edges,
+        num_nodes=num_nodes,
+        num_edges=num_edges,
         file_bytes=folder_bytes(path),
         skipped=skipped.count,
         skipped_examples=tuple(skipped.examples),

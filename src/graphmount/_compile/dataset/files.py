@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from graphmount._compile.dataset.no_such_file import advising_on_columns
 from graphmount._compile.dataset.splits import as_nodes
 from graphmount._compile.feature_compiler import compile_features
-from graphmount._dataset.description import DESCRIPTION, encode_description, named_files
-from graphmount._mount.features import FeatureStore
-from graphmount._mount.graph import Graph
+from graphmount._dataset.description import encode_description, named_files
+from graphmount._dataset.description_fields import DESCRIPTION
+from graphmount._dataset.typed_opening import handle_type
 from graphmount._sources.contract.tables import Table
 from graphmount._sources.opening import open_table
 from graphmount._sources.paths import is_paths
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from graphmount._mount.graph import Graph
+    from graphmount._mount.spaces.node_space import NodeSpace
     from graphmount._sources.contract.batches import RowSource
     from graphmount._sources.contract.tables import OnError
     from graphmount._sources.contract.text_values import TextEncoder
@@ -114,7 +116,7 @@ def _shown_name(file: str) -> str:
 def write_splits(
     splits: Mapping[str, Any],
     folder: str,
-    graph: Graph,
+    graph: Graph | NodeSpace,
     *,
     new_ids: NDArray[np.int64] | None,
 ) -> dict[str, str]:
@@ -164,8 +166,7 @@ def _listed(folder: str, description: dict[str, object]) -> dict[str, dict[str, 
     listed: dict[str, dict[str, object]] = {}
     with OpenedFolder(folder) as opened:
         for kind, _, file in named_files(description):
-            handle_type = Graph if kind == "graph" else FeatureStore
-            with handle_type._open_inside(opened, file) as handle:  # noqa: SLF001
+            with handle_type(kind)._open_inside(opened, file) as handle:  # noqa: SLF001
                 size, checksum = handle._content  # noqa: SLF001
             listed[file] = {"bytes": size, "checksum": f"{checksum:016x}"}
     return listed

@@ -14,6 +14,7 @@ import numpy as np
 
 from graphmount._compile.dataset.no_such_file import advising_on_columns
 from graphmount._mount.node_ids import order_of
+from graphmount._mount.spaces.node_space import NodeSpace
 from graphmount._sources.contract.file_stamps import require_unchanged
 from graphmount._sources.contract.tables import Table
 from graphmount._sources.opening import open_table
@@ -119,14 +120,14 @@ def _require_mask(
 
 
 def as_nodes(
-    split: NDArray[Any], name: str, graph: Graph, *, new_ids: NDArray[np.int64] | None
+    split: NDArray[Any], name: str, graph: Graph | NodeSpace, *, new_ids: NDArray[np.int64] | None
 ) -> NDArray[np.int64]:
     """The nodes of the graph that a split names.
 
     Args:
         split: As `read_splits` gives it.
         name: What messages call it.
-        graph: The graph.
+        graph: The graph, or the nodes of a type.
         new_ids: The node of the graph for each node of the source, if they have new numbers.
 
     Raises:
@@ -139,7 +140,7 @@ def as_nodes(
     if len(split) == 0:
         return np.empty(0, np.int64)
     try:
-        if graph.node_id_type is not None:
+        if graph.node_id_type is not None or isinstance(graph, NodeSpace):
             return graph.to_internal(split)
         nodes = as_ids(split, f"split {name!r}")
         graph.degree(nodes, direction=graph.directions[0])  # which says what does not exist

@@ -34,10 +34,12 @@ class FirstLine:
 
     Args:
         source: The edges.
+        has_two_types: Whether sources and destinations are numbered each by themselves.
     """
 
-    def __init__(self, source: EdgeSource) -> None:
+    def __init__(self, source: EdgeSource, *, has_two_types: bool = False) -> None:
         self._source = source
+        self._has_two_types = has_two_types
         self._ends: tuple[int, int] | None = None
         self._words = ("", "")
         self._times = 0
@@ -52,7 +54,9 @@ class FirstLine:
             self._words = shown_key(batch.src, 0), shown_key(batch.dst, 0)
         first, second = self._ends
         is_line = (src == first) & (dst == second)
-        occurs = (src == first) | (src == second) | (dst == first) | (dst == second)
+        occurs = (src == first) | (dst == second)
+        if not self._has_two_types:
+            occurs |= (src == second) | (dst == first)
         self._times += int(np.count_nonzero(is_line))
         # Each file of several may have the same header.
         self._is_doubtful = bool(

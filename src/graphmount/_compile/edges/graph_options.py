@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from graphmount._mount.free_memory import physical_bytes
@@ -46,6 +46,10 @@ class GraphOptions:
             self.num_nodes = as_count(self.num_nodes, "num_nodes", most=MOST_NODES)
         if self.is_rectangular:
             self._check_ends()
+
+    def with_source_rows(self) -> GraphOptions:
+        """The same options, with the rows that edges have in their source."""
+        return replace(self, source_rows=True)
 
     @property
     def is_rectangular(self) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 from graphmount import _core
 from graphmount._compile.edges.first_line import FirstLine
 from graphmount._compile.edges.key_map import KeyMap, shown_key
-from graphmount._sources.contract.batches import MOST_EXAMPLES
+from graphmount._compile.edges.skipping import count_skipped, usable_edges
 from graphmount._sources.contract.claims import is_plausible
 from graphmount._sources.contract.file_stamps import require_unchanged
 from graphmount._sources.contract.node_keys import as_keys
@@ -226,9 +226,10 @@ class EdgeIntake:
         assert isinstance(dst, np.ndarray)  # noqa: S101
         self.first_line.look_at(batch, src, dst)
         if self._skips:
-            fine = self._usable(src, dst, weights)
+            ends = (self._num_sources, self._num_nodes)
+            fine = usable_edges(src, dst, weights, ends)
             if not fine.all():
-                self._count_skipped(batch, fine)
+                count_skipped(self.source, batch, fine, self._core.num_rows)
                 src, dst = src[fine], dst[fine]
                 weights = None if weights is None else weights[fine]
                 times = None if times is None else times[fine]
@@ -238,31 +239,6 @@ class EdgeIntake:
             self._core.add(src, dst, weights=weights, timestamps=times)
         except SourceError as error:
             raise SourceError(f"{self.source.name}, {error}") from None
-
-    def _usable(
-        self,
-        src: NDArray[np.int64],
-        dst: NDArray[np.int64],
-        weights: NDArray[np.float32] | None,
-    ) -> NDArray[np.bool_]:
-        fine = (src >= 0) & (dst >= 0)
-        if self._num_nodes is not None and self._num_sources is not None:
-            fine &= (src < self._num_sources) & (dst < self._num_nodes)
-        if weights is not None:
-            fine &= np.isfinite(weights) & (weights >= 0)
-        return fine
-
-    def _count_skipped(self, batch: EdgeBatch, fine: NDArray[np.bool_]) -> None:
-        bad = np.flatnonzero(~fine)
-        self.source.skipped.add(
-            len(bad),
-            [
-                f"{self.source.name}, edge {self._core.num_rows + int(row)}: "
-                f"{shown_key(batch.src, int(row))} to {shown_key(batch.dst, int(row))}"
-                + ("" if batch.weights is None else f" of weight {batch.weights[row]}")
-                for row in bad[:MOST_EXAMPLES]
-            ],
-        )
 
     def _require_known(
         self, batch: EdgeBatch, src: NDArray[np.int64], dst: NDArray[np.int64]

@@ -35,6 +35,11 @@ class KeyMap:
     def __len__(self) -> int:
         return len(self._core)
 
+    @property
+    def memory_bytes(self) -> int:
+        """How much memory the map takes."""
+        return self._core.memory_bytes
+
     def add(self, src: Keys, dst: Keys) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The numbers of the ends of edges: new keys get the next ones, edge by edge.
 

@@ -24,7 +24,7 @@ from graphmount._compile.output.replacement import (
     require_dataset,
     require_replaceable,
 )
-from graphmount._dataset.description import DESCRIPTION
+from graphmount._dataset.description_fields import DESCRIPTION
 from graphmount._support.files.lock_file import locked
 from graphmount._support.files.temporary_folders import (
     MARK,

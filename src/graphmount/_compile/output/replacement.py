@@ -11,8 +11,9 @@ import stat
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from graphmount._dataset.description import DESCRIPTION, named_files, read_description
-from graphmount._sources.graph_files.mounted import FEATURES_MAGIC, GRAPH_MAGIC
+from graphmount._dataset.description import named_files, read_description
+from graphmount._dataset.description_fields import DESCRIPTION
+from graphmount._sources.graph_files.mounted import FEATURES_MAGIC, GRAPH_MAGIC, NODE_IDS_MAGIC
 from graphmount._support.files.opened_folder import OpenedFolder
 from graphmount._support.files.temporary_folders import MARK
 from graphmount.errors import FormatError
@@ -20,7 +21,7 @@ from graphmount.errors import FormatError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-_MAGICS = (GRAPH_MAGIC, FEATURES_MAGIC)
+_MAGICS = (GRAPH_MAGIC, FEATURES_MAGIC, NODE_IDS_MAGIC)
 _SHOWN = 3
 
 

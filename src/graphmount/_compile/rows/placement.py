@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from graphmount._mount.graph import Graph
+    from graphmount._mount.spaces.node_space import NodeSpace
     from graphmount._sources.contract.batches import RowBatch, RowSource
     from graphmount._sources.contract.tables import OnError
     from graphmount._support.text_columns import Keys
@@ -112,7 +113,7 @@ class KeyPlacement(Placement):
 
     Args:
         source: A source with keys.
-        graph: The graph whose nodes the keys name.
+        graph: The graph, or the node type, whose nodes the keys name.
         num_nodes: How many nodes there are, if that is known.
         on_error: What to do with keys that name no node.
 
@@ -121,7 +122,12 @@ class KeyPlacement(Placement):
     """
 
     def __init__(
-        self, source: RowSource, *, graph: Graph | None, num_nodes: int | None, on_error: OnError
+        self,
+        source: RowSource,
+        *,
+        graph: Graph | NodeSpace | None,
+        num_nodes: int | None,
+        on_error: OnError,
     ) -> None:
         has_external_ids = graph is not None and graph.node_id_type is not None
         wants_text = graph is not None and graph.node_id_type is str

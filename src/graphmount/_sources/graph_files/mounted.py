@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 GRAPH_MAGIC = b"\x89GMGL\r\n\x1a"
 FEATURES_MAGIC = b"\x89GMGD\r\n\x1a"
+NODE_IDS_MAGIC = b"\x89GMGI\r\n\x1a"
 
 
 def open_graph_edges(

@@ -75,7 +75,7 @@ def _facts_of(files: list[str]) -> tuple[list[dict[str, Any]], int]:
         if not os.path.isdir(path):
             add(functools.partial(file_facts, path))
             continue
-        datasets: list[gm.Dataset] = []
+        datasets: list[gm.Dataset | gm.TypedDataset] = []
         add(functools.partial(_open_dataset, path, datasets))
         for dataset in datasets:
             for find in facts_of_files(dataset):
@@ -83,7 +83,7 @@ def _facts_of(files: list[str]) -> tuple[list[dict[str, Any]], int]:
     return facts, status
 
 
-def _open_dataset(path: str, opened: list[gm.Dataset]) -> dict[str, Any]:
+def _open_dataset(path: str, opened: list[gm.Dataset | gm.TypedDataset]) -> dict[str, Any]:
     """What is known of a dataset, which is added to those that are open."""
     dataset = gm.Dataset(path)
     opened.append(dataset)

@@ -14,20 +14,23 @@ from typing import TYPE_CHECKING, Any
 import graphmount as gm
 from graphmount._dataset.description import named_files
 from graphmount._dataset.label_classes import class_counts
-from graphmount._sources.graph_files.mounted import FEATURES_MAGIC
+from graphmount._mount.spaces.node_id_store import NodeIdStore
+from graphmount._sources.graph_files.mounted import FEATURES_MAGIC, NODE_IDS_MAGIC
 from graphmount._support.files.regular_files import open_regular
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 
-def dataset_facts(dataset: gm.Dataset) -> dict[str, Any]:
+def dataset_facts(dataset: gm.Dataset | gm.TypedDataset) -> dict[str, Any]:
     """What `dataset.json` says, and the size of all files.
 
     Args:
         dataset: The dataset.
     """
     described = dataset.description
+    if isinstance(dataset, gm.TypedDataset):
+        return _typed_facts(dataset)
     return {
         "kind": "dataset",
         "path": dataset.path,
@@ -45,7 +48,41 @@ def dataset_facts(dataset: gm.Dataset) -> dict[str, Any]:
     }
 
 
-def files_of(dataset: gm.Dataset) -> list[str]:
+def _typed_facts(dataset: gm.TypedDataset) -> dict[str, Any]:
+    described = dataset.description
+    return {
+        "kind": "dataset",
+        "path": dataset.path,
+        "num_nodes": dataset.num_nodes,
+        "num_edges": dataset.num_edges,
+        "order": described.get("order"),
+        "node_types": {
+            name: {
+                "num_nodes": nodes.num_nodes,
+                "node_ids": None if nodes.node_id_type is None else nodes.node_id_type.__name__,
+                "features": sorted(nodes.features),
+                "labels": described["node_types"][name]["labels"] is not None,
+                "classes": nodes.classes,
+                "splits": sorted(described["node_types"][name]["splits"]),
+                "timestamps": described["node_types"][name]["timestamps"] is not None,
+            }
+            for name, nodes in dataset.nodes.items()
+        },
+        "edge_types": [
+            {
+                "relation": list(relation),
+                "num_edges": edges.num_edges,
+                "edge_features": sorted(edges.features),
+            }
+            for relation, edges in dataset.edges.items()
+        ],
+        "notes": described.get("notes", []),
+        "graphmount": described.get("graphmount"),
+        "file_bytes": sum(os.path.getsize(file) for file in files_of(dataset)),
+    }
+
+
+def files_of(dataset: gm.Dataset | gm.TypedDataset) -> list[str]:
     """All files of a dataset: the graph first, then tables, labels and splits.
 
     Args:
@@ -54,7 +91,9 @@ def files_of(dataset: gm.Dataset) -> list[str]:
     return [os.path.join(dataset.path, file) for _, _, file in named_files(dataset.description)]
 
 
-def facts_of_files(dataset: gm.Dataset) -> Iterator[Callable[[], dict[str, Any]]]:
+def facts_of_files(
+    dataset: gm.Dataset | gm.TypedDataset,
+) -> Iterator[Callable[[], dict[str, Any]]]:
     """What finds the facts of each file of a dataset, with what the dataset knows of the file.
 
     Args:
@@ -63,10 +102,16 @@ def facts_of_files(dataset: gm.Dataset) -> Iterator[Callable[[], dict[str, Any]]
     columns = dataset.description.get("columns", {})
     for kind, name, file in named_files(dataset.description):
         path = os.path.join(dataset.path, file)
-        known: dict[str, Any] = {} if kind == "graph" else {"role": kind, "name": name}
+        known: dict[str, Any] = {"role": kind, "name": name}
+        if kind == "graph":
+            known = {} if name is None else {"name": name}
         if file in columns:
             known["column_names"] = columns[file]
-        yield functools.partial(_facts_in_dataset, path, known, dataset.classes)
+        classes = None
+        if kind == "labels":
+            owner = dataset.nodes[str(name)] if isinstance(dataset, gm.TypedDataset) else dataset
+            classes = owner.classes
+        yield functools.partial(_facts_in_dataset, path, known, classes)
 
 
 def _facts_in_dataset(
@@ -96,17 +141,20 @@ def label_facts(store: gm.FeatureStore, classes: list[str] | None) -> list[dict[
 
 
 def file_facts(path: str) -> dict[str, Any]:
-    """What is in a `.gl` or `.gd` file.
+    """What is in a `.gl`, `.gd` or `.gi` file.
 
     Args:
         path: The file.
     """
     with open_regular(path) as file:
-        is_features = file.read(len(FEATURES_MAGIC)) == FEATURES_MAGIC
+        magic = file.read(len(FEATURES_MAGIC))
+    if magic == NODE_IDS_MAGIC:
+        return _id_facts(NodeIdStore(path))
+    is_features = magic == FEATURES_MAGIC
     return _feature_facts(gm.FeatureStore(path)) if is_features else _graph_facts(gm.Graph(path))
 
 
-def _common_facts(handle: gm.Graph | gm.FeatureStore) -> dict[str, Any]:
+def _common_facts(handle: gm.Graph | gm.FeatureStore | NodeIdStore) -> dict[str, Any]:
     return {
         "path": handle.path,
         "file_bytes": handle.file_bytes,
@@ -142,6 +190,14 @@ def _graph_facts(graph: gm.Graph) -> dict[str, Any]:
             for direction in directions
         },
     } | _common_facts(graph)
+
+
+def _id_facts(store: NodeIdStore) -> dict[str, Any]:
+    return {
+        "kind": "node ids",
+        "num_nodes": store.num_nodes,
+        "node_ids": store.node_id_type.__name__,
+    } | _common_facts(store)
 
 
 def _feature_facts(store: gm.FeatureStore) -> dict[str, Any]:

@@ -65,6 +65,8 @@ def dataset_rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
     Args:
         facts: What `dataset_facts` found.
     """
+    if "node_types" in facts:
+        return _typed_rows(facts)
     names = {kind: ", ".join(facts[kind]) for kind in ("features", "edge_features", "splits")}
     rows = [
         ("dataset", f"of graphmount {facts['graphmount']}"),
@@ -79,13 +81,36 @@ def dataset_rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
     return [(name, value) for name, value in rows if value]
 
 
+def _typed_rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
+    rows = [
+        ("dataset", f"of many node types, of graphmount {facts['graphmount']}"),
+        ("nodes", f"{facts['num_nodes']:,} in all, in the order {facts['order']!r}"),
+        ("edges", f"{facts['num_edges']:,} in all"),
+    ]
+    for name, nodes in facts["node_types"].items():
+        parts = [f"{nodes['num_nodes']:,} nodes"]
+        for kind in ("features", "splits"):
+            parts += [f"{kind} {', '.join(nodes[kind])}"] if nodes[kind] else []
+        parts += ["labels"] if nodes["labels"] else []
+        parts += ["times"] if nodes["timestamps"] else []
+        rows.append((f"type {name!r}", "; ".join(parts)))
+    for entry in facts["edge_types"]:
+        tables = entry["edge_features"]
+        with_tables = f"; features {', '.join(tables)}" if tables else ""
+        rows.append((" - ".join(entry["relation"]), f"{entry['num_edges']:,} edges{with_tables}"))
+    return [*rows, ("size", format_bytes(facts["file_bytes"]))]
+
+
 def file_rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
     """Names and values of what is known of a file.
 
     Args:
         facts: What `file_facts` found.
     """
-    rows = _graph_rows(facts) if facts["kind"] == "graph" else _feature_rows(facts)
+    if facts["kind"] == "node ids":
+        rows = [("ids", f"of {facts['num_nodes']:,} nodes of one type ({facts['node_ids']})")]
+    else:
+        rows = _graph_rows(facts) if facts["kind"] == "graph" else _feature_rows(facts)
     resident = facts["resident_bytes"]
     size = format_bytes(facts["file_bytes"])
     if resident is not None:

@@ -1,0 +1,1 @@
+"""Id spaces: the nodes of one type, with their own ids and their own order."""

@@ -1,0 +1,168 @@
+"""The nodes of one type: how many there are, in which order, and what the source calls them.
+
+It has the members of a `Graph` that concern nodes, so that what places rows or reads ids works with
+a graph of one type, and with a type of a dataset of many.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from graphmount import _core
+from graphmount._mount.node_ids import mark_ids, order_of, refuse_marked, require_marked
+from graphmount._support.arguments import (
+    as_ids,
+    as_native,
+    as_plain,
+    is_text,
+    require_list_of_text,
+)
+from graphmount._support.shown import shown
+from graphmount._support.text_columns import to_core
+from graphmount.errors import IdError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from graphmount._mount.spaces.node_id_store import NodeIdStore
+    from graphmount._support.text_columns import Keys
+
+
+class NodeSpace:
+    """The nodes of a type.
+
+    Args:
+        type_name: The name of the type.
+        num_nodes: How many there are.
+        order: The fingerprint of their order.
+        ids: Their external ids; None if the source numbers them as they are numbered here.
+    """
+
+    def __init__(
+        self, type_name: str, num_nodes: int, order: int, ids: NodeIdStore | None = None
+    ) -> None:
+        self.type_name = type_name
+        self.num_nodes = num_nodes
+        self.order = order
+        self._ids = ids
+
+    @property
+    def path(self) -> str:
+        """What messages call these nodes."""
+        return f"node type {self.type_name!r}"
+
+    @property
+    def node_id_type(self) -> type[int | str] | None:
+        """Type of the external ids: int, str, or None if there are none but the numbers."""
+        return None if self._ids is None else self._ids.node_id_type
+
+    @property
+    def _own_order(self) -> int:
+        """The order that ids must be marked with, or 0 if integers mean the same everywhere."""
+        return 0 if self._ids is None else self.order
+
+    def _external(self) -> _core.NodeIds:
+        assert self._ids is not None  # noqa: S101  (asked for by those that know)
+        return _core.NodeIds(self._ids._open())  # noqa: SLF001
+
+    def _find(self, keys: Keys) -> NDArray[np.int64]:
+        """As `to_internal`, for keys as sources have them; -1 for those that no node has."""
+        return as_native(self._external().find(to_core(keys)))
+
+    def to_external(self, ids: ArrayLike) -> NDArray[np.int64] | list[str]:
+        """The ids that the source has for these nodes.
+
+        Args:
+            ids: Nodes of this type, as internal ids.
+
+        Returns:
+            An int64 array, or a list of str where the ids of the source are strings.
+
+        Raises:
+            IdError: A node does not exist; or the ids are known to be of another type or dataset.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> _ = gm.compile_dataset(
+            ...     "cast", nodes={"actor": gm.Nodes(node_ids=["ann", "bob"]), "film": gm.Nodes()},
+            ...     edges={("actor", "in", "film"): ([0, 1, 1], [0, 0, 1])},
+            ... )
+            >>> gm.Dataset("cast").nodes["actor"].to_external([0])
+            ['bob']
+        """
+        if order_of(ids) != 0:
+            require_marked(ids, "ids", self.order)
+        if self._ids is None:
+            return self._same(ids, "ids")
+        external = self._external()
+        try:
+            if self.node_id_type is str:
+                return _core.split_names(*external.to_external_names(as_ids(ids, "ids")))
+            return as_native(external.to_external(as_ids(ids, "ids")))
+        except IdError as error:
+            raise IdError(f"{self.path}: {error}") from None
+
+    def to_internal(self, keys: ArrayLike | Sequence[str]) -> NDArray[np.int64]:
+        """The nodes that have these ids in the source.
+
+        Args:
+            keys: External ids, integers or strings as the source has them.
+
+        Returns:
+            int64 node ids, one for each key; `NodeIds`, if the type has external ids.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> _ = gm.compile_dataset(
+            ...     "crew", nodes={"actor": gm.Nodes(node_ids=["ann", "bob"]), "film": gm.Nodes()},
+            ...     edges={("actor", "in", "film"): ([0, 1, 1], [0, 0, 1])},
+            ... )
+            >>> gm.Dataset("crew").nodes["actor"].to_internal(["bob"])
+            NodeIds([0])
+
+        Raises:
+            IdError: No node has this external id; the message says which.
+            TypeError: The keys are of the wrong type.
+            ValueError: The keys are known to be internal ids of a dataset.
+        """
+        require_list_of_text(keys, "keys")
+        refuse_marked(keys, "keys", "to_internal", advice="take them as they are")
+        if self._ids is None:
+            return self._same(keys, "keys")
+        external = self._external()
+        try:
+            if self.node_id_type is not str:
+                return mark_ids(as_native(external.to_internal(as_ids(keys, "keys"))), self.order)
+            found = external.to_internal(_core.join_names(_as_names(keys, self.path)))
+        except IdError as error:
+            raise IdError(f"{self.path}: {error}") from None
+        return mark_ids(as_native(found), self.order)
+
+    def _same(self, ids: Any, name: str) -> NDArray[np.int64]:  # noqa: ANN401
+        array = as_ids(ids, name)
+        wrong = (array < 0) | (array >= self.num_nodes)
+        if wrong.any():
+            place = int(np.argmax(wrong))
+            raise IdError(
+                f"{self.path}: node {array[place]} (at position {place}) does not exist: nodes are "
+                f"numbered from 0 to {self.num_nodes - 1}"
+            )
+        return array
+
+
+def _as_names(keys: Any, path: str) -> list[str]:  # noqa: ANN401
+    names = np.asarray(as_plain(keys, "keys") if isinstance(keys, np.ndarray) else keys, object)
+    if names.ndim != 1:
+        raise ValueError(f"keys must be one-dimensional, not of shape {names.shape}")
+    for place, name in enumerate(names):
+        if not isinstance(name, str):
+            raise TypeError(
+                f"keys[{place}] is {shown(name)}, but the external ids of {path} are strings"
+            )
+        if not is_text(name):
+            raise IdError(f"no node has the external id {name!r} (at position {place})")
+    return list(names)

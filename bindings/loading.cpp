@@ -31,6 +31,11 @@ inline constexpr auto kWords<NegativeMode> =
                                       {"binary", NegativeMode::kBinary},
                                       {"triplet", NegativeMode::kTriplet}});
 
+template <>
+inline constexpr auto kWords<Aggregation> = make_words<Aggregation>(
+    "aggregation",
+    {{"none", Aggregation::kNone}, {"sum", Aggregation::kSum}, {"mean", Aggregation::kMean}});
+
 namespace {
 
 using nb::literals::operator""_a;
@@ -43,7 +48,8 @@ using PythonFeed = ProcessBound<TableFeed>;
 
 void make_feed(PythonFeed* self, const MountedFeatures& matrix, Word<IdSpace> space,
                std::uint64_t memory, double slot_share, std::uint64_t window, Ids trial,
-               Ids hottest, Word<DType> dtype, Word<ReaderKind> reader) {
+               Ids hottest, Word<DType> dtype, Word<ReaderKind> reader,
+               Word<Aggregation> aggregation) {
   const FeedOptions options{.space = space,
                             .memory = memory,
                             .slot_share = slot_share,
@@ -51,7 +57,8 @@ void make_feed(PythonFeed* self, const MountedFeatures& matrix, Word<IdSpace> sp
                             .trial = std::move(trial),
                             .hottest = std::move(hottest),
                             .dtype = dtype,
-                            .reader = reader};
+                            .reader = reader,
+                            .aggregation = aggregation};
   new (self) PythonFeed(PythonFeed::make(matrix, options));
 }
 
@@ -126,11 +133,13 @@ void set_host_pinning(std::uintptr_t pin, std::uintptr_t unpin) {
                                               reinterpret_cast<HostPinning::Unpin>(unpin)};
 }
 
-/// The rows of a table as an array, which owns them from then on.
+/// The rows of a table as an array, which owns them from then on; or what was made of neighbors.
+template <std::vector<BufferPool::Handle> LoadedBatch::* kRows>
 nb::ndarray<nb::numpy> take_rows(LoadedBatch& batch, std::size_t table, const PythonFeed& of) {
   const FeatureMatrix& matrix = of->matrix();
-  return to_numpy(std::move(batch.rows.at(table)), num_dimensions(matrix), batch.num_rows.at(table),
-                  static_cast<std::size_t>(matrix.matrix().columns), to_numpy_dtype(of->dtype()));
+  return to_numpy(std::move((batch.*kRows).at(table)), num_dimensions(matrix),
+                  batch.num_rows.at(table), static_cast<std::size_t>(matrix.matrix().columns),
+                  to_numpy_dtype(of->dtype()));
 }
 
 /// What they were made of.
@@ -193,14 +202,15 @@ void bind_loading(nb::module_& module) {
 
   nb::class_<PythonFeed>(module, "TableFeed")
       .def("__init__", &make_feed, "matrix"_a, nb::kw_only(), "space"_a, "memory"_a, "slot_share"_a,
-           "window"_a, "trial"_a, "hottest"_a, "dtype"_a, "reader"_a, nb::keep_alive<1, 2>(),
-           nb::call_guard<GilRelease>());
+           "window"_a, "trial"_a, "hottest"_a, "dtype"_a, "reader"_a, "aggregation"_a,
+           nb::keep_alive<1, 2>(), nb::call_guard<GilRelease>());
 
   nb::class_<LoadedBatch>(module, "LoadedBatch")
       .def_ro("number", &LoadedBatch::number)
       .def("take_sample", [](LoadedBatch& self) { return std::move(self.sample); })
       .def("take_ends", [](LoadedBatch& self) { return to_numpy(std::move(self.ends)); })
-      .def("take_rows", &take_rows, "table"_a, "feed"_a);
+      .def("take_rows", &take_rows<&LoadedBatch::rows>, "table"_a, "feed"_a)
+      .def("take_aggregated", &take_rows<&LoadedBatch::aggregated>, "table"_a, "feed"_a);
 
   module.def("set_host_pinning", &set_host_pinning, "pin"_a, "unpin"_a);
   nb::class_<PythonPipeline>(module, "BatchPipeline", nb::is_weak_referenceable())

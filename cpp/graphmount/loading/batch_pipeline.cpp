@@ -48,6 +48,20 @@ std::span<const std::int64_t> ids_of(const NeighborSample& sample, IdSpace space
   return (space == IdSpace::kEdges ? sample.edge_ids : sample.nodes)->span();
 }
 
+/// The edges of a sample by their target, if they lie so.
+NeighborEdges edges_of(const NeighborSample& sample) {
+  return {sample.indptr->span(), sample.edge_index->span().first(sample.edge_ids->size())};
+}
+
+/// Throws std::invalid_argument unless all edges that are sampled lead to the nodes that they were
+/// drawn for, and lie by them.
+void require_targets(const SampleOptions& sample) {
+  if (sample.direction != Direction::kIn || sample.induced || sample.fanouts.empty())
+    throw std::invalid_argument(
+        "tables are aggregated along the edges that were drawn, which must be edges into the nodes "
+        "that they were drawn for, of one hop at least");
+}
+
 }  // namespace
 
 BatchPipeline::BatchPipeline(std::shared_ptr<const Graph> graph,
@@ -71,8 +85,11 @@ BatchPipeline::BatchPipeline(std::shared_ptr<const Graph> graph,
         return feed->space() == IdSpace::kEdges;
       });
   for (const auto& feed : feeds_) {
+    if (feed->aggregates()) require_targets(options_.sample);
     // The rows that a sweep has ready take the place of buffers that wait for the next batch.
-    pools_.emplace_back(feed->is_swept() ? 1 : options_.prefetch + 3, options_.pin_memory);
+    const std::size_t most_free = feed->is_swept() ? 1 : options_.prefetch + 3;
+    pools_.emplace_back(most_free, options_.pin_memory);
+    aggregated_pools_.emplace_back(most_free, options_.pin_memory);
     is_swept_ |= feed->is_swept();
     next_to_announce_.push_back(options_.first_batch);
   }
@@ -234,7 +251,8 @@ void BatchPipeline::load_batches(std::optional<Loading>& begun, std::optional<Lo
     const auto start_time = Clock::now();
     begun.emplace(
         std::move(sampled->cold),
-        LoadedBatch{sampled->number, std::move(sampled->sample), std::move(sampled->ends), {}, {}});
+        LoadedBatch{
+            sampled->number, std::move(sampled->sample), std::move(sampled->ends), {}, {}, {}});
     for (const auto& feed : feeds_) feed->arrive();
     start(*begun);
     finish(pending);
@@ -299,10 +317,18 @@ void BatchPipeline::announce() {
 void BatchPipeline::start(Loading& loading) {
   for (std::size_t i = 0; i < feeds_.size(); ++i) {
     TableFeed& feed = *feeds_[i];
-    const auto ids = ids_of(loading.batch.sample, feed.space());
-    loading.batch.rows.push_back(pools_[i].take(ids.size() * feed.out_row_bytes()));
-    loading.batch.num_rows.push_back(ids.size());
-    feed.start(ids, loading.cold[i], loading.batch.rows.back().data());
+    LoadedBatch& batch = loading.batch;
+    const auto ids = ids_of(batch.sample, feed.space());
+    FeedOutput out;
+    if (feed.aggregates()) out.edges = edges_of(batch.sample);
+    batch.num_rows.push_back(feed.aggregates() ? out.edges.num_targets() : ids.size());
+    const std::size_t bytes = batch.num_rows.back() * feed.out_row_bytes();
+    batch.rows.push_back(pools_[i].take(bytes));
+    batch.aggregated.push_back(feed.aggregates() ? aggregated_pools_[i].take(bytes)
+                                                 : BufferPool::Handle());
+    out.rows = batch.rows.back().data();
+    if (feed.aggregates()) out.aggregated = batch.aggregated.back().data();
+    feed.start(ids, loading.cold[i], out);
   }
 }
 
@@ -368,6 +394,7 @@ PipelineStats BatchPipeline::stats() const {
     stats.held_batches = std::max<std::uint64_t>(stats.held_batches, count);
     stats.held_bytes += bytes;
   }
+  for (const BufferPool& pool : aggregated_pools_) stats.held_bytes += pool.taken().second;
   return stats;
 }
 

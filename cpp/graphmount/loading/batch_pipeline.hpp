@@ -41,8 +41,10 @@ struct LoadedBatch {
   std::uint64_t number = 0;
   NeighborSample sample;
   std::vector<std::int64_t> ends;        // of links: see BatchSeeds
-  std::vector<BufferPool::Handle> rows;  // of each table
+  std::vector<BufferPool::Handle> rows;  // of each table; of targets alone, if it is aggregated
   std::vector<std::size_t> num_rows;     // the same; rows may have no columns, and no bytes
+  /// Of each table that is aggregated, as many rows: what is made of the neighbors of each target.
+  std::vector<BufferPool::Handle> aggregated;
 };
 
 /// How long the parts of the pipeline have worked and waited, and what the feeds say.
@@ -62,8 +64,9 @@ struct PipelineStats {
 
 class BatchPipeline {
  public:
-  /// Throws std::logic_error if another pipeline has one of the feeds, std::invalid_argument, and
-  /// ThreadError; the feeds are free again then.
+  /// Throws std::logic_error if another pipeline has one of the feeds, std::invalid_argument (a
+  /// feed aggregates also if edges do not lead from neighbors to targets), and ThreadError; the
+  /// feeds are free again then.
   BatchPipeline(std::shared_ptr<const Graph> graph, std::vector<std::shared_ptr<TableFeed>> feeds,
                 std::shared_ptr<const SeedSource> seeds, PipelineOptions options);
   ~BatchPipeline();
@@ -121,6 +124,7 @@ class BatchPipeline {
   std::uint64_t num_batches_;                    // of the whole epoch
   bool is_swept_ = false;                        // whether a table is
   std::vector<BufferPool> pools_;                // one for each table
+  std::vector<BufferPool> aggregated_pools_;     // the same, for tables that are aggregated
   std::vector<std::uint64_t> next_to_announce_;  // the batch, for each table
   std::uint64_t num_begun_ = 0;                  // batches whose rows are or were under way
 

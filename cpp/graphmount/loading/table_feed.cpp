@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "graphmount/base/ids.hpp"
@@ -29,7 +31,12 @@ TableFeed::TableFeed(const FeatureMatrix& matrix, const FeedOptions& options)
       conversion_(matrix.matrix().dtype, dtype_, matrix.matrix().columns,
                   scales_.empty() ? nullptr : scales_.data()),
       budget_(divide(options)),
-      reader_kind_(options.reader) {
+      reader_kind_(options.reader),
+      aggregation_(options.aggregation) {
+  if (aggregates() && (space_ != IdSpace::kNodes || dtype_ != DType::kFloat32))
+    throw std::invalid_argument("rows of " + std::string(name_of(space_)) + " as " +
+                                std::string(traits_of(dtype_).name) +
+                                " cannot be aggregated: that is for rows of nodes as float32");
   load_hot(options.hottest);
   cache_ = make_cache();
   stats_.is_swept = budget_.chunk_rows != 0;
@@ -129,10 +136,35 @@ void TableFeed::copy_hot(std::span<const std::int64_t> ids, std::byte* out) cons
   });
 }
 
+/// Finds where each row of a batch is or will be when all have been read.
+void TableFeed::find_rows(Fill& fill) const {
+  fill.row_of_place.resize(fill.ids.size());
+  const std::size_t grain = balanced_grain(fill.ids.size(), 4096);
+  parallel_each(fill.ids.size(), grain, [&](std::size_t i) {
+    const std::uint64_t place = hot_.place_of(static_cast<std::uint64_t>(fill.ids[i]));
+    if (place != HotRows::kCold) fill.row_of_place[i] = hot_bytes_.data() + place * row_bytes_;
+  });
+  const ColdRows& cold = *fill.rows.cold;
+  for (std::size_t i = 0; i < cold.rows().size(); ++i)
+    cold.for_places(
+        i, [&, row = fill.rows.row_at(i)](std::uint32_t place) { fill.row_of_place[place] = row; });
+}
+
 void TableFeed::convert(const std::byte* rows, std::byte* out, std::size_t count) const {
   parallel_each(count, balanced_grain(count, 512), [&](std::size_t i) {
     conversion_.convert(rows + i * row_bytes_, out + i * out_row_bytes());
   });
+}
+
+void TableFeed::aggregate(const Fill& fill) const {
+  sum_neighbors(fill.out.edges,
+                {.stored = fill.row_of_place.span(),
+                 .stored_bytes = row_bytes_,
+                 .conversion = &conversion_,
+                 .columns = static_cast<std::size_t>(matrix_->matrix().columns),
+                 .own = reinterpret_cast<float*>(fill.out.rows),
+                 .result = reinterpret_cast<float*>(fill.out.aggregated)},
+                aggregation_);
 }
 
 void TableFeed::arrive() {
@@ -141,23 +173,28 @@ void TableFeed::arrive() {
   stats_.wait_seconds += seconds_since(waited);
 }
 
-void TableFeed::start(std::span<const std::int64_t> ids, const ColdRows& cold, std::byte* out) {
+void TableFeed::start(std::span<const std::int64_t> ids, const ColdRows& cold,
+                      const FeedOutput& out) {
   Fill& fill = fills_[num_started_++ % 2];
   fill.ids = ids;
   fill.out = out;
-  if (!conversion_.is_copy()) {
-    fill.stored_rows.resize(ids.size() * row_bytes_);
-    out = fill.stored_rows.data();
+  std::byte* rows = out.rows;
+  if (aggregates() || !conversion_.is_copy()) {
+    fill.stored_rows.resize((aggregates() ? cold.rows().size() : ids.size()) * row_bytes_);
+    rows = fill.stored_rows.data();
   }
-  fill.rows = {&cold, out, row_bytes_};
+  fill.rows = {&cold, rows, row_bytes_, aggregates()};
   cache_->start(fill.rows);
 }
 
 void TableFeed::copy() {
   const auto start = Clock::now();
-  const Fill& fill = fills_[(num_started_ - 1) % 2];
+  Fill& fill = fills_[(num_started_ - 1) % 2];
   cache_->copy();
-  copy_hot(fill.ids, fill.rows.rows);
+  if (aggregates())
+    find_rows(fill);
+  else
+    copy_hot(fill.ids, fill.rows.rows);
   stats_.copy_seconds += seconds_since(start);
 }
 
@@ -168,7 +205,10 @@ void TableFeed::finish() {
   stats_.wait_seconds += seconds_since(waited);
   const auto start = Clock::now();
   cache_->finish(stats_);
-  if (!conversion_.is_copy()) convert(fill.rows.rows, fill.out, fill.ids.size());
+  if (aggregates())
+    aggregate(fill);
+  else if (!conversion_.is_copy())
+    convert(fill.rows.rows, fill.out.rows, fill.ids.size());
   stats_.copy_seconds += seconds_since(start);
   stats_.rows += fill.ids.size();
   stats_.hot_rows += fill.ids.size() - fill.rows.cold->num_places();

@@ -5,6 +5,9 @@
 // the next batches need. All other rows are read from the file, many at a time and in its order,
 // while hot rows are copied. The cache has slots for rows that come and go. If every batch needs a
 // large part of a table, the table is swept instead (feed_budget.hpp).
+//
+// A feed may aggregate: a batch gets the rows of its targets, and sums or means of the rows of
+// their neighbors. Hot rows are summed where they lie then, and only cold ones are put together.
 #pragma once
 
 #include <array>
@@ -17,6 +20,7 @@
 #include <vector>
 
 #include "graphmount/loading/feed_budget.hpp"
+#include "graphmount/loading/neighbor_sums.hpp"
 #include "graphmount/loading/rows/cold_rows.hpp"
 #include "graphmount/loading/rows/hot_rows.hpp"
 #include "graphmount/loading/rows/row_cache.hpp"
@@ -39,13 +43,23 @@ struct FeedOptions {
   /// What rows are converted to; nothing for no conversion.
   std::optional<DType> dtype;
   ReaderKind reader = ReaderKind::kAuto;
+  Aggregation aggregation = Aggregation::kNone;  // else rows of nodes, as float32
+};
+
+/// Where the rows of a batch go.
+struct FeedOutput {
+  /// One for each of the ids, or, if the feed aggregates, for each target of `edges`.
+  std::byte* rows = nullptr;
+  // If the feed aggregates:
+  std::byte* aggregated = nullptr;  // one for each target
+  NeighborEdges edges = {};         // between the ids, by their places
 };
 
 class TableFeed {
  public:
   /// Reads the hot rows. The matrix must outlive the feed. Throws IoError, FileChangedError,
-  /// IdError for a row that does not exist, std::invalid_argument if there is no such conversion,
-  /// and ThreadError.
+  /// IdError for a row that does not exist, std::invalid_argument if there is no such conversion
+  /// or such rows cannot be aggregated, and ThreadError.
   TableFeed(const FeatureMatrix& matrix, const FeedOptions& options);
 
   const FeatureMatrix& matrix() const { return *matrix_; }
@@ -57,6 +71,8 @@ class TableFeed {
   DType dtype() const { return dtype_; }
   /// Bytes of a row as batches get it.
   std::size_t out_row_bytes() const { return static_cast<std::size_t>(conversion_.out_bytes()); }
+
+  bool aggregates() const { return aggregation_ != Aggregation::kNone; }
 
   /// Whether rows are read before `start`, which has to wait for `arrive` then.
   bool is_swept() const { return stats_.is_swept; }
@@ -71,7 +87,7 @@ class TableFeed {
   void arrive();
   /// Begins with the next batch that was announced: its reads. All rows must exist. Everything must
   /// stay where it is until `finish`. At most two batches are under way at a time.
-  void start(std::span<const std::int64_t> ids, const ColdRows& cold, std::byte* out);
+  void start(std::span<const std::int64_t> ids, const ColdRows& cold, const FeedOutput& out);
   /// Copies the rows that are in memory into the batch that was started last. The batch before it
   /// must be finished.
   void copy();
@@ -96,8 +112,9 @@ class TableFeed {
   struct Fill {
     std::span<const std::int64_t> ids;
     RowFill rows;
-    std::byte* out = nullptr;
-    Buffer<std::byte> stored_rows;  // unless they are put together in `out`
+    FeedOutput out;
+    Buffer<std::byte> stored_rows;          // unless they are put together in `out`
+    Buffer<const std::byte*> row_of_place;  // if the feed aggregates: where each row is
   };
 
   FeedBudget divide(const FeedOptions& options) const;
@@ -105,7 +122,9 @@ class TableFeed {
   std::unique_ptr<RowCache> make_cache() const;
   void load_hot(std::vector<std::int64_t> hottest);
   void copy_hot(std::span<const std::int64_t> ids, std::byte* out) const;
+  void find_rows(Fill& fill) const;
   void convert(const std::byte* rows, std::byte* out, std::size_t count) const;
+  void aggregate(const Fill& fill) const;
   std::size_t bytes() const { return hot_bytes_.bytes() + hot_.bytes() + cache_->bytes(); }
 
   const FeatureMatrix* matrix_;
@@ -116,6 +135,7 @@ class TableFeed {
   RowConversion conversion_;
   FeedBudget budget_;
   ReaderKind reader_kind_;
+  Aggregation aggregation_;
   HotRows hot_;
   Buffer<std::byte> hot_bytes_;
   FeedStats stats_;

@@ -5,9 +5,9 @@
 #include <stdexcept>
 
 #include "graphmount/base/error.hpp"
+#include "graphmount/base/vector_loops.hpp"
 #include "graphmount/system/threads/parallel.hpp"
 #include "graphmount/system/threads/team.hpp"
-#include "graphmount/training/vector_loops.hpp"
 
 namespace graphmount {
 namespace {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "graphmount/base/vector_loops.hpp"
 #include "graphmount/system/threads/parallel.hpp"
 #include "graphmount/system/threads/team.hpp"
-#include "graphmount/training/vector_loops.hpp"
 
 namespace graphmount {
 namespace {

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from graphmount import _core
+    from graphmount._loading.aggregation import AggregateLast
     from graphmount._loading.inputs import EdgeIds, IdSpace, LoaderData
     from graphmount._loading.row_feeds import RowFeed
     from graphmount._mount.results import NeighborSample
@@ -31,6 +32,7 @@ class BatchFields(ABC):
     _batch_size: int
     _edge_ids: EdgeIds
     _translates: bool
+    _aggregate_last: AggregateLast | None
 
     @abstractmethod
     def _make_batch(self, fields: dict[str, Any]) -> Any:  # noqa: ANN401
@@ -41,15 +43,18 @@ class BatchFields(ABC):
     ) -> dict[str, Any]:
         """What `_make_batch` makes a batch of: arrays, by the names of a `Batch`."""
         rows: dict[IdSpace, dict[str, NDArray[Any]]] = {"nodes": {}, "edges": {}}
+        aggregated: dict[str, NDArray[Any]] = {}
         for i, feed in enumerate(feeds):
             rows[feed.space][feed.name] = as_native(loaded.take_rows(i, feed.core))
+            if feed.aggregates:
+                aggregated[feed.name] = as_native(loaded.take_aggregated(i, feed.core))
         sample, kept = self._rule.take_sample(loaded.take_sample())
         if kept is not None:
             rows["edges"] = {name: table[kept] for name, table in rows["edges"].items()}
         first = loaded.number * self._batch_size
         places = order[first : first + self._batch_size]
         fields = self._fields(sample, rows, as_native(loaded.take_ends()), places)
-        return fields | {"number": loaded.number, "epoch": epoch}
+        return fields | {"number": loaded.number, "epoch": epoch, "aggregated": aggregated}
 
     def _fields(
         self,
@@ -80,6 +85,7 @@ class BatchFields(ABC):
             "edge_ids": edge_ids,
             "features": rows["nodes"],
             "edge_features": rows["edges"],
+            "aggregate_last": self._aggregate_last,
             # Loaders that translate ids have labels as a table.
             "labels": self._data.labels_of(sample.nodes[: sample.num_seeds]),
             "input_ids": places,

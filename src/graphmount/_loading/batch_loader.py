@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from graphmount import _core
+from graphmount._loading.aggregation import aggregated_tables, require_targets
 from graphmount._loading.batch_fields import BatchFields
 from graphmount._loading.inputs import places_to_try, require_edge_ids, share_of, share_size
 from graphmount._loading.loop_record import LoopRecord
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import DTypeLike, NDArray
 
+    from graphmount._loading.aggregation import AggregateLast
     from graphmount._loading.inputs import EdgeIds, LoaderData
     from graphmount._loading.memory_budget import MemoryBudget
     from graphmount._mount.features import Reader
@@ -75,6 +77,8 @@ class BatchLoader(Displayed, Replayed, Resumed, BatchFields):
     """A loader of any kind of seeds; see `NeighborLoader` for the options."""
 
     _pins_memory = False
+    #: Tables of nodes that are labels, whatever they hold.
+    _label_tables: frozenset[str] = frozenset()
     #: Marks a range of time in a profile, where there is a profiler.
     _range: Callable[[str], AbstractContextManager[Any]] = nullcontext
 
@@ -96,11 +100,18 @@ class BatchLoader(Displayed, Replayed, Resumed, BatchFields):
         seed: Seed,
         rank: int,
         world_size: int,
+        aggregate_last: AggregateLast | None = None,
     ) -> None:
         for name, flag in {"shuffle": shuffle, "drop_last": drop_last}.items():
             require_choice(name, flag, (False, True))
         require_choice("reader", reader, ("auto", "mapped", "pread", "uring"))
         require_edge_ids(edge_ids, data.graph)
+        require_targets(
+            aggregate_last,
+            subgraph_type=rule.subgraph_type,
+            direction=rule.direction,
+            num_neighbors=rule.fanouts,
+        )
         self._data = data
         self._rule = rule
         self._num_inputs = num_inputs
@@ -108,6 +119,8 @@ class BatchLoader(Displayed, Replayed, Resumed, BatchFields):
         # If the dataset kept the order of its source, external and internal ids are the same.
         self._translates = data.speaks_source and data.graph.node_id_type is not None
         self._dtypes = as_dtypes(dtype, data)
+        self._aggregate_last = aggregate_last
+        self._aggregated = aggregated_tables(aggregate_last, data, self._dtypes, self._label_tables)
         self._batch_size = as_count(batch_size, "batch_size", least=1)
         self._prefetch = as_count(prefetch, "prefetch", least=1, most=_MOST_WAITING)
         self._window = as_count(window, "window", least=1, most=_MOST_AHEAD)
@@ -161,11 +174,13 @@ class BatchLoader(Displayed, Replayed, Resumed, BatchFields):
         )
 
     def _shown_fields(self) -> dict[str, object]:
+        last = {} if self._aggregate_last is None else {"aggregate_last": self._aggregate_last}
         return {
             "graph": self._data.graph.path,
             "tables": ", ".join(self._data.by_name) or "none",
             "batches": f"{len(self):,} of {self._batch_size:,} inputs, from {self._num_inputs:,}",
             "num_neighbors": self._rule.fanouts,
+            **last,
             "memory": f"{format_bytes(self._memory)}, {self._budget.source}",
             "place": f"epoch {self._epoch}, {self._handed_out:,} batches handed out",
         }
@@ -194,6 +209,7 @@ class BatchLoader(Displayed, Replayed, Resumed, BatchFields):
             window=self._window,
             dtypes=self._dtypes,
             reader=self._reader,
+            aggregated=self._aggregated,
         )
 
     def _try_sampling(self, seeds: _core.SeedSource, number: int) -> NeighborSample:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
     from graphmount._dataset.dataset import Dataset
+    from graphmount._loading.aggregation import AggregateLast
     from graphmount._loading.inputs import EdgeIds
     from graphmount._mount.features import FeatureStore, Reader
     from graphmount._mount.graph import Graph
@@ -79,6 +80,13 @@ class NeighborLoader(BatchLoader):
             a dataset: a dict of `FeatureStore` objects by name.
         dtype: What rows are converted to while they are loaded: one dtype for all node tables, or a
             dict with a dtype for some tables. Rows stay as stored if None.
+        aggregate_last: What to make of the rows of neighbors while they are loaded: "mean" or
+            "sum". A batch then has a row for each target, which is every node but those of the last
+            hop: its own in `features`, and the mean or sum over its sampled neighbors in
+            `aggregated`. This is less work than to gather the rows of all nodes, and it is what
+            `graphmount.torch.nn.SAGEConv` and `GINConv` begin with. It is for float32 tables of
+            nodes, `subgraph_type="directional"` and `direction="in"`. If None, batches have the
+            rows of all nodes.
         memory: How much memory the row caches may use, including their bookkeeping and reads in
             flight. Each table gets at least 2 MiB for reads in flight, even if `memory` is smaller.
             Batches that are being made or that you hold come on top. If None, the loader takes a
@@ -132,6 +140,7 @@ class NeighborLoader(BatchLoader):
         features: Iterable[str] | None = None,
         edge_features: Iterable[str] | Mapping[str, FeatureStore] = (),
         dtype: DTypeLike | Mapping[str, DTypeLike] | None = None,
+        aggregate_last: AggregateLast | None = None,
         memory: int | str | None = None,
         prefetch: int = 2,
         window: int = 16,
@@ -175,6 +184,7 @@ class NeighborLoader(BatchLoader):
             seed=seed,
             rank=own_rank,
             world_size=num_ranks,
+            aggregate_last=aggregate_last,
         )
 
     def __iter__(self) -> Iterator[Batch]:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, DTypeLike
 
+    from graphmount._loading.aggregation import AggregateLast
     from graphmount._loading.inputs import EdgeIds
     from graphmount._loading.link_negatives import LinkNegatives
     from graphmount._mount.features import FeatureStore, Reader
@@ -56,6 +57,7 @@ class NodeOptions(_OwnOptions, total=False):
 
     input_nodes: ArrayLike | str | None
     input_time: ArrayLike | None
+    aggregate_last: AggregateLast | None
 
 
 class LinkOptions(_OwnOptions, total=False):

@@ -18,6 +18,7 @@ from graphmount._support.conversion import dtype_name
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from graphmount._loading.aggregation import AggregateLast
     from graphmount._loading.inputs import IdSpace, LoaderData
     from graphmount._mount.features import FeatureStore, Reader
     from graphmount._mount.results import NeighborSample
@@ -36,6 +37,7 @@ class RowFeed:
     name: str
     space: IdSpace
     core: _core.TableFeed
+    aggregates: bool
 
 
 def as_dtypes(dtype: object, data: LoaderData) -> dict[str, str]:
@@ -64,6 +66,7 @@ def make_feeds(
     window: int,
     dtypes: Mapping[str, str],
     reader: Reader,
+    aggregated: Mapping[str, AggregateLast],
 ) -> list[RowFeed]:
     """Fills the caches.
 
@@ -75,6 +78,8 @@ def make_feeds(
         window: Batches that are sampled ahead.
         dtypes: What the rows of each table are converted to.
         reader: How rows come from the disk.
+        aggregated: What batches get for the neighbors of a node from some tables, in place of their
+            rows.
     """
     if not data.by_name:
         return []
@@ -102,10 +107,11 @@ def make_feeds(
             hottest=hottest,
             dtype=dtypes[name],
             reader=reader,
+            aggregation=aggregated.get(name, "none"),
         )
 
     return [
-        RowFeed(name, space, make(name, store, space))
+        RowFeed(name, space, make(name, store, space), name in aggregated)
         for space, tables in data.tables.items()
         for name, store in tables.items()
     ]

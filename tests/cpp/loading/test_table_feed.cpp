@@ -58,7 +58,7 @@ void check_feed(TableFeed& feed, const std::vector<std::vector<std::int64_t>>& b
     CHECK(announced > i);
     std::vector<std::byte> out(batches[i].size() * feed.out_row_bytes(), kPoison);
     feed.arrive();
-    feed.start(batches[i], cold[i], out.data());
+    feed.start(batches[i], cold[i], {.rows = out.data()});
     feed.copy();
     feed.finish();
     for (std::size_t place = 0; place < batches[i].size(); ++place) {

@@ -66,8 +66,8 @@ class WindowCache final : public RowCache {
         std::memcpy(slot(keep.slot), fill.first_of(keep.place), row_bytes_);
     if (fill.cold->num_places() > rows.size())
       for (std::size_t i = 0; i < rows.size(); ++i)
-        fill.cold->for_places(i, [&, first = fill.first_of(i)](std::uint32_t place) {
-          if (fill.row_at(place) != first) std::memcpy(fill.row_at(place), first, row_bytes_);
+        fill.for_rows(i, [&, first = fill.first_of(i)](std::byte* row) {
+          if (row != first) std::memcpy(row, first, row_bytes_);
         });
     stats.window_rows += batch.plan.hits.size() + fill.cold->num_places() - rows.size();
     stats.read_rows += batch.plan.reads.size();
@@ -144,9 +144,8 @@ class SweepCache final : public RowCache {
   void copy() override {
     const std::size_t count = fill_->cold->rows().size();
     parallel_each(count, balanced_grain(count, 512), [&](std::size_t i) {
-      fill_->cold->for_places(i, [&](std::uint32_t place) {
-        std::memcpy(fill_->row_at(place), swept_.row(i), fill_->row_bytes);
-      });
+      fill_->for_rows(i,
+                      [&](std::byte* row) { std::memcpy(row, swept_.row(i), fill_->row_bytes); });
     });
   }
 

@@ -36,10 +36,23 @@ struct RowFill {
   const ColdRows* cold = nullptr;
   std::byte* rows = nullptr;  // as stored
   std::size_t row_bytes = 0;
+  /// Whether each of the cold rows goes there once, in their order, and nothing else; or else to
+  /// its places among all rows of the batch.
+  bool is_compact = false;
 
   std::byte* row_at(std::size_t place) const { return rows + place * row_bytes; }
   /// Where the row at this place among the cold rows goes first.
-  std::byte* first_of(std::size_t index) const { return row_at(cold->first_place(index)); }
+  std::byte* first_of(std::size_t index) const {
+    return row_at(is_compact ? index : cold->first_place(index));
+  }
+  /// Calls visit(row) for all that the row at this place among the cold rows goes to.
+  template <class Visit>
+  void for_rows(std::size_t index, const Visit& visit) const {
+    if (is_compact)
+      visit(row_at(index));
+    else
+      cold->for_places(index, [&](std::uint32_t place) { visit(row_at(place)); });
+  }
 };
 
 /// Not thread-safe, but for `cancel`. After an exception, `abandon` has to follow.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
 
 from graphmount._loading.batches.batch_parts import BatchParts, external_ids
 
@@ -32,7 +32,11 @@ class Batch(BatchParts):
             hops.
         indptr: The edges that lead to node i are `indptr[i]` to `indptr[i + 1]`, for every node of
             all hops but the last; None where edges do not lie by destination.
-        features: For each node table, the rows of `nodes`.
+        features: For each node table, the rows of `nodes`; of those that are aggregated, the rows
+            of the first nodes, those of all hops but the last.
+        aggregated: With `aggregate_last`, for each float32 node table, the mean or sum of the rows
+            of the neighbors of each of these first nodes; zeros where there are none. Else empty.
+        aggregate_last: "mean" or "sum", as the loader was told; None if nothing is aggregated.
         edge_features: For each edge table, the rows of `edge_ids`.
         labels: The labels of the seeds, or None if there are none.
         input_ids: The places of the seeds in `input_nodes` of the loader.
@@ -65,6 +69,8 @@ class Batch(BatchParts):
     number: int
     epoch: int
     dataset: Dataset | None = None
+    aggregated: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    aggregate_last: Literal["mean", "sum"] | None = None
 
     @property
     def row(self) -> NDArray[np.int64]:

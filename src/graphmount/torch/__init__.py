@@ -15,6 +15,7 @@ except ImportError as error:
 
 from graphmount._mount.features import FeatureStore
 from graphmount._support.arguments import require_type
+from graphmount.torch.aggregated_hop import AggregatedHop
 from graphmount.torch.dataset import BatchDataset
 from graphmount.torch.inference.blocks import LayerBlock
 from graphmount.torch.inference.layerwise import layerwise_inference
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from graphmount._mount.features import Reader
 
 __all__ = [
+    "AggregatedHop",
     "BatchDataset",
     "LayerBlock",
     "LayerMatrices",

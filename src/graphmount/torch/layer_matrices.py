@@ -7,11 +7,12 @@ beginning of one matrix: all of them share its memory, and nothing is sorted or 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 import torch
 
 from graphmount._support.display import Displayed
+from graphmount.torch.aggregated_hop import AggregatedHop
 from graphmount.torch.sparse import csr_tensor
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ class LayerMatrices(Displayed):
     of value 1. The features of a batch have as many rows as the first matrix has columns, and what
     a layer gives has as many rows as the next matrix has columns.
 
+    If the loader has aggregated the rows of the last hop, the first is an `AggregatedHop` instead.
+
     It copies, pickles and moves between devices as tensors do, which sparse tensors themselves
     cannot all do; matrices are made when they are asked for. They are of the edges as the loader
     sampled them: a transform that changes `edge_index` does not change them.
@@ -36,6 +39,7 @@ class LayerMatrices(Displayed):
         columns: The number of the node that each edge comes from.
         num_sampled_nodes: Seeds, then new nodes of each hop.
         num_sampled_edges: Edges of each hop.
+        aggregate_last: "mean" or "sum" if the loader has aggregated the rows of the last hop.
 
     Examples:
         >>> import torch
@@ -54,28 +58,43 @@ class LayerMatrices(Displayed):
     columns: torch.Tensor
     num_sampled_nodes: tuple[int, ...]
     num_sampled_edges: tuple[int, ...]
+    aggregate_last: Literal["mean", "sum"] | None = None
 
     def __len__(self) -> int:
         """How many layers there are: one for each hop."""
         return len(self.num_sampled_edges)
 
-    def __getitem__(self, layer: int) -> torch.Tensor:
-        """The matrix of a layer, 0 for the first, -1 for the last."""
+    # What is there is an AggregatedHop or not, as the loader was told: code knows which.
+    @overload
+    def __getitem__(self, layer: int) -> Any: ...  # noqa: ANN401
+
+    @overload
+    def __getitem__(self, layer: slice) -> list[Any]: ...
+
+    def __getitem__(self, layer: int | slice) -> Any:
+        """The matrix of a layer, 0 for the first, -1 for the last; a list of those of a slice."""
+        if isinstance(layer, slice):
+            return [self[number] for number in range(len(self))[layer]]
         try:
             hops = len(self) - range(len(self))[layer]
         except (IndexError, TypeError):
             raise IndexError(f"there are {len(self)} layers, from 0 on, and no {layer!r}") from None
+        if hops == len(self) and self.aggregate_last is not None:
+            return AggregatedHop(
+                reduce=self.aggregate_last, num_targets=sum(self.num_sampled_nodes[:hops])
+            )
         size = (sum(self.num_sampled_nodes[:hops]), sum(self.num_sampled_nodes[: hops + 1]))
         num_edges = sum(self.num_sampled_edges[:hops])
         values = torch.ones(num_edges, device=self.columns.device)
         return csr_tensor(self.indptr[: size[0] + 1], self.columns[:num_edges], values, size)
 
-    def __iter__(self) -> Iterator[torch.Tensor]:
+    def __iter__(self) -> Iterator[Any]:
         return map(self.__getitem__, range(len(self)))
 
     def __repr__(self) -> str:
         layers = "layer" if len(self) == 1 else "layers"
-        return f"<LayerMatrices: {len(self)} {layers}, {len(self.columns):,} edges>"
+        last = "" if self.aggregate_last is None else f", aggregate_last={self.aggregate_last!r}"
+        return f"<LayerMatrices: {len(self)} {layers}, {len(self.columns):,} edges{last}>"
 
     def to(self, device: torch.device | str | int, *, non_blocking: bool = False) -> Self:
         """These matrices on a device.

@@ -77,6 +77,13 @@ class NeighborLoader(_TensorLoader, ArrayLoader):
             a dataset: a dict of `FeatureStore` objects by name.
         dtype: What rows are converted to while they are loaded: one dtype for all node tables, or a
             dict with a dtype for some tables. Rows stay as stored if None.
+        aggregate_last: What to make of the rows of neighbors while they are loaded: "mean" or
+            "sum". A batch then has a row for each target, which is every node but those of the last
+            hop: its own in `features`, and the mean or sum over its sampled neighbors in
+            `aggregated`. This is less work than to gather the rows of all nodes, and it is what
+            `graphmount.torch.nn.SAGEConv` and `GINConv` begin with. It is for float32 tables of
+            nodes, `subgraph_type="directional"` and `direction="in"`. If None, batches have the
+            rows of all nodes.
         memory: How much memory the row caches may use, including their bookkeeping and reads in
             flight. Each table gets at least 2 MiB for reads in flight, even if `memory` is smaller.
             Batches that are being made or that you hold come on top. If None, the loader takes a

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 import torch
@@ -38,7 +38,11 @@ class TensorBatch(BatchParts):
             hops.
         indptr: The edges that lead to node i are `indptr[i]` to `indptr[i + 1]`, for every node of
             all hops but the last; None where edges do not lie by destination.
-        features: For each node table, the rows of `nodes`.
+        features: For each node table, the rows of `nodes`; of those that are aggregated, the rows
+            of the first nodes, those of all hops but the last.
+        aggregated: With `aggregate_last`, for each float32 node table, the mean or sum of the rows
+            of the neighbors of each of these first nodes; zeros where there are none. Else empty.
+        aggregate_last: "mean" or "sum", as the loader was told; None if nothing is aggregated.
         edge_features: For each edge table, the rows of `edge_ids`.
         labels: The labels of the seeds, or None if there are none.
         input_ids: The places of the seeds in `input_nodes` of the loader.
@@ -70,6 +74,8 @@ class TensorBatch(BatchParts):
     number: int
     epoch: int
     dataset: Dataset | None = None
+    aggregated: Mapping[str, torch.Tensor] = field(default_factory=dict)
+    aggregate_last: Literal["mean", "sum"] | None = None
 
     @property
     def external_ids(self) -> NDArray[np.int64] | list[str]:
@@ -94,7 +100,8 @@ class TensorBatch(BatchParts):
         """The edges as each layer of a model needs them: sparse CSR tensors, first layer first.
 
         With them, layers are several times as fast on a processor as with `edge_index`:
-        `for conv, adj in zip(convs, batch.adjs): x = conv((x, x[: adj.size(0)]), adj)`.
+        `for conv, adj in zip(convs, batch.adjs): x = conv((x, x[: adj.size(0)]), adj)`. If the
+        loader has aggregated the rows of the last hop, the first is an `AggregatedHop`.
 
         Raises:
             ValueError: Edges do not lie by hop and destination: they do in directional samples with
@@ -115,7 +122,11 @@ class TensorBatch(BatchParts):
                 "matrix of all edges"
             )
         return LayerMatrices(
-            self.indptr, self.edge_index[0], self.num_sampled_nodes, self.num_sampled_edges
+            self.indptr,
+            self.edge_index[0],
+            self.num_sampled_nodes,
+            self.num_sampled_edges,
+            self.aggregate_last,
         )
 
     def to(self, device: torch.device | str | int, *, non_blocking: bool = True) -> Self:

@@ -14,6 +14,7 @@ import torch
 
 from graphmount import _core
 from graphmount._support.arguments import require_choice
+from graphmount.torch.aggregated_hop import AggregatedHop
 from graphmount.torch.nn.edges import (
     Edges,
     Rows,
@@ -21,6 +22,7 @@ from graphmount.torch.nn.edges import (
     edges_of,
     flat,
     sum_rows,
+    take_aggregated,
     turn_round,
 )
 
@@ -72,13 +74,17 @@ def aggregate_edges(
 
 
 def aggregate_beside(
-    x: Rows, adj: torch.Tensor, reduce: Reduce
+    x: Rows, adj: torch.Tensor | AggregatedHop, reduce: Reduce
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """What is made of the rows of neighbors, and the rows of the targets themselves.
+
+    Where the loader has done so already, `x` is that pair.
 
     Of rows for all nodes, targets are the first. Torch would make the gradient of such a slice as
     large as that of all rows, mostly zeros, and add both; here it is added to the first rows alone.
     """
+    if isinstance(adj, AggregatedHop):
+        return take_aggregated(x, adj, reduce)
     sources, targets = divide_rows(x, adj)
     edges = edges_of(adj, len(sources), len(targets))
     if isinstance(x, tuple) or not x.requires_grad:

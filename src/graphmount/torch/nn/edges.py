@@ -10,6 +10,7 @@ import torch
 from graphmount import _core
 from graphmount._support.shown import shown
 from graphmount.errors import IdError
+from graphmount.torch.aggregated_hop import AggregatedHop
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -70,11 +71,57 @@ def divide_rows(x: Rows, adj: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]
         TypeError: `x` or `adj` is something else.
         ValueError: They are no rows of floats, or not in the memory of the processor.
     """
+    if isinstance(adj, AggregatedHop):
+        raise ValueError(  # noqa: TRY004  (an adj of the right kind, in the wrong place)
+            f"adj stands for edges that the loader has aggregated along, to a {adj.reduce}, and "
+            "this needs the rows of neighbors themselves; make the loader without aggregate_last"
+        )
     if not isinstance(adj, torch.Tensor):
         raise TypeError(
             f"adj must be a sparse CSR tensor, such as those of batch.adjs, or an edge_index, "
             f"not {shown(adj)}"
         )
+    _require_rows(x)
+    for rows in x if isinstance(x, tuple) else (x,):
+        if rows.device.type != "cpu":
+            raise ValueError(
+                f"x is on {rows.device}, and this works on a processor; use PyG's layers there"
+            )
+    if isinstance(x, tuple):
+        return x
+    return x, x[: adj.size(0)] if adj.layout == torch.sparse_csr else x
+
+
+def take_aggregated(x: Rows, hop: AggregatedHop, reduce: str) -> tuple[torch.Tensor, torch.Tensor]:
+    """What the loader has made of the rows of neighbors, and the rows of targets, on any device.
+
+    Raises:
+        TypeError: `x` is no pair.
+        ValueError: The layer needs something else than the loader has made; or these are not the
+            rows of that hop.
+    """
+    if hop.reduce != reduce:
+        raise ValueError(
+            f"the loader has made the {hop.reduce} of the rows of neighbors, and this layer takes "
+            f"their {reduce}; make the loader "
+            + ("without aggregate_last" if reduce == "max" else f"with aggregate_last={reduce!r}")
+        )
+    _require_rows(x)
+    if not isinstance(x, tuple):
+        raise TypeError(
+            "x must be a pair where the loader has aggregated: (batch.aggregated['x'], batch.x), "
+            "or (batch.x_aggregated, batch.x) with PyG's batches"
+        )
+    if not len(x[0]) == len(x[1]) == hop.num_targets:
+        raise ValueError(
+            f"x has {len(x[0])} aggregated rows and {len(x[1])} of targets; there are "
+            f"{hop.num_targets} targets"
+        )
+    return x
+
+
+def _require_rows(x: Rows) -> None:
+    """Raises unless these are rows of floats, or a pair of them."""
     if isinstance(x, tuple) and len(x) != 2:
         raise TypeError(f"x must be a tensor or a pair of tensors, not {len(x)} of them")
     for rows in x if isinstance(x, tuple) else (x,):
@@ -86,13 +133,6 @@ def divide_rows(x: Rows, adj: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]
             raise ValueError(
                 f"x must be rows of floats, not {rows.dtype} of the shape {tuple(rows.shape)}"
             )
-        if rows.device.type != "cpu":
-            raise ValueError(
-                f"x is on {rows.device}, and this works on a processor; use PyG's layers there"
-            )
-    if isinstance(x, tuple):
-        return x
-    return x, x[: adj.size(0)] if adj.layout == torch.sparse_csr else x
 
 
 def edges_of(adj: torch.Tensor, num_sources: int, num_targets: int) -> Edges:

@@ -9,6 +9,7 @@ import torch
 from graphmount.torch.nn.aggregation import aggregate_beside
 
 if TYPE_CHECKING:
+    from graphmount.torch.aggregated_hop import AggregatedHop
     from graphmount.torch.nn.edges import Rows
 
 
@@ -41,13 +42,14 @@ class GINConv(torch.nn.Module):
         else:
             self.register_buffer("eps", value)
 
-    def forward(self, x: Rows, adj: torch.Tensor) -> torch.Tensor:
+    def forward(self, x: Rows, adj: torch.Tensor | AggregatedHop) -> torch.Tensor:
         """A row for each target.
 
         Args:
-            x: The rows of all nodes, targets first, or a pair: of sources, and of targets.
+            x: The rows of all nodes, targets first, or a pair: of sources, and of targets. Where
+                the loader has aggregated, what it has made of neighbors, and the rows of targets.
             adj: A matrix of `batch.adjs`, or another sparse CSR tensor whose rows are targets; or
-                an `edge_index`.
+                an `edge_index`; or the `AggregatedHop` that a loader gives with `aggregate_last`.
 
         Examples:
             >>> import torch

@@ -10,6 +10,7 @@ from graphmount._support.arguments import as_count, require_choice
 from graphmount.torch.nn.aggregation import Reduce, aggregate_beside
 
 if TYPE_CHECKING:
+    from graphmount.torch.aggregated_hop import AggregatedHop
     from graphmount.torch.nn.edges import Rows
 
 
@@ -74,13 +75,14 @@ class SAGEConv(torch.nn.Module):
         if self.lin_r is not None:
             self.lin_r.reset_parameters()
 
-    def forward(self, x: Rows, adj: torch.Tensor) -> torch.Tensor:
+    def forward(self, x: Rows, adj: torch.Tensor | AggregatedHop) -> torch.Tensor:
         """A row for each target.
 
         Args:
-            x: The rows of all nodes, targets first, or a pair: of sources, and of targets.
+            x: The rows of all nodes, targets first, or a pair: of sources, and of targets. Where
+                the loader has aggregated, what it has made of neighbors, and the rows of targets.
             adj: A matrix of `batch.adjs`, or another sparse CSR tensor whose rows are targets; or
-                an `edge_index`.
+                an `edge_index`; or the `AggregatedHop` that a loader gives with `aggregate_last`.
 
         Examples:
             >>> import torch

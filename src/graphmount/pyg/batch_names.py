@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from torch_geometric.data import Data
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
 #: What loaders, ours or PyG's, put into batches by themselves.
 OF_LOADERS = frozenset(
@@ -39,6 +39,30 @@ OF_LOADERS = frozenset(
 )
 #: Properties of the class that give what a batch has under this name.
 _FOR_TABLES = frozenset({"edge_attr", "edge_weight", "face", "pos", "time", "x", "y"})
+
+
+def name_of_aggregated(table: str) -> str:
+    """Where batches have what was made of the rows of neighbors."""
+    return f"{table}_aggregated"
+
+
+def require_free_aggregated(tables: Iterable[str], taken: Collection[str]) -> None:
+    """Raises if batches have something else where what is made of a table should be.
+
+    Args:
+        tables: That are aggregated.
+        taken: The names of all else.
+
+    Raises:
+        ValueError: A name is taken.
+    """
+    for table in tables:
+        name = name_of_aggregated(table)
+        if name in taken:
+            raise ValueError(
+                f"with aggregate_last, batches have what is made of {table!r} as {name!r}, and "
+                "something else has that name; rename it, or leave one of them out"
+            )
 
 
 def require_free_names(names: Iterable[str], cls: type[Data] = Data, *, advice: str) -> None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     class _Sampled(Data):
         x: torch.Tensor
+        x_aggregated: torch.Tensor
         y: torch.Tensor
         edge_index: torch.Tensor
         adjs: LayerMatrices

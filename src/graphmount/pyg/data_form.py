@@ -20,12 +20,16 @@ from graphmount._mount.mapped_reads import gather_list_values
 from graphmount._support.arguments import as_ids, require_function
 from graphmount._support.shown import shown
 from graphmount.errors import MissingDataError
-from graphmount.pyg.batch_names import require_free_names
+from graphmount.pyg.batch_names import (
+    name_of_aggregated,
+    require_free_aggregated,
+    require_free_names,
+)
 from graphmount.torch.layer_matrices import LayerMatrices
 from graphmount.torch.tensor_batch import to_tensors
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     import numpy as np
     from numpy.typing import NDArray
@@ -33,7 +37,7 @@ if TYPE_CHECKING:
     from graphmount._mount.features import FeatureStore
     from graphmount.pyg.data_source import DataSource
 
-_LABELS = "y"
+LABELS = "y"
 _WEIGHTS = "edge_weight"
 
 
@@ -55,12 +59,12 @@ def open_pyg_data(
     store = None if opened.dataset is None else opened.dataset._label_store()  # noqa: SLF001
     if store is None:
         return opened
-    if _LABELS in opened.by_name:
+    if LABELS in opened.by_name:
         raise ValueError(
-            f"labels are called {_LABELS!r} in PyG, and a table has that name; choose others by "
+            f"labels are called {LABELS!r} in PyG, and a table has that name; choose others by "
             "features= or edge_features="
         )
-    nodes = {**opened.tables["nodes"], _LABELS: store}
+    nodes = {**opened.tables["nodes"], LABELS: store}
     return replace(opened, tables={**opened.tables, "nodes": nodes}, labels=None)
 
 
@@ -68,7 +72,7 @@ def feature_dtypes(dtype: Any, data: LoaderData) -> Any:  # noqa: ANN401
     """What `dtype=` means: one for all tables of nodes is not one for the labels."""
     if dtype is None or isinstance(dtype, Mapping):
         return dtype
-    return {name: dtype for name in data.tables["nodes"] if name != _LABELS}
+    return {name: dtype for name in data.tables["nodes"] if name != LABELS}
 
 
 class DataForm:
@@ -86,6 +90,8 @@ class DataForm:
         input_id: The values of `input_id` in batches, one for each input; the places of the inputs
             if None.
         source: The `Data` that the loader was made from, or None.
+        aggregated: Tables of nodes of which batches also have what was made of the rows of
+            neighbors, under the name of the table and `_aggregated`.
     """
 
     def __init__(
@@ -100,6 +106,7 @@ class DataForm:
         custom_cls: type[Data] | None,
         input_id: torch.Tensor | None,
         source: DataSource | None = None,
+        aggregated: Collection[str] = (),
     ) -> None:
         _require_kinds(transform, custom_cls, {"weight_attr": weight_attr, "time_attr": time_attr})
         if input_id is not None:
@@ -134,6 +141,8 @@ class DataForm:
             self._custom_cls or Data,
             advice="leave it out by features= or edge_features=",
         )
+        others = [] if source is None else source.data.keys()
+        require_free_aggregated(aggregated, {*data.by_name, *self._edge_values, *others})
 
     def transformed(self, batches: Iterator[Data]) -> Iterator[Any]:
         """What the loop gets for these batches."""
@@ -172,11 +181,13 @@ class DataForm:
         data.edge_index = of["edge_index"]
         data.num_nodes = len(of["nodes"])
         tables = of["features"] | of["edge_features"] | of["edge_values"]
+        aggregated = of["aggregated"]
         if source is not None:
-            tables = source.shaped(tables)
+            tables, aggregated = source.shaped(tables), source.shaped(aggregated)
             source.add_rest(data, of["nodes"], of["edge_ids"])
-        elif _LABELS in tables and tables[_LABELS].shape[1:] == (1,):
-            tables[_LABELS] = tables[_LABELS].squeeze(1)
+        elif LABELS in tables and tables[LABELS].shape[1:] == (1,):
+            tables[LABELS] = tables[LABELS].squeeze(1)
+        tables |= {name_of_aggregated(name): rows for name, rows in aggregated.items()}
         for name, rows in tables.items():
             data[name] = rows
         if "n_id" not in data:
@@ -214,6 +225,7 @@ def _add_hops(data: Data, of: Mapping[str, Any]) -> None:
             of["edge_index"][0],
             of["num_sampled_nodes"],
             of["num_sampled_edges"],
+            of["aggregate_last"],
         )
 
 

@@ -10,9 +10,11 @@ import torch
 from torch_geometric.data import Data
 
 from graphmount import _core
+from graphmount._loading.aggregation import aggregate_rows
 from graphmount._loading.batch_loader import BatchLoader
 from graphmount._mount.node_ids import mark_ids
 from graphmount._support.arguments import as_ids, as_native, as_plain
+from graphmount.pyg.data_form import LABELS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,6 +40,7 @@ class PygLoader(BatchLoader, Generic[DataT]):
     _source: DataSource | None
     _given: Any
     _num_calls = 0
+    _label_tables = frozenset({LABELS})
 
     def __iter__(self) -> Iterator[DataT]:
         return self._form.transformed(self._loop())
@@ -96,13 +99,20 @@ class PygLoader(BatchLoader, Generic[DataT]):
                 rows[space][name] = store._gather(  # noqa: SLF001  (internal ids)
                     ids[space], dtype=self._dtypes[name], reader=self._reader
                 )
+        aggregated: dict[str, NDArray[Any]] = {}
+        for name, reduce in self._aggregated.items():
+            if name in rows["nodes"]:
+                rows["nodes"][name], aggregated[name] = aggregate_rows(
+                    rows["nodes"][name], sample, reduce
+                )
         if self._translates:
             found = graph.to_external(mark_ids(sample.nodes, graph.order))
             sample = replace(sample, nodes=as_plain(found, "nodes"))
         if self._edge_ids == "source" and not self._wants_edge_ids:
             sample = replace(sample, edge_ids=self._source_rows(sample.edge_ids))
         fields = self._fields(sample, rows, ends, places)
-        return self._make_batch(fields | {"number": 0, "epoch": self._epoch})
+        place = {"number": 0, "epoch": self._epoch}
+        return self._make_batch(fields | place | {"aggregated": aggregated})
 
     def _make_batch(self, fields: dict[str, Any]) -> Data:
         return self._form(fields)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import torch
 
+from graphmount._loading.aggregation import require_targets
 from graphmount._support.foreign_words import LINK_LOADER_WORDS, NODE_LOADER_WORDS
 from graphmount._support.keywords import advises
 from graphmount.pyg.batches import LinkData, NodeData
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from torch_geometric.sampler import NegativeSampling
 
     from graphmount._dataset.dataset import Dataset
+    from graphmount._loading.aggregation import AggregateLast
     from graphmount._loading.inputs import EdgeIds
     from graphmount._loading.link_negatives import LinkNegatives
     from graphmount._mount.features import FeatureStore
@@ -71,6 +73,13 @@ class NeighborLoader(PygLoader[NodeData], TensorNodeLoader):
             dataset: a dict of `FeatureStore` objects by name.
         dtype: What node tables are converted to: one dtype for all, or a dict with a dtype for some
             tables. Rows stay as stored if None.
+        aggregate_last: What to make of the rows of neighbors while they are loaded: "mean" or
+            "sum". A batch then has a row for each target, which is every node but those of the last
+            hop: its own in `x`, and the mean or sum over its sampled neighbors in `x_aggregated`;
+            the same of other float32 tables of nodes, but not of labels. This is less work than to
+            gather the rows of all nodes, and it is what `graphmount.torch.nn.SAGEConv` and
+            `GINConv` begin with. It needs `subgraph_type="directional"` and `direction="in"`. If
+            None, batches have the rows of all nodes.
         edge_ids: What `e_id` holds: "internal" for the edge ids of the graph, "source" for rows of
             the source, which are the places in `edge_index` of a `Data`. With a `Data` it is always
             "source".
@@ -160,6 +169,7 @@ class NeighborLoader(PygLoader[NodeData], TensorNodeLoader):
         features: Iterable[str] | None = None,
         edge_features: Iterable[str] | Mapping[str, FeatureStore] | None = None,
         dtype: torch.dtype | str | Mapping[str, Any] | None = None,
+        aggregate_last: AggregateLast | None = None,
         edge_ids: EdgeIds | None = None,
         cache: str | os.PathLike[str] | None = None,
         progress: ProgressOption = None,
@@ -172,6 +182,13 @@ class NeighborLoader(PygLoader[NodeData], TensorNodeLoader):
             )
         self._given = data
         left = take_options(options, directed=directed, stacklevel=4)
+        # Before a Data is compiled, which may take long.
+        require_targets(
+            aggregate_last,
+            subgraph_type=left["subgraph_type"],
+            direction=left.get("direction", "in"),
+            num_neighbors=num_neighbors,
+        )
         opened, self._source = open_any(
             data,
             features=features,
@@ -197,11 +214,13 @@ class NeighborLoader(PygLoader[NodeData], TensorNodeLoader):
             input_time=input_time,
             weighted=weight_attr is not None,
             dtype=feature_dtypes(dtype, opened),
+            aggregate_last=aggregate_last,
             **left,
         )
         self._form = DataForm(
             opened,
             num_inputs=self._num_inputs,
+            aggregated=self._aggregated,
             times=self._times,
             source=self._source,
             weight_attr=weight_attr,

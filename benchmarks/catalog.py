@@ -62,6 +62,11 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
             "a step of PyG's layers and of ours",
             ("torch_geometric",),
         ),
+        Entry(
+            "training.bench_aggregate_last",
+            "training with the last hop aggregated by the loader",
+            ("torch_geometric",),
+        ),
         Entry("training.bench_train_memory", "steps a second by memory", ("torch_geometric",)),
         Entry("training.bench_train", "an epoch in a quarter of the memory", ("torch_geometric",)),
         Entry("bench_accuracy", "the same accuracy as in memory", ("torch_geometric",)),

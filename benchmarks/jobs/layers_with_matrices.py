@@ -10,17 +10,19 @@ if TYPE_CHECKING:
 
 def with_matrices(
     layers: Any,  # noqa: ANN401
-    x: torch.Tensor,
+    x: Any,  # noqa: ANN401
     adjs: Any,  # noqa: ANN401
     *,
     in_pairs: bool = True,
 ) -> torch.Tensor:
     """The rows of the seeds: each layer gets its matrix, with ReLU between layers.
 
-    PyG's layers want pairs of sources and targets; ours take the rows of all nodes.
+    PyG's layers want pairs of sources and targets; ours take the rows of all nodes, or the pair
+    that a loader gives with `aggregate_last`.
     """
     for number, (layer, adj) in enumerate(zip(layers, adjs, strict=True)):
         x = layer((x, x[: adj.size(0)]) if in_pairs else x, adj)
         if number + 1 < len(adjs):
             x = x.relu_()
-    return x
+    out: torch.Tensor = x
+    return out

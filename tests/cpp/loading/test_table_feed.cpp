@@ -70,6 +70,60 @@ void check_feed(TableFeed& feed, const std::vector<std::vector<std::int64_t>>& b
   }
 }
 
+/// Edges between the places of a batch, by target; some targets have none.
+struct Edges {
+  std::vector<std::int64_t> starts{0}, sources;
+
+  Edges(std::size_t num_targets, std::size_t num_nodes) {
+    std::mt19937_64 random(num_nodes);
+    for (std::size_t i = 0; i < num_targets; ++i) {
+      for (std::size_t count = random() % 7; count > 0; --count)
+        sources.push_back(static_cast<std::int64_t>(random() % num_nodes));
+      starts.push_back(static_cast<std::int64_t>(sources.size()));
+    }
+  }
+};
+
+/// The same for a feed that aggregates.
+void check_sums(TableFeed& feed, const std::vector<std::vector<std::int64_t>>& batches,
+                std::span<const float> rows, bool is_mean) {
+  std::vector<ColdRows> cold;
+  for (const auto& ids : batches) cold.emplace_back(ids, feed.hot());
+  feed.set_room(std::size_t{1} << 20, true);
+  std::size_t announced = 0;
+  for (std::size_t i = 0; i < batches.size(); ++i) {
+    while (announced < batches.size() && feed.announce(cold[announced])) ++announced;
+    const auto& ids = batches[i];
+    const Edges edges(ids.size() / 2, ids.size());
+    const std::size_t num_targets = ids.size() / 2;
+    std::vector<std::byte> own(num_targets * feed.out_row_bytes(), kPoison), sums = own;
+    feed.arrive();
+    feed.start(ids, cold[i],
+               {.rows = own.data(),
+                .aggregated = sums.data(),
+                .edges = {.starts = edges.starts, .sources = edges.sources}});
+    feed.copy();
+    feed.finish();
+    const auto row_of = [&](std::size_t place) {
+      return rows.subspan(static_cast<std::size_t>(ids[place]) * kColumns, kColumns);
+    };
+    for (std::size_t target = 0; target < num_targets; ++target) {
+      std::vector<float> expected(kColumns);
+      const auto begin = static_cast<std::size_t>(edges.starts[target]);
+      const auto end = static_cast<std::size_t>(edges.starts[target + 1]);
+      for (std::size_t edge = begin; edge < end; ++edge)
+        for (std::size_t column = 0; column < kColumns; ++column)
+          expected[column] += row_of(static_cast<std::size_t>(edges.sources[edge]))[column];
+      if (is_mean && begin != end)
+        for (float& value : expected) value *= 1.0F / static_cast<float>(end - begin);
+      const std::size_t bytes = feed.out_row_bytes();
+      if (std::memcmp(sums.data() + target * bytes, expected.data(), bytes) != 0 ||
+          std::memcmp(own.data() + target * bytes, row_of(target).data(), bytes) != 0)
+        FAIL("batch " + std::to_string(i) + ", target " + std::to_string(target) + " is wrong");
+    }
+  }
+}
+
 }  // namespace
 
 TEST(every_byte_of_a_batch_is_written) {
@@ -107,4 +161,48 @@ TEST(every_byte_of_a_batch_is_written) {
   CHECK(was_swept);
   CHECK(had_slots);
   CHECK(had_all);
+}
+
+TEST(sums_of_neighbors_are_right_wherever_rows_lie) {
+  const TemporaryFolder folder;
+  const FeatureMatrix matrix(write_rows(folder));
+  const auto floats = make_rows<float>();
+  bool was_swept = false, had_slots = false, had_all = false;
+  std::vector<std::int64_t> hottest(kRows / 2);
+  for (std::size_t i = 0; i < hottest.size(); ++i)
+    hottest[i] = static_cast<std::int64_t>(kRows - 1 - 2 * i);
+  for (const std::size_t size : {40, 1200}) {
+    const auto batches = make_batches(size);
+    for (const std::uint64_t memory : {0, 1'000'000, 1'900'000, 2'300'000, 30'000'000})
+      for (const bool has_hottest : {false, true})
+        for (const bool is_mean : {false, true}) {
+          FeedOptions options;
+          options.memory = memory;
+          options.slot_share = 0.5;
+          options.window = kBatches;
+          options.trial = batches[0];
+          if (has_hottest) options.hottest = hottest;
+          options.aggregation = is_mean ? Aggregation::kMean : Aggregation::kSum;
+          TableFeed feed(matrix, options);
+          was_swept |= feed.is_swept();
+          had_slots |= feed.num_slots() > 0;
+          had_all |= feed.hot().size() == kRows;
+          check_sums(feed, batches, floats, is_mean);
+        }
+  }
+  CHECK(was_swept);
+  CHECK(had_slots);
+  CHECK(had_all);
+}
+
+TEST(only_rows_of_nodes_as_floats_are_aggregated) {
+  const TemporaryFolder folder;
+  const FeatureMatrix matrix(write_rows(folder));
+  FeedOptions options;
+  options.aggregation = Aggregation::kSum;
+  options.dtype = DType::kFloat64;
+  CHECK_THROWS(TableFeed(matrix, options), std::invalid_argument);
+  options.dtype = std::nullopt;
+  options.space = IdSpace::kEdges;
+  CHECK_THROWS(TableFeed(matrix, options), std::invalid_argument);
 }

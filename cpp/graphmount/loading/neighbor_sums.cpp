@@ -62,10 +62,11 @@ GRAPHMOUNT_INLINE void sum_targets(const NeighborEdges& edges, const NeighborRow
     const auto begin = static_cast<std::size_t>(edges.starts[target]);
     const auto end = static_cast<std::size_t>(edges.starts[target + 1]);
     const auto nodes = edges.sources.subspan(begin, end - begin);
-    // As many rows further on as this target has: they come while these are summed.
+    // As many rows further on as this target has: they come while these are summed. Of very many
+    // the first would be gone again by then.
     const std::size_t ahead = std::min(begin + kRowsAhead, edges.sources.size());
-    for (const std::int64_t node :
-         edges.sources.subspan(ahead, std::min(nodes.size(), edges.sources.size() - ahead)))
+    const std::size_t most = std::min(2 * kRowsAhead, edges.sources.size() - ahead);
+    for (const std::int64_t node : edges.sources.subspan(ahead, std::min(nodes.size(), most)))
       fetch(stored[node], rows.stored_bytes);
     float* const out = rows.result + target * rows.columns;
     const float scale = is_mean && !nodes.empty() ? 1.0F / static_cast<float>(nodes.size()) : 1.0F;

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from graphmount import _core
-    from graphmount._loading.aggregation import AggregateLast
+    from graphmount._loading.batches.aggregation import AggregateLast
     from graphmount._loading.inputs import EdgeIds, IdSpace, LoaderData
     from graphmount._loading.row_feeds import RowFeed
     from graphmount._mount.results import NeighborSample

@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from graphmount import _core
-from graphmount._loading.aggregation import aggregated_tables, require_targets
 from graphmount._loading.batch_fields import BatchFields
+from graphmount._loading.batches.aggregation import aggregated_tables, require_targets
 from graphmount._loading.inputs import places_to_try, require_edge_ids, share_of, share_size
 from graphmount._loading.loop_record import LoopRecord
 from graphmount._loading.replay import Replayed
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import DTypeLike, NDArray
 
-    from graphmount._loading.aggregation import AggregateLast
+    from graphmount._loading.batches.aggregation import AggregateLast
     from graphmount._loading.inputs import EdgeIds, LoaderData
     from graphmount._loading.memory_budget import MemoryBudget
     from graphmount._mount.features import Reader
@@ -120,7 +120,9 @@ class BatchLoader(Displayed, Replayed, Resumed, BatchFields):
         self._translates = data.speaks_source and data.graph.node_id_type is not None
         self._dtypes = as_dtypes(dtype, data)
         self._aggregate_last = aggregate_last
-        self._aggregated = aggregated_tables(aggregate_last, data, self._dtypes, self._label_tables)
+        self._aggregated = aggregated_tables(
+            aggregate_last, data.tables.get("nodes", {}), self._dtypes, self._label_tables
+        )
         self._batch_size = as_count(batch_size, "batch_size", least=1)
         self._prefetch = as_count(prefetch, "prefetch", least=1, most=_MOST_WAITING)
         self._window = as_count(window, "window", least=1, most=_MOST_AHEAD)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
     from graphmount._dataset.dataset import Dataset
-    from graphmount._loading.aggregation import AggregateLast
+    from graphmount._loading.batches.aggregation import AggregateLast
     from graphmount._loading.inputs import EdgeIds
     from graphmount._mount.features import FeatureStore, Reader
     from graphmount._mount.graph import Graph

@@ -18,7 +18,7 @@ from graphmount._support.conversion import dtype_name
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from graphmount._loading.aggregation import AggregateLast
+    from graphmount._loading.batches.aggregation import AggregateLast
     from graphmount._loading.inputs import IdSpace, LoaderData
     from graphmount._mount.features import FeatureStore, Reader
     from graphmount._mount.results import NeighborSample

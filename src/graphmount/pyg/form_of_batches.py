@@ -10,8 +10,8 @@ import torch
 from torch_geometric.data import Data
 
 from graphmount import _core
-from graphmount._loading.aggregation import aggregate_rows
 from graphmount._loading.batch_loader import BatchLoader
+from graphmount._loading.batches.aggregation import aggregate_rows
 from graphmount._mount.node_ids import mark_ids
 from graphmount._support.arguments import as_ids, as_native, as_plain
 from graphmount.pyg.data_form import LABELS

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import torch
 
-from graphmount._loading.aggregation import require_targets
+from graphmount._loading.batches.aggregation import require_targets
 from graphmount._support.foreign_words import LINK_LOADER_WORDS, NODE_LOADER_WORDS
 from graphmount._support.keywords import advises
 from graphmount.pyg.batches import LinkData, NodeData
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from torch_geometric.sampler import NegativeSampling
 
     from graphmount._dataset.dataset import Dataset
-    from graphmount._loading.aggregation import AggregateLast
+    from graphmount._loading.batches.aggregation import AggregateLast
     from graphmount._loading.inputs import EdgeIds
     from graphmount._loading.link_negatives import LinkNegatives
     from graphmount._mount.features import FeatureStore

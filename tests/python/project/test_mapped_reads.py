@@ -68,6 +68,7 @@ ALLOWED = {
         "private_view": "views for users",
         "dlpack_view": "views for users",
     },
+    "_loading/batches/aggregation.py": {"indptr": "of a sample"},
     "_mount/row_index.py": {"numpy": "views for users: slices"},
     "_mount/graph.py": {
         "neighbor_lists": "views for users",

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from graphmount._loading.inputs import LoaderData
+    from graphmount._mount.features import FeatureStore
     from graphmount._mount.results import NeighborSample
 
 #: What is made of the rows of neighbors.
@@ -63,7 +63,7 @@ def require_targets(
 
 def aggregated_tables(
     aggregate_last: AggregateLast | None,
-    data: LoaderData,
+    nodes: Mapping[str, FeatureStore],
     dtypes: Mapping[str, str],
     labels: Collection[str],
 ) -> dict[str, AggregateLast]:
@@ -71,7 +71,7 @@ def aggregated_tables(
 
     Args:
         aggregate_last: What is made of the rows of neighbors, or None.
-        data: The tables.
+        nodes: The tables of nodes.
         dtypes: What the rows of each are in batches.
         labels: The names of those that are labels.
 
@@ -80,7 +80,6 @@ def aggregated_tables(
     """
     if aggregate_last is None:
         return {}
-    nodes = data.tables.get("nodes", {})
     tables = {name: store for name, store in nodes.items() if name not in labels}
     for name, store in tables.items():
         dtype = dtypes[name]

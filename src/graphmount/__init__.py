@@ -28,6 +28,7 @@ from graphmount._compile.feature_compiler import CompiledFeatures, compile_featu
 from graphmount._compile.graph_compiler import CompiledGraph, compile_graph
 from graphmount._dataset.dataset import Dataset
 from graphmount._dataset.node_type import NodeType, Relation
+from graphmount._dataset.typed.results import TypedNeighborSample
 from graphmount._dataset.typed_dataset import TypedDataset
 from graphmount._dataset.verification import Problem, Verification, verify
 from graphmount._loading.batches.batch import Batch, LinkBatch
@@ -40,7 +41,6 @@ from graphmount._mount.features import FeatureStore
 from graphmount._mount.graph import Graph
 from graphmount._mount.memory_report import FileMemory, MemoryReport, memory
 from graphmount._mount.node_ids import NodeIds, NodeRows
-from graphmount._mount.order import check_order
 from graphmount._mount.results import (
     DegreeSummary,
     NeighborLists,
@@ -49,6 +49,7 @@ from graphmount._mount.results import (
     SkipGramPairs,
     VisitCounts,
 )
+from graphmount._mount.spaces.order import check_order
 from graphmount._sources.contract.tables import EdgeTable, Table
 from graphmount._support.num_threads import num_threads, set_num_threads
 from graphmount._support.version import __version__ as __version__
@@ -84,6 +85,7 @@ __all__ = [
     "Table",
     "TableStats",
     "TypedDataset",
+    "TypedNeighborSample",
     "Verification",
     "VisitCounts",
     "check_order",

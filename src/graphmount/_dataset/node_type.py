@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphmount._dataset.label_classes import count_classes
-from graphmount._dataset.opening import check_split_ids
+from graphmount._dataset.opening import check_split_ids, read_split_ids
 from graphmount._mount.features import FeatureStore
 from graphmount._mount.graph import Graph
 from graphmount._mount.node_ids import mark_ids, mark_rows, order_of, require_marked
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from graphmount._dataset.typed_description import EdgeType
+    from graphmount._dataset.typed.results import EdgeType
     from graphmount._mount.handle import Handle
 
 
@@ -119,6 +119,17 @@ class NodeType(Displayed, NodeSpace):
             "split",
             {name: mark_ids(store.numpy(), self._own_order) for name, store in stores.items()},
         )
+
+    def _read_split(self, name: str) -> NDArray[np.int64]:
+        """A copy of a split, checked: views of its file may change.
+
+        Raises:
+            ValueError: There is no such split.
+        """
+        splits = self._entry["splits"]
+        if name not in splits:
+            raise ValueError(f"{self.path} has no split {name!r}; there are {sorted(splits)}")
+        return read_split_ids(self._table(splits[name]), name, self.num_nodes)
 
     @shared_property
     def timestamps(self) -> NDArray[np.int64] | None:

@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace as changed_to
 from typing import TYPE_CHECKING, Any
 
 from graphmount._dataset.node_type import NodeType, Relation
 from graphmount._dataset.opening import changed
+from graphmount._dataset.typed.sampling import TypedSampling
 from graphmount._dataset.typed_description import relation_of
 from graphmount._dataset.typed_opening import open_typed_files
+from graphmount._mount.node_ids import mark_ids
+from graphmount._mount.node_reading import require_reading, to_internal
 from graphmount._support.display import Displayed, NamedParts, one_line
-from graphmount._support.foreign_words import OPENING_WORDS
+from graphmount._support.foreign_words import OPENING_WORDS, SAMPLING_WORDS
 from graphmount._support.keywords import advises
+from graphmount._support.threads.shared_property import shared_property
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping
+    from collections.abc import Sequence
 
-    from graphmount._dataset.typed_description import EdgeType
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+    from graphmount._dataset.typed.results import EdgeType, TypedNeighborSample
     from graphmount._mount.handle import Advice, Content
+    from graphmount._mount.node_ids import IdReading
+    from graphmount._mount.sampling_rule import SubgraphType, TemporalStrategy
+    from graphmount._support.direction import Direction
+    from graphmount._support.seeds import Seed
 
 
 class TypedDataset(Displayed):
@@ -107,6 +120,166 @@ class TypedDataset(Displayed):
     def num_edges(self) -> int:
         """The number of edges of all relations together."""
         return sum(edges.num_edges for edges in self.edges.values())
+
+    @advises(SAMPLING_WORDS)
+    def sample_neighbors(
+        self,
+        seeds: Mapping[str, ArrayLike | str] | tuple[str, ArrayLike | str],
+        fanouts: Sequence[int] | Mapping[EdgeType, Sequence[int]],
+        *,
+        ids: IdReading | None = None,
+        replace: bool = False,
+        weighted: bool = False,
+        disjoint: bool = False,
+        time: ArrayLike | Mapping[str, ArrayLike] | None = None,
+        temporal_strategy: TemporalStrategy = "uniform",
+        subgraph_type: SubgraphType = "directional",
+        direction: Direction = "in",
+        seed: Seed = None,
+    ) -> TypedNeighborSample:
+        """Draws a sample of several hops through all relations.
+
+        Each seed draws neighbors in every relation that leads to its type; in the next hop, the
+        nodes that are new draw theirs, and so on. Relations are followed in their order, as in PyG.
+        Options mean what they mean for `Graph.sample_neighbors`.
+
+        Args:
+            seeds: A node type and its nodes, such as ("paper", [0, 1]), or a dict of several. Nodes
+                are ids, a mask, or the name of a split.
+            fanouts: For each hop, how many neighbors each node draws in every relation; -1 for all.
+                Or such a list for each relation, which all have the same length.
+            ids: Whether seeds are "internal" ids or "external" ones, those of the source. Needed
+                for integers and masks where the two differ.
+            replace: Whether a neighbor may be drawn more than once for the same node.
+            weighted: Whether to draw in proportion to the weights of edges.
+            disjoint: Whether each seed gets a tree of its own.
+            time: For each seed, a time: only edges of that time or before are drawn in its tree.
+                For seeds of several types, a dict. Relations without times are there at any time.
+            temporal_strategy: "uniform" draws among all edges that are early enough, "last" takes
+                the latest of them.
+            subgraph_type: "directional": the edges that were drawn. "induced": all edges between
+                the sampled nodes. "bidirectional": the edges that were drawn, and those of the
+                reverse relation with them.
+            direction: "in" goes from destinations to sources, "out" the other way.
+            seed: An integer, or several. The same seed gives the same sample, for any number of
+                threads.
+
+        Raises:
+            IdError: A node does not exist, or seeds are ids of another type.
+            MissingDataError: A relation lacks this direction or weights, or none has timestamps.
+            ValueError: There is no such type or relation, or options contradict each other.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> _ = gm.compile_dataset(
+            ...     "books", nodes={"book": gm.Nodes(num_nodes=3), "reader": gm.Nodes(num_nodes=2)},
+            ...     edges={("reader", "lends", "book"): ([0, 1, 1], [2, 2, 0])}, order="given",
+            ... )
+            >>> sample = gm.Dataset("books").sample_neighbors(("book", [2]), [-1])
+            >>> sample.nodes["reader"], sample.edge_index["reader", "lends", "book"]
+            (array([0, 1]), array([[0, 1],
+                   [0, 0]]))
+        """
+        sample = self._sampling.sample_neighbors(
+            self._seeds(seeds, ids),
+            fanouts,
+            replace=replace,
+            weighted=weighted,
+            disjoint=disjoint,
+            time=time,
+            temporal_strategy=temporal_strategy,
+            subgraph_type=subgraph_type,
+            direction=direction,
+            seed=seed,
+        )
+        nodes = {
+            name: mark_ids(own, self.nodes[name]._own_order)  # noqa: SLF001
+            for name, own in sample.nodes.items()
+        }
+        return changed_to(sample, nodes=nodes)
+
+    def random_walk(
+        self,
+        starts: ArrayLike | str,
+        relations: Sequence[EdgeType],
+        *,
+        ids: IdReading | None = None,
+        weighted: bool = False,
+        seed: Seed = None,
+    ) -> NDArray[np.int64]:
+        """Walks from each start through these relations, from sources to destinations.
+
+        A relation is followed along its own outgoing edges, or, where it has none, the incoming
+        edges of its reverse.
+
+        Args:
+            starts: Nodes of the type that the first relation begins at: ids, a mask, or a split.
+            relations: The relation of each step.
+            ids: Whether starts are "internal" or "external" ids.
+            weighted: Whether steps are drawn in proportion to the weights of edges.
+            seed: An integer, or several. The same seed gives the same walks.
+
+        Returns:
+            A row for each start and a column for each node of its walk, as **internal** ids of the
+            type that the walk has reached; -1 behind a node that has no such edge.
+
+        Raises:
+            ValueError: There is no such relation, or one does not begin where the last one ends.
+            MissingDataError: A relation has no outgoing edges, and no reverse.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> _ = gm.compile_dataset(
+            ...     "loans", nodes={"book": gm.Nodes(num_nodes=3), "reader": gm.Nodes(num_nodes=2)},
+            ...     edges={("reader", "lends", "book"): ([0, 1], [2, 0])},
+            ...     reverse=True, order="given",
+            ... )
+            >>> path = [("reader", "lends", "book"), ("book", "rev_lends", "reader")]
+            >>> gm.Dataset("loans").random_walk([0, 1], path)
+            array([[0, 2, 0],
+                   [1, 0, 1]])
+        """
+        first = relations[0] if len(relations) else None
+        if not isinstance(first, tuple) or first not in self.edges:
+            known = ", ".join(map(str, self.edge_types))
+            raise ValueError(f"relations must be a list of relations, such as [{known}]")
+        nodes = self._seeds({first[0]: starts}, ids, "starts")[first[0]]
+        return self._sampling.random_walk(nodes, relations, weighted=weighted, seed=seed)
+
+    @shared_property
+    def _sampling(self) -> TypedSampling:
+        return TypedSampling(
+            {name: nodes.num_nodes for name, nodes in self.nodes.items()},
+            {relation: edges.graph for relation, edges in self.edges.items()},
+        )
+
+    def _seeds(
+        self,
+        seeds: Any,  # noqa: ANN401
+        ids: IdReading | None,
+        argument: str = "seeds",
+    ) -> Any:  # noqa: ANN401
+        """Seeds by type, as internal ids. What is not understood goes on, and is refused there."""
+        if isinstance(seeds, tuple) and len(seeds) == 2 and isinstance(seeds[0], str):
+            seeds = {seeds[0]: seeds[1]}
+        if not isinstance(seeds, Mapping):
+            return seeds
+        require_reading(ids)
+        return {name: self._nodes_of(name, given, ids, argument) for name, given in seeds.items()}
+
+    def _nodes_of(
+        self,
+        name: str,
+        given: Any,  # noqa: ANN401
+        ids: IdReading | None,
+        argument: str,
+    ) -> Any:  # noqa: ANN401
+        if name not in self.node_types:
+            return given
+        nodes = self.nodes[name]
+        if isinstance(given, str):
+            return nodes._read_split(given)  # noqa: SLF001
+        return to_internal(given, argument, nodes, ids)
 
     def __repr__(self) -> str:
         return one_line(

@@ -7,7 +7,7 @@ as it is when a dataset is compiled: it is a part of paths, and of names that ot
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from graphmount._dataset.description_fields import (
     WrongError,
@@ -23,10 +23,10 @@ from graphmount._dataset.description_fields import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from graphmount._dataset.typed.results import EdgeType
+
 #: Of the description.
 TYPED_VERSION = 2
-#: A relation: the type of its sources, its name, the type of its destinations.
-EdgeType: TypeAlias = tuple[str, str, str]
 
 _NAME = re.compile(r"\w(?:[\w .-]*[\w-])?")
 _LONGEST = 100

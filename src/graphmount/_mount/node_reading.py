@@ -7,7 +7,7 @@ nodes than they meant.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -33,6 +33,22 @@ _ADVICE_FOR_NAMES = (
 )
 
 
+class NodesOf(Protocol):
+    """What reading needs to know of nodes: a `Graph` of one type, or a type of many."""
+
+    _inside: Any
+
+    @property
+    def num_nodes(self) -> int: ...
+    @property
+    def order(self) -> int: ...
+    @property
+    def _own_order(self) -> int: ...
+    @property
+    def node_id_type(self) -> type[int | str] | None: ...
+    def to_internal(self, keys: Any) -> NDArray[np.int64]: ...  # noqa: ANN401
+
+
 def require_reading(ids: object) -> None:
     """Raises unless `ids=` says how to read integers, or leaves it open."""
     require_choice("ids", ids, (None, "internal", "external"))
@@ -41,7 +57,7 @@ def require_reading(ids: object) -> None:
 def to_internal(
     nodes: Any,  # noqa: ANN401
     name: str,
-    graph: Graph,
+    graph: NodesOf,
     ids: IdReading | None,
     *,
     place: str | None = None,
@@ -83,7 +99,7 @@ def to_internal(
     return found
 
 
-def _is_external(nodes: Any, name: str, graph: Graph, ids: IdReading | None) -> bool:  # noqa: ANN401
+def _is_external(nodes: Any, name: str, graph: NodesOf, ids: IdReading | None) -> bool:  # noqa: ANN401
     """Whether these are ids of the source, where that makes a difference."""
     order = graph._own_order  # noqa: SLF001  (a friend)
     if ids == "external":
@@ -98,7 +114,7 @@ def _is_external(nodes: Any, name: str, graph: Graph, ids: IdReading | None) -> 
     return ids == "external" and graph.node_id_type is not None
 
 
-def _of_mask(places: NDArray[np.int64], name: str, graph: Graph) -> NDArray[np.int64]:
+def _of_mask(places: NDArray[np.int64], name: str, graph: NodesOf) -> NDArray[np.int64]:
     """The nodes that the source numbers so, if it numbers its nodes as a mask does."""
     if graph.node_id_type is int:
         try:

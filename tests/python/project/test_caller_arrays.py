@@ -30,7 +30,7 @@ SHARED_MEMORY = {
         "*weights": "checked when used",
         "*timestamps": "values",
         "counts": "never seen by a user: count_appearances makes it",
-        "*node_numbers": "hashed, and written to the file",
+        "*numbers": "hashed, and written to the file",
         "*new_ids": "checked when used",
         "*fill": "copied with the GIL held",
         "bytes": "values",

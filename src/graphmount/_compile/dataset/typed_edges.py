@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from graphmount._compile.dataset.typed_names import GivenRelation
     from graphmount._compile.dataset.typed_nodes import OpenedNodes
     from graphmount._compile.edges.graph_options import GraphOptions
-    from graphmount._dataset.typed_description import EdgeType
+    from graphmount._dataset.typed.results import EdgeType
     from graphmount._mount.spaces.node_space import NodeSpace
     from graphmount._sources.contract.batches import EdgeBatch, EdgeSource
     from graphmount._support.text_columns import Keys

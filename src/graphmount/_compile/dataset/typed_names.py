@@ -14,7 +14,7 @@ from graphmount.errors import BudgetError, OrderError, SourceError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from graphmount._dataset.typed_description import EdgeType
+    from graphmount._dataset.typed.results import EdgeType
 
 #: Which relations also get their reverse.
 Reverse: TypeAlias = "bool | Literal['merge'] | Sequence[EdgeType]"

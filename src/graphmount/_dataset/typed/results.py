@@ -40,6 +40,15 @@ class TypedNeighborSample(Displayed):
             node i are `indptr[i]` to `indptr[i + 1]`, for every node of all hops but the last. None
             where that is not so: of induced and bidirectional subgraphs, and with
             `direction="out"`.
+
+    Examples:
+        >>> import graphmount as gm
+        >>> _ = gm.compile_dataset(
+        ...     "lib", nodes={"book": gm.Nodes(num_nodes=3), "reader": gm.Nodes(num_nodes=2)},
+        ...     edges={("reader", "lends", "book"): ([0, 1, 1], [2, 2, 0])}, order="given",
+        ... )
+        >>> gm.Dataset("lib").sample_neighbors(("book", [2]), [-1]).num_sampled_nodes
+        {'book': (1, 0), 'reader': (0, 2)}
     """
 
     nodes: Mapping[str, NDArray[np.int64]]

@@ -49,6 +49,7 @@ class NodeSpace:
         self.num_nodes = num_nodes
         self.order = order
         self._ids = ids
+        self._inside = None  # as a graph that was opened alone has it
 
     @property
     def path(self) -> str:

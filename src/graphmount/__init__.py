@@ -41,6 +41,7 @@ from graphmount._mount.features import FeatureStore
 from graphmount._mount.graph import Graph
 from graphmount._mount.memory_report import FileMemory, MemoryReport, memory
 from graphmount._mount.node_ids import NodeIds, NodeRows
+from graphmount._mount.order import check_order
 from graphmount._mount.results import (
     DegreeSummary,
     NeighborLists,
@@ -49,7 +50,6 @@ from graphmount._mount.results import (
     SkipGramPairs,
     VisitCounts,
 )
-from graphmount._mount.spaces.order import check_order
 from graphmount._sources.contract.tables import EdgeTable, Table
 from graphmount._support.num_threads import num_threads, set_num_threads
 from graphmount._support.version import __version__ as __version__

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
     from graphmount._compile.rows.placement import Placement
-    from graphmount._mount.spaces.node_space import NodeSpace
+    from graphmount._dataset.spaces.node_space import NodeSpace
     from graphmount._sources.contract.batches import RowSource
     from graphmount._sources.contract.nan import NanPolicy
     from graphmount._sources.contract.tables import OnError

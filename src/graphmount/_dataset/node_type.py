@@ -8,11 +8,11 @@ import numpy as np
 
 from graphmount._dataset.label_classes import count_classes
 from graphmount._dataset.opening import check_split_ids, read_split_ids
+from graphmount._dataset.spaces.node_id_store import NodeIdStore
+from graphmount._dataset.spaces.node_space import NodeSpace
 from graphmount._mount.features import FeatureStore
 from graphmount._mount.graph import Graph
 from graphmount._mount.node_ids import mark_ids, mark_rows, order_of, require_marked
-from graphmount._mount.spaces.node_id_store import NodeIdStore
-from graphmount._mount.spaces.node_space import NodeSpace
 from graphmount._support.display import Displayed, NamedParts
 from graphmount._support.threads.shared_property import shared_property
 

@@ -20,7 +20,7 @@ from graphmount._dataset.typed_description import is_typed
 from graphmount._mount.features import FeatureStore
 from graphmount._mount.graph import Graph
 from graphmount._mount.mapped_reads import read_rows
-from graphmount._mount.spaces.order import check_order
+from graphmount._mount.order import check_order
 from graphmount._support.files.opened_folder import OpenedFolder
 from graphmount.errors import DatasetChangedError, FormatError, GraphmountError, OrderError
 

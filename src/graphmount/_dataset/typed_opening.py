@@ -24,6 +24,7 @@ from graphmount._dataset.opening import (
     unlisted,
     wrong_split,
 )
+from graphmount._dataset.spaces.node_id_store import NodeIdStore
 from graphmount._dataset.typed_description import (
     is_typed,
     relation_of,
@@ -32,7 +33,6 @@ from graphmount._dataset.typed_description import (
 )
 from graphmount._mount.features import FeatureStore
 from graphmount._mount.graph import Graph
-from graphmount._mount.spaces.node_id_store import NodeIdStore
 from graphmount._support.files.regular_files import open_regular
 from graphmount.errors import FormatError, OrderError
 

@@ -16,7 +16,7 @@ from graphmount._mount.features import FeatureStore
 from graphmount._mount.graph import Graph
 from graphmount._mount.mapped_reads import require_source_rows
 from graphmount._mount.node_reading import require_reading, to_internal
-from graphmount._mount.spaces.order import check_order
+from graphmount._mount.order import check_order
 from graphmount._support.arguments import as_count, as_ids, as_list, as_plain, require_choice
 from graphmount._support.shown import shown
 

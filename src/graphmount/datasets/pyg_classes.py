@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from graphmount._compile.dataset.from_pyg import from_pyg
+from graphmount._sources.objects.pyg_data import require_data
 from graphmount._support.shown import shown
 from graphmount.datasets.compiled import content_of, open_or_compile
 from graphmount.datasets.options import DatasetOptions
@@ -72,6 +73,7 @@ torch_geometric.datasets.Planetoid('nowhere', name='Cora'): 'nowhere/Cora/proces
                 f"{call} has {len(made)} graphs, and a dataset of graphmount has one; pass one of "
                 "them: graphmount.from_pyg(dataset[i], 'folder')"
             )
+        require_data(made[0])
         return from_pyg(made[0], out, **more)
 
     names = [os.path.relpath(file, folder) for file in files]

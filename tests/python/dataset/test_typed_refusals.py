@@ -398,3 +398,26 @@ def test_counts_that_disagree(path):
     change(path, lambda d: d["edge_types"][0].update(num_edges=4), without_list=False)
     with pytest.raises(OrderError, match="has 3 edges instead of 4"):
         gm.Dataset(path)
+
+
+def test_advice_about_ids_and_counts(tmp_path):
+    (tmp_path / "names.csv").write_text("ann,1\nbob,2\n")
+    (tmp_path / "numbers.csv").write_text("1,2\n2,1\n")
+    given = {
+        "nodes": {"u": gm.Nodes(), "v": gm.Nodes()},
+        "edges": {
+            U_TO_V: gm.EdgeTable(source=tmp_path / "names.csv", header=False),
+            ("v", "at", "v"): tmp_path / "numbers.csv",
+        },
+        "ids": "map",
+    }
+    with pytest.raises(SourceError, match="pass key_type='str' to read text files so"):
+        gm.compile_dataset(tmp_path / "ds", **given)
+    gm.compile_dataset(tmp_path / "ds", **given, key_type="str")
+    assert gm.Dataset(tmp_path / "ds").nodes["v"].num_nodes == 2
+    given = {"edges": {("u", "to", "u"): EDGES}}
+    with pytest.raises(SourceError, match="pass"):
+        gm.compile_dataset(tmp_path / "more", nodes={"u": gm.Nodes(), "w": gm.Nodes()}, **given)
+    nodes_of_both = {"u": gm.Nodes(), "w": gm.Nodes(num_nodes=2)}
+    gm.compile_dataset(tmp_path / "more", nodes=nodes_of_both, **given)
+    assert gm.Dataset(tmp_path / "more").nodes["w"].num_nodes == 2

@@ -423,7 +423,6 @@ ELSEWHERE = {
     "pass array.astype('datetime64[s]')": "test_exact_numbers.py",
     "pass tensor.float(),": "test_exact_numbers.py",
     "pass tensor.cpu()": "needs another device",
-    "pass data.to_homogeneous(),": "test_from_pyg.py",
     "pass ds.to_external(ids),": "test_whose_ids.py",
     "pass the": "test_source_memory.py, edges of one kind of a HeteroData",
     "pass one": "test_source_memory.py, a column of edge_attr",
@@ -433,6 +432,9 @@ ELSEWHERE = {
     "pass a larger memory=": "test_compile_keys.py",
     "pass overwrite=True": "test_dataset_replacement.py",
     "pass splits=Table(source=…,": "test_split_columns.py",
+    "pass num_sources={}": "test_rectangular.py",
+    "pass gm.Nodes(num_nodes=…)": "test_typed_refusals.py",
+    "pass key_type='str'": "test_typed_refusals.py",
     "pass that": "test_pyg_data.py, what is too large for the cache",
 }
 

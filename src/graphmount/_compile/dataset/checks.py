@@ -49,7 +49,8 @@ def check_parts(
         order: The order, as it is given.
         notes: The notes, as they are given.
     """
-    check_node_parts(nodes, node_tables, splits, order=source.order, name=source.name)
+    order_of_source = source.order if node_tables else 0
+    check_node_parts(nodes, node_tables, splits, order=order_of_source, name=source.name)
     check_edge_tables(source, edge_tables)
     if not isinstance(order, str):
         as_scores(order, nodes.count)

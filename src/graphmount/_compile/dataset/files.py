@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from graphmount._dataset.spaces.node_space import NodeSpace
     from graphmount._mount.graph import Graph
-    from graphmount._mount.spaces.node_space import NodeSpace
     from graphmount._sources.contract.batches import RowSource
     from graphmount._sources.contract.tables import OnError
     from graphmount._sources.contract.text_values import TextEncoder

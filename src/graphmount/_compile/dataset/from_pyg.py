@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from graphmount._compile.dataset.compiler import compile_dataset
+from graphmount._compile.dataset.from_hetero import compile_hetero
 from graphmount._sources.contract.tables import EdgeTable, Table
+from graphmount._sources.objects.memory_edges import is_pyg
 from graphmount._sources.objects.pyg_data import DataParts, parts_of
 from graphmount._support.shown import shown
 from graphmount.errors import MissingDataError
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from graphmount._compile.dataset.compiler import CompiledDataset
+    from graphmount._compile.dataset.typed_names import Reverse
+    from graphmount._sources.objects.pyg_data import TypeParts
     from graphmount._support.progress import ProgressOption
 
 _LABELS = "y"
@@ -35,6 +39,7 @@ def from_pyg(
     timestamps: str | None = "auto",
     exclude: Iterable[str] = (),
     dtype: Any = None,  # noqa: ANN401  (of NumPy, of torch, a name, or a dict of them)
+    reverse: Reverse = False,
     order: Literal["hot", "given"] | ArrayLike = "hot",
     neighbors: Literal["both", "in", "out"] = "both",
     index_dtype: Literal["int32", "int64"] | None = None,
@@ -44,7 +49,7 @@ def from_pyg(
     tmp: str | os.PathLike[str] | None = None,
     progress: ProgressOption = None,
 ) -> CompiledDataset:
-    """Writes a folder with all that a PyG `Data` has: see `compile_dataset` and `Dataset`.
+    """Writes a folder with all that a PyG `Data` or `HeteroData` has: see `compile_dataset`.
 
     Tensors and arrays with a row for each node become node tables, and those with a row for each
     edge become edge tables. `y` becomes the labels. Masks become splits: `train_mask` is the split
@@ -54,8 +59,11 @@ def from_pyg(
     `edge_ids="source"`. Attributes of the graph as a whole (`data.name`) and links to predict
     (`edge_label_index`, `edge_label`) are left out.
 
+    A `HeteroData` becomes a dataset of many node types (`TypedDataset`), in the same way for each
+    type and relation. `time` of nodes, if it has one integer for each node, becomes their times.
+
     Args:
-        data: The `Data`, on any device except "meta".
+        data: The `Data` or `HeteroData`, on any device except "meta".
         out: The path of the folder to write.
         weights: The edge attribute with the weights that sampling uses. It then becomes no edge
             table. "auto" takes `edge_weight` if it has one number for each edge, none of them
@@ -65,6 +73,8 @@ def from_pyg(
         exclude: The names of attributes to leave out.
         dtype: How to store node tables of floats, except the labels; or a dict with the dtypes of
             some node or edge tables, by name. They stay as they are if None.
+        reverse: Of a `HeteroData`: which relations are also stored the other way round. True for
+            all of them, a list of relations, or "merge": see `compile_dataset`.
         order: "hot" puts the nodes first that appear most often in the lists that sampling reads.
             "given" keeps the order of the `Data`. Or an array with one number for each node of the
             `Data`: the nodes with the highest numbers come first, and `expected_access` computes
@@ -108,6 +118,27 @@ def from_pyg(
         >>> sorted(ds.features), sorted(ds.to_external(ds.splits["train"]).tolist())
         (['x'], [0, 3])
     """
+    if is_pyg(data) and hasattr(data, "edge_types"):
+        return compile_hetero(
+            data,
+            out,
+            weights=weights,
+            timestamps=timestamps,
+            exclude=exclude,
+            dtype=dtype,
+            choose=edge_values_of,
+            reverse=reverse,
+            order=order,
+            neighbors=neighbors,
+            index_dtype=index_dtype,
+            overwrite=overwrite,
+            notes=notes,
+            memory=memory,
+            tmp=tmp,
+            progress=progress,
+        )
+    if reverse is not False:
+        raise ValueError("reverse= is for a HeteroData, which has relations")
     parts = parts_of(data, exclude=exclude)
     if parts.others:
         name, reason = next(iter(parts.others.items()))
@@ -196,7 +227,7 @@ def compile_parts(
     )
 
 
-def edge_values_of(parts: DataParts, name: str | None, argument: str) -> str | None:
+def edge_values_of(parts: DataParts | TypeParts, name: str | None, argument: str) -> str | None:
     """The attribute that has the weights or the times of edges, if there is one.
 
     Args:

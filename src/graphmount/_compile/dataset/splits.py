@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphmount._compile.dataset.no_such_file import advising_on_columns
+from graphmount._dataset.spaces.node_space import NodeSpace
 from graphmount._mount.node_ids import order_of
-from graphmount._mount.spaces.node_space import NodeSpace
 from graphmount._sources.contract.file_stamps import require_unchanged
 from graphmount._sources.contract.tables import Table
 from graphmount._sources.opening import open_table

@@ -53,8 +53,8 @@ if TYPE_CHECKING:
 
     from graphmount._compile.dataset.typed_names import GivenRelation, Reverse
     from graphmount._compile.edges.graph_options import GraphOptions
+    from graphmount._dataset.spaces.node_space import NodeSpace
     from graphmount._dataset.typed.results import EdgeType
-    from graphmount._mount.spaces.node_space import NodeSpace
     from graphmount._sources.contract.batches import EdgeSource
     from graphmount._sources.contract.tables import OnError
 

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from graphmount._compile.dataset.typed_names import GivenRelation
     from graphmount._compile.dataset.typed_nodes import OpenedNodes
     from graphmount._compile.edges.graph_options import GraphOptions
+    from graphmount._dataset.spaces.node_space import NodeSpace
     from graphmount._dataset.typed.results import EdgeType
-    from graphmount._mount.spaces.node_space import NodeSpace
     from graphmount._sources.contract.batches import EdgeBatch, EdgeSource
     from graphmount._support.text_columns import Keys
 
@@ -91,9 +91,10 @@ class RelationIntake:
 
     def _require_ends(self) -> None:
         source, given = self.source, self.given
+        num_ends = getattr(source, "num_ends", None)  # users may have sources of their own
         if given.has_two_types and source.is_symmetric:
             raise SourceError(f"{source.name} has edges that run both ways, within one node type")
-        if not given.has_two_types and source.num_ends is not None:
+        if not given.has_two_types and num_ends is not None:
             raise SourceError(
                 f"{source.name} has edges from one node type to another, and this relation is "
                 "within one"
@@ -106,7 +107,7 @@ class RelationIntake:
                     f"{source.name}: the ids are text, and nodes of type {nodes.name!r} have "
                     "numbers; pass ids='map'"
                 )
-        ends = source.num_ends or (source.num_nodes, source.num_nodes)
+        ends = num_ends or (source.num_nodes, source.num_nodes)
         for nodes, count in zip((self._sources, self._destinations), ends, strict=True):
             if nodes.is_mapped or count is None:
                 continue

@@ -16,8 +16,8 @@ from graphmount._compile.dataset.nodes import KnownNodes, count_nodes, read_keys
 from graphmount._compile.dataset.split_columns import with_column
 from graphmount._compile.dataset.splits import read_splits
 from graphmount._compile.edges.key_map import KeyMap
-from graphmount._mount.spaces.node_id_store import NodeIdStore
-from graphmount._mount.spaces.node_space import NodeSpace
+from graphmount._dataset.spaces.node_id_store import NodeIdStore
+from graphmount._dataset.spaces.node_space import NodeSpace
 from graphmount._sources.contract.claims import MOST_NODES, is_plausible
 from graphmount._sources.contract.node_keys import as_keys, take_keys
 from graphmount._sources.contract.tables import Table

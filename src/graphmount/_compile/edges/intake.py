@@ -257,12 +257,13 @@ def _require_ends(
     source: EdgeSource, options: GraphOptions, *, ids: Ids, has_node_ids: bool
 ) -> None:
     """Raises if the source has edges between other node types than those that are asked for."""
+    num_ends = getattr(source, "num_ends", None)  # users may have sources of their own
     if not options.is_rectangular:
-        if source.num_ends is not None:
+        if num_ends is not None:
             raise SourceError(
-                f"{source.name} has edges from {source.num_ends[0]} nodes of one type to "
-                f"{source.num_ends[1]} of another; pass num_sources={source.num_ends[0]} and "
-                f"num_destinations={source.num_ends[1]}"
+                f"{source.name} has edges from {num_ends[0]} nodes of one type to "
+                f"{num_ends[1]} of another; pass num_sources={num_ends[0]} and "
+                f"num_destinations={num_ends[1]}"
             )
         return
     if source.is_symmetric:
@@ -277,10 +278,10 @@ def _require_ends(
             "nodes= maps ids of several types, and keeps them"
         )
     ends = (options.num_sources, options.num_destinations)
-    if source.num_ends not in (None, ends):
+    if num_ends not in (None, ends):
         raise SourceError(
-            f"{source.name} says that it has {source.num_ends[0]} sources and "
-            f"{source.num_ends[1]} destinations, but num_sources={ends[0]} and "
+            f"{source.name} says that it has {num_ends[0]} sources and "
+            f"{num_ends[1]} destinations, but num_sources={ends[0]} and "
             f"num_destinations={ends[1]}"
         )
 

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from graphmount._dataset.spaces.node_space import NodeSpace
     from graphmount._mount.graph import Graph
-    from graphmount._mount.spaces.node_space import NodeSpace
     from graphmount._sources.contract.batches import RowBatch, RowSource
     from graphmount._sources.contract.tables import OnError
     from graphmount._support.text_columns import Keys

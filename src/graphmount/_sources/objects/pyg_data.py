@@ -21,7 +21,7 @@ from graphmount._support.shown import shown
 from graphmount.errors import SourceError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 #: What is said of links that are to be predicted: they are no edges of the graph.
 _OF_LINKS = frozenset({"edge_label", "edge_label_index", "edge_label_time"})
@@ -51,14 +51,19 @@ class DataParts:
 
     def named_splits(self) -> dict[str, Any]:
         """Masks by the name of the split: `train_mask` is "train", or "train_0" and so on."""
-        named = {}
-        for key, mask in self.masks.items():
-            name = key.removesuffix(_MASK)
-            if mask.ndim == 1:
-                named[name] = mask
-            else:
-                named |= {f"{name}_{i}": mask[:, i] for i in range(mask.shape[1])}
-        return named
+        return named_splits(self.masks)
+
+
+def named_splits(masks: dict[str, Any]) -> dict[str, Any]:
+    """Masks by the name of the split: `train_mask` is "train", or "train_0" and so on."""
+    named = {}
+    for key, mask in masks.items():
+        name = key.removesuffix(_MASK)
+        if mask.ndim == 1:
+            named[name] = mask
+        else:
+            named |= {f"{name}_{i}": mask[:, i] for i in range(mask.shape[1])}
+    return named
 
 
 def parts_of(data: Any, *, exclude: Iterable[str] = (), needs_edges: bool = True) -> DataParts:  # noqa: ANN401
@@ -114,6 +119,123 @@ def parts_of(data: Any, *, exclude: Iterable[str] = (), needs_edges: bool = True
     )
 
 
+@dataclass(frozen=True, kw_only=True)
+class TypeParts:
+    """The attributes of one node type, or of one relation, of a `HeteroData`.
+
+    Attributes:
+        count: How many nodes or edges there are.
+        edge_index: Of a relation: sources and destinations, (2, edges).
+        rows: What tables can hold, by name.
+        masks: Bools of nodes that are called `*_mask`.
+    """
+
+    count: int
+    edge_index: Any
+    rows: dict[str, Any]
+    masks: dict[str, Any]
+
+    @property
+    def edges(self) -> dict[str, Any]:
+        """The rows of a relation, as a `DataParts` has them."""
+        return self.rows
+
+    @property
+    def nodes(self) -> dict[str, Any]:
+        """None: the rows are those of edges."""
+        return {}
+
+    def named_splits(self) -> dict[str, Any]:
+        """Masks by the name of the split, as in a `DataParts`."""
+        return named_splits(self.masks)
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeteroParts:
+    """The attributes of a `HeteroData`.
+
+    Attributes:
+        nodes: Of each node type.
+        edges: Of each relation.
+    """
+
+    nodes: dict[str, TypeParts]
+    edges: dict[tuple[str, str, str], TypeParts]
+
+
+def hetero_parts_of(data: Any, *, exclude: Iterable[str] = ()) -> HeteroParts:  # noqa: ANN401
+    """The parts of a `HeteroData`.
+
+    Args:
+        data: The graph.
+        exclude: Attributes to leave out, of all types and relations.
+
+    Raises:
+        TypeError: A tensor has no values, or no table can hold an attribute of nodes or edges.
+        SourceError: A relation has no edges, or the number of nodes of a type is unknown.
+        ValueError: There is no attribute of a name to leave out.
+    """
+    unwanted = as_list([exclude] if isinstance(exclude, str) else exclude, "exclude", "names")
+    stores = [*data.node_stores, *data.edge_stores]
+    there = {key for store in stores for key in store} - _STRUCTURE
+    for name in unwanted:
+        if name not in there:
+            raise ValueError(
+                f"exclude: this HeteroData has no attribute {shown(name)} that could be left out; "
+                f"it has {', '.join(sorted(there)) or 'none'}"
+            )
+    nodes, edges = {}, {}
+    for node_type in data.node_types:
+        store = data[node_type]
+        if store.num_nodes is None:
+            raise SourceError(
+                f"nobody knows how many nodes of type {node_type!r} this HeteroData has; set "
+                f"data[{node_type!r}].num_nodes"
+            )
+        rows, masks = _rows_of(store, unwanted, shown(node_type), store.is_node_attr)
+        nodes[node_type] = TypeParts(
+            count=int(store.num_nodes), edge_index=None, rows=rows, masks=masks
+        )
+    for edge_type in data.edge_types:
+        store = data[edge_type]
+        try:
+            edge_index = _edge_index_of(dict(store.items()), needs_edges=True)
+        except (SourceError, ValueError, TypeError) as error:
+            raise type(error)(f"{edge_type}: {error}") from None
+        rows, _ = _rows_of(store, unwanted, shown(edge_type), store.is_edge_attr)
+        edges[edge_type] = TypeParts(
+            count=edge_index.shape[1], edge_index=edge_index, rows=rows, masks={}
+        )
+    return HeteroParts(nodes=nodes, edges=edges)
+
+
+def _rows_of(
+    store: Any,  # noqa: ANN401
+    unwanted: list[Any],
+    name: str,
+    is_row: Callable[[str], bool],
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What tables can hold of a store of a `HeteroData`, and its masks."""
+    rows: dict[str, Any] = {}
+    masks: dict[str, Any] = {}
+    for key, value in store.items():
+        if value is None or key in _STRUCTURE or key in _OF_LINKS or key in unwanted:
+            continue
+        if not is_row(key):
+            continue
+        reason = _why_not(value, key, 0)
+        if reason is not None:
+            raise TypeError(
+                f"data[{name}].{key} has a row for each node or edge, but {reason}; convert it, or "
+                f"leave it out by exclude=[{key!r}]"
+            )
+        if key.endswith(_MASK) and value.ndim <= 2 and _dtype_of(value) == "bool":
+            masks[key] = in_memory(value, key)
+        else:
+            rows[key] = _as_rows(in_memory(value, key))
+    return rows, masks
+
+
 def require_data(data: Any) -> None:  # noqa: ANN401
     """Raises unless this is a graph of PyG with one kind of nodes."""
     if not is_pyg(data):
@@ -123,8 +245,9 @@ def require_data(data: Any) -> None:  # noqa: ANN401
         raise TypeError(f"this takes a Data of PyG, not {shown(data)}{also}")
     if hasattr(data, "edge_types"):
         raise TypeError(
-            "this HeteroData has several kinds of nodes and edges, and a dataset has one; pass "
-            "data.to_homogeneous(), or compile the edges of one kind with compile_dataset"
+            "this HeteroData has several kinds of nodes and edges, and this takes one kind; "
+            "gm.from_pyg(data, out) compiles all of them, and data.to_homogeneous() makes one of "
+            "them"
         )
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import graphmount as gm
 from graphmount._dataset.description import named_files
 from graphmount._dataset.label_classes import class_counts
-from graphmount._mount.spaces.node_id_store import NodeIdStore
+from graphmount._dataset.spaces.node_id_store import NodeIdStore
 from graphmount._sources.graph_files.mounted import FEATURES_MAGIC, NODE_IDS_MAGIC
 from graphmount._support.files.regular_files import open_regular
 

@@ -20,7 +20,7 @@ from graphmount._compile.output.path import output_path, temporary_place
 from graphmount._dataset.dataset import Dataset
 from graphmount._mount.features import FeatureStore
 from graphmount._mount.graph import Graph
-from graphmount._mount.spaces.order import check_order
+from graphmount._mount.order import check_order
 from graphmount._support.arguments import as_list, require_choice, require_function, require_type
 from graphmount._support.conversion import dtype_name
 from graphmount._support.direction import Direction, require_direction

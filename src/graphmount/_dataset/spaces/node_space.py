@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from graphmount._mount.spaces.node_id_store import NodeIdStore
+    from graphmount._dataset.spaces.node_id_store import NodeIdStore
     from graphmount._support.text_columns import Keys
 
 

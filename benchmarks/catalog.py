@@ -46,6 +46,7 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
     ),
     "sample": (
         Entry("bench_sample", "neighbors from memory and disk"),
+        Entry("bench_kinds", "several types of nodes next to one kind"),
         Entry("bench_negatives", "edges that do not exist"),
     ),
     "walk": (Entry("bench_walk", "random walks"),),

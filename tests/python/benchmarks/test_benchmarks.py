@@ -214,6 +214,19 @@ def test_ids(tmp_path: Path) -> None:
         assert all(is_spread(row["ns each"]) for row in table)
 
 
+def test_kinds(tmp_path: Path) -> None:
+    options = ("--nodes", "3000", "--edges", "20000", "--batch-size", "16", "--samples", "2")
+    results = run_benchmark("bench_kinds", tmp_path, *options, "--rounds", "2")
+    assert len(passed_checks(results)) == 1
+    (table,) = results["tables"].values()
+    assert [row["sampler"] for row in table] == [
+        "one kind",
+        "one type and one relation",
+        "three types, five relations",
+    ]
+    assert all(is_spread(row["edges/s, millions"]) for row in table)
+
+
 def test_source_ids(tmp_path: Path) -> None:
     pytest.importorskip("torch_geometric", reason="torch_geometric is not installed")
     options = ("--nodes", "2000", "--edges", "9000", "--batches", "3", "--rounds", "2")

@@ -86,7 +86,7 @@ def test_mypy_finds_what_is_misspelt(tmp_path):
         ("shuffling", "has no option 'shuffling'; did you mean 'shuffle'?"),
         ("input_node", "did you mean 'input_nodes'?"),
         ("num_worker", "did you mean 'num_workers'?"),
-        ("qqq", "has no option 'qqq'; the others are batch_size, cache, custom_cls"),
+        ("qqq", "has no option 'qqq'; the others are aggregate_last, batch_size, cache"),
     ],
 )
 def test_a_misspelt_option_is_an_error(dataset, wrong, message, cache):

@@ -39,7 +39,7 @@ from graphmount._mount.graph import Graph
 from graphmount._sources.contract.batches import Skipped
 from graphmount._sources.contract.tables import EdgeTable
 from graphmount._sources.opening import open_edge_table
-from graphmount._support.arguments import require_choice
+from graphmount._support.arguments import as_native, require_choice
 from graphmount._support.files.temporary_folders import require_own_process
 from graphmount._support.progress import ProgressOption, reporting, steps
 from graphmount._support.shown import shown
@@ -307,7 +307,7 @@ class TypedCompiler:
         for name, nodes in self._types.items():
             new_to_old = None
             if self.order == "hot":
-                new_to_old = np.asarray(_core.hot_order(appearances.pop(name)))
+                new_to_old = as_native(_core.hot_order(appearances.pop(name)))
                 numbers = np.empty(counts[name], np.int64)
                 numbers[new_to_old] = np.arange(counts[name])
                 new_ids[name] = numbers

@@ -156,7 +156,8 @@ class NodeSpace:
 
 
 def _as_names(keys: Any, path: str) -> list[str]:  # noqa: ANN401
-    names = np.asarray(as_plain(keys, "keys") if isinstance(keys, np.ndarray) else keys, object)
+    # Of lists as they are: an array of text would make texts of numbers among them.
+    names = np.array(as_plain(keys, "keys") if isinstance(keys, np.ndarray) else keys, object)
     if names.ndim != 1:
         raise ValueError(f"keys must be one-dimensional, not of shape {names.shape}")
     for place, name in enumerate(names):

@@ -140,7 +140,7 @@ class TypedSampling:
                 direction=direction,
                 key=_core.random_key([key, step]),
             )
-            walks[alive, step + 1] = np.asarray(found)[:, 0]
+            walks[alive, step + 1] = as_native(found)[:, 0]
         return walks
 
     def _taken(self, sample: _core.TypedSample, rule: SamplingRule) -> TypedNeighborSample:

@@ -16,7 +16,6 @@ from graphmount._mount.node_reading import require_reading, to_internal
 from graphmount._support.display import Displayed, NamedParts, one_line
 from graphmount._support.foreign_words import OPENING_WORDS, SAMPLING_WORDS
 from graphmount._support.keywords import advises
-from graphmount._support.threads.shared_property import shared_property
 
 if TYPE_CHECKING:
     import os
@@ -99,6 +98,10 @@ class TypedDataset(Displayed):
                 relation_of(entry): Relation(relation_of(entry), entry, files.handles)  # type: ignore[misc]
                 for entry in files.description["edge_types"]
             },
+        )
+        self._sampling = TypedSampling(
+            {name: nodes.num_nodes for name, nodes in self.nodes.items()},
+            {relation: edges.graph for relation, edges in self.edges.items()},
         )
 
     @property
@@ -245,13 +248,6 @@ class TypedDataset(Displayed):
             raise ValueError(f"relations must be a list of relations, such as [{known}]")
         nodes = self._seeds({first[0]: starts}, ids, "starts")[first[0]]
         return self._sampling.random_walk(nodes, relations, weighted=weighted, seed=seed)
-
-    @shared_property
-    def _sampling(self) -> TypedSampling:
-        return TypedSampling(
-            {name: nodes.num_nodes for name, nodes in self.nodes.items()},
-            {relation: edges.graph for relation, edges in self.edges.items()},
-        )
 
     def _seeds(
         self,

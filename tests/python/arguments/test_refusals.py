@@ -152,6 +152,12 @@ def objects_with_state(dataset):
     yield dataset.graph
     yield dataset.features["x"]
     yield dataset
+    typed = f"{dataset.path}-typed"
+    edges = {("reader", "lends", "book"): ([0, 1, 1], [2, 2, 0])}
+    types = {name: gm.Nodes(labels=[0, 1, 2]) for name in ("book", "reader")}
+    gm.compile_dataset(typed, nodes=types, edges=edges, overwrite=True, progress=False)
+    yield (many := gm.Dataset(typed))
+    yield from (many.nodes["book"], many.edges["reader", "lends", "book"])
     yield gm.graphzero.Graph(dataset.graph.path)
     yield gm.graphzero.FeatureStore(dataset.features["x"].path)
     try:
@@ -282,6 +288,9 @@ WITH_STATE = {
     "Graph",
     "FeatureStore",
     "Dataset",
+    "TypedDataset",
+    "NodeType",
+    "Relation",
     "NeighborLoader",
     "LinkNeighborLoader",
     "BatchDataset",

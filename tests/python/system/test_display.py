@@ -68,12 +68,27 @@ def objects(folder):
     yield gm.compile_features(np.ones((2000, 2)), path / "x.gd")
     x = np.ones((2, 1))
     yield gm.compile_dataset(path / "d", edges=([0], [1]), features={"x": x}, overwrite=True)
+    yield from _of_many_types(path / "typed")
     with open(path / "g.gl", "r+b") as file:
         file.seek(70_000)
         file.write(b"\xff" * 50)
     found = gm.verify(path / "g.gl")
     yield from (found, found.problems[0])
     yield from _of_others(ds, path)
+
+
+def _of_many_types(path):
+    nodes = gm.Nodes(num_nodes=3)
+    yield nodes
+    yield gm.compile_dataset(
+        path,
+        nodes={"book": nodes, "reader": gm.Nodes(num_nodes=2)},
+        edges={("reader", "lends", "book"): ([0, 1, 1], [2, 2, 0])},
+        overwrite=True,
+    )
+    ds = gm.Dataset(path)
+    yield from (ds, ds.nodes["book"], ds.edges["reader", "lends", "book"])
+    yield ds.sample_neighbors(("book", [2]), [2], ids="external")
 
 
 def _of_others(ds, path):
@@ -90,6 +105,8 @@ def _of_others(ds, path):
     walks = torch.SkipGramDataset(ds.graph, 10, window=5, negatives=5)
     yield from (loader, links, next(iter(loader)), next(iter(links)), torch.BatchDataset(loader))
     yield next(iter(loader)).adjs
+    averaged = torch.NeighborLoader(ds, [10], features=["x"], aggregate_last="mean")
+    yield next(iter(averaged)).adjs[0]
     yield from (walks, next(iter(walks)))
     blocks = []
     torch.layerwise_inference(

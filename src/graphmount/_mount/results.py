@@ -214,7 +214,8 @@ def both_ways(
     # `unique` takes the first of equal ones, so that edges come before reversed edges.
     keys = ends[1] * np.int64(max(num_nodes, 1)) + ends[0]
     _, kept = np.unique(keys, return_index=True)
-    return ends[:, kept], kept % max(edge_index.shape[1], 1)
+    # `take`, since `ends[:, kept]` does not lie by rows.
+    return ends.take(kept, axis=1), kept % max(edge_index.shape[1], 1)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

@@ -191,7 +191,7 @@ class TypedSampling:
             if reverse is not None:
                 both = np.concatenate([own, edge_index[reverse][::-1]], axis=1)
                 keys = both[1] * np.int64(max(num_nodes[source], 1)) + both[0]
-                ends[relation] = both[:, np.unique(keys, return_index=True)[1]]
+                ends[relation] = both.take(np.unique(keys, return_index=True)[1], axis=1)
                 ids[relation] = None
             elif source == destination:
                 ends[relation], kept = both_ways(own, num_nodes[source])

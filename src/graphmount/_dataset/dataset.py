@@ -8,7 +8,12 @@ import numpy as np
 
 from graphmount._dataset.changing import Changing
 from graphmount._dataset.label_classes import count_classes
-from graphmount._dataset.opening import changed, check_split_ids, open_files, read_split_ids
+from graphmount._dataset.opening import (
+    check_split_ids,
+    open_files,
+    read_split_ids,
+    require_contents,
+)
 from graphmount._dataset.typed_dataset import TypedDataset
 from graphmount._dataset.typed_opening import is_typed_folder
 from graphmount._mount.node_ids import (
@@ -18,13 +23,13 @@ from graphmount._mount.node_ids import (
     refuse_marked,
     require_marked,
 )
-from graphmount._support.arguments import as_ids, require_list_of_text
+from graphmount._mount.node_reading import as_nodes
+from graphmount._support.arguments import require_list_of_text
 from graphmount._support.display import Displayed, NamedParts, one_line
 from graphmount._support.foreign_words import OPENING_WORDS
 from graphmount._support.keywords import advises
 from graphmount._support.sizes import format_bytes
 from graphmount._support.threads.shared_property import shared_property
-from graphmount.errors import IdError
 
 if TYPE_CHECKING:
     import os
@@ -258,7 +263,7 @@ class Dataset(Displayed, Changing):
             require_marked(ids, "ids", self.graph.order)
         if self.graph.node_id_type is not None:
             return self.graph.to_external(ids)
-        return self._same(ids, "ids")
+        return as_nodes(ids, "ids", self.num_nodes)
 
     def to_internal(self, keys: ArrayLike | Sequence[str]) -> NDArray[np.int64]:
         """The nodes that have these ids in the source.
@@ -281,7 +286,7 @@ class Dataset(Displayed, Changing):
         refuse_marked(keys, "keys", "to_internal", advice="take them as they are")
         if self.graph.node_id_type is not None:
             return self.graph.to_internal(keys)
-        return self._same(keys, "keys")
+        return as_nodes(keys, "keys", self.num_nodes)
 
     def as_internal(self, ids: ArrayLike) -> NDArray[np.int64]:
         """Marks ids as internal ids of this dataset: for ids that were computed or stored.
@@ -304,7 +309,7 @@ class Dataset(Displayed, Changing):
         """
         if order_of(ids) != 0:
             require_marked(ids, "ids", self.graph.order)
-        return mark_ids(self._same(ids, "ids"), self.graph.order)
+        return mark_ids(as_nodes(ids, "ids", self.num_nodes), self.graph.order)
 
     def to_pyg(
         self, *, attributes: Iterable[str] | None = None, dtype: torch.dtype | None = None
@@ -340,17 +345,6 @@ class Dataset(Displayed, Changing):
         from graphmount import pyg  # the base package needs no torch
 
         return pyg.FeatureStore(self, attributes=attributes, dtype=dtype), pyg.GraphStore(self)
-
-    def _same(self, ids: Any, name: str) -> NDArray[np.int64]:  # noqa: ANN401
-        array = as_ids(ids, name)
-        wrong = (array < 0) | (array >= self.num_nodes)
-        if wrong.any():
-            place = int(np.argmax(wrong))
-            raise IdError(
-                f"node {array[place]} (at position {place}) does not exist: nodes are numbered "
-                f"from 0 to {self.num_nodes - 1}"
-            )
-        return array
 
     def _table(self, file: str) -> FeatureStore:
         return self._files.tables[file]
@@ -390,12 +384,6 @@ def open_one_type(path: str | os.PathLike[str], call: str) -> Dataset:
 def _reopen(path: str, advice: Advice, contents: Mapping[str, Content] | None = None) -> Dataset:
     """How datasets unpickle: as the same files, or not at all."""
     dataset = Dataset(path, advice=advice)
-    found = dataset._contents  # noqa: SLF001
-    if contents is not None and contents != found:
-        wrong = [what for what in (*contents, *found) if contents.get(what) != found.get(what)]
-        raise changed(
-            dataset.path,
-            f"is not the dataset that was sent here as this path ({wrong[0]} differs): it has been "
-            "replaced; open it again, in all processes",
-        )
+    if contents is not None:
+        require_contents(dataset.path, contents, dataset._contents)  # noqa: SLF001
     return dataset

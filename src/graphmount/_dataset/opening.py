@@ -26,7 +26,7 @@ from graphmount.errors import DatasetChangedError, FormatError, GraphmountError,
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -225,11 +225,8 @@ def mismatches(
         handles: Those files that could be opened, by their path from the folder on.
         description: The description.
     """
-    for _, _, file in named_files(description):
-        if file in handles:
-            error = unlisted(handles[file], description.get("files"), file)
-            if error is not None:
-                yield Mismatch(file=file, offset=CHECKSUM_FIELD, error=error)
+    files = (file for _, _, file in named_files(description))
+    yield from unlisted_files(files, handles, description)
     graph = handles.get(description["graph"])
     if not isinstance(graph, Graph):
         return
@@ -247,7 +244,32 @@ def mismatches(
             yield from _wrong_tables(kind, name, file, store, graph)
 
 
-def unlisted(
+def unlisted_files(
+    files: Iterable[str], handles: Mapping[str, Handle[Any]], description: dict[str, Any]
+) -> Iterator[Mismatch]:
+    """Those of these files, as far as they are open, that are not the ones that were compiled."""
+    for file in files:
+        if file in handles:
+            error = _unlisted(handles[file], description.get("files"), file)
+            if error is not None:
+                yield Mismatch(file=file, offset=CHECKSUM_FIELD, error=error)
+
+
+def require_contents(
+    path: str, contents: Mapping[str, Content], found: Mapping[str, Content]
+) -> None:
+    """Raises unless a dataset that was opened again has the files that it had when it was sent."""
+    if contents == found:
+        return
+    wrong = [what for what in (*contents, *found) if contents.get(what) != found.get(what)]
+    raise changed(
+        path,
+        f"is not the dataset that was sent here as this path ({wrong[0]} differs): it has been "
+        "replaced; open it again, in all processes",
+    )
+
+
+def _unlisted(
     handle: Handle[Any], listed: Mapping[str, Any] | None, file: str
 ) -> DatasetChangedError | None:
     """What to raise if the list says that this is not the file that was compiled."""

@@ -7,7 +7,7 @@ from dataclasses import replace as changed_to
 from typing import TYPE_CHECKING, Any
 
 from graphmount._dataset.node_type import NodeType, Relation
-from graphmount._dataset.opening import changed
+from graphmount._dataset.opening import require_contents
 from graphmount._dataset.typed.sampling import TypedSampling
 from graphmount._dataset.typed_description import relation_of
 from graphmount._dataset.typed_opening import open_typed_files
@@ -298,12 +298,5 @@ class TypedDataset(Displayed):
 def _reopen(path: str, advice: Advice, contents: Mapping[str, Content]) -> TypedDataset:
     """How these datasets unpickle: as the same files, or not at all."""
     dataset = TypedDataset(path, advice=advice)
-    found = dataset._contents  # noqa: SLF001
-    if contents != found:
-        wrong = [what for what in (*contents, *found) if contents.get(what) != found.get(what)]
-        raise changed(
-            dataset.path,
-            f"is not the dataset that was sent here as this path ({wrong[0]} differs): it has been "
-            "replaced; open it again, in all processes",
-        )
+    require_contents(dataset.path, contents, dataset._contents)  # noqa: SLF001
     return dataset

@@ -16,12 +16,11 @@ from graphmount import _core
 from graphmount._dataset.description import MOST_BYTES, parse_description
 from graphmount._dataset.description_fields import DESCRIPTION
 from graphmount._dataset.opening import (
-    CHECKSUM_FIELD,
     ORDER_FIELD,
     ROWS_FIELD,
     Mismatch,
     open_whole,
-    unlisted,
+    unlisted_files,
     wrong_split,
 )
 from graphmount._dataset.spaces.node_id_store import NodeIdStore
@@ -133,11 +132,8 @@ def typed_mismatches(
         handles: Those files that could be opened, by their path from the folder on.
         description: The description.
     """
-    for _, _, file in typed_files(description):
-        if file in handles:
-            error = unlisted(handles[file], description.get("files"), file)
-            if error is not None:
-                yield Mismatch(file=file, offset=CHECKSUM_FIELD, error=error)
+    files = (file for _, _, file in typed_files(description))
+    yield from unlisted_files(files, handles, description)
     for name, entry in description["node_types"].items():
         yield from _wrong_files_of_type(name, entry, handles)
     for entry in description["edge_types"]:

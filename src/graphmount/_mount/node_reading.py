@@ -135,6 +135,29 @@ def require_nodes(ids: NDArray[np.int64], num_nodes: int, argument: str) -> None
         raise IdError(f"{argument.format(place)} is {ids[place]} in a graph of {num_nodes} nodes")
 
 
+def as_nodes(ids: ArrayLike, name: str, num_nodes: int, *, of: str = "") -> NDArray[np.int64]:
+    """Ids of nodes that are their numbers, checked.
+
+    Args:
+        ids: The ids.
+        name: What messages call them.
+        num_nodes: How many nodes there are.
+        of: Whose nodes they are, for messages, with a colon and a space behind it.
+
+    Raises:
+        IdError: A node does not exist.
+    """
+    array = as_ids(ids, name)
+    wrong = (array < 0) | (array >= num_nodes)
+    if wrong.any():
+        place = int(np.argmax(wrong))
+        raise IdError(
+            f"{of}node {array[place]} (at position {place}) does not exist: nodes are numbered "
+            f"from 0 to {num_nodes - 1}"
+        )
+    return array
+
+
 def values_by_node(
     values: ArrayLike | None, name: str, graph: Graph, ids: IdReading | None
 ) -> ArrayLike | None:

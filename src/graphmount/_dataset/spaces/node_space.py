@@ -12,6 +12,7 @@ import numpy as np
 
 from graphmount import _core
 from graphmount._mount.node_ids import mark_ids, order_of, refuse_marked, require_marked
+from graphmount._mount.node_reading import as_nodes
 from graphmount._support.arguments import (
     as_ids,
     as_native,
@@ -144,15 +145,7 @@ class NodeSpace:
         return mark_ids(as_native(found), self.order)
 
     def _same(self, ids: Any, name: str) -> NDArray[np.int64]:  # noqa: ANN401
-        array = as_ids(ids, name)
-        wrong = (array < 0) | (array >= self.num_nodes)
-        if wrong.any():
-            place = int(np.argmax(wrong))
-            raise IdError(
-                f"{self.path}: node {array[place]} (at position {place}) does not exist: nodes are "
-                f"numbered from 0 to {self.num_nodes - 1}"
-            )
-        return array
+        return as_nodes(ids, name, self.num_nodes, of=f"{self.path}: ")
 
 
 def _as_names(keys: Any, path: str) -> list[str]:  # noqa: ANN401

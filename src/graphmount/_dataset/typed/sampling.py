@@ -56,26 +56,7 @@ class TypedSampling:
         direction: Direction = "in",
         seed: Seed = None,
     ) -> TypedNeighborSample:
-        """A sample of several hops from seeds of some types: see `Graph.sample_neighbors`.
-
-        Args:
-            seeds: The nodes to begin with: a type and its nodes, or several of both.
-            fanouts: For each hop, how many neighbors each node draws in every relation; -1 for all.
-                Or such a list for each relation.
-            replace: Whether a neighbor may be drawn more than once for the same node.
-            weighted: Whether to draw in proportion to the weights of edges.
-            disjoint: Whether each seed gets a tree of its own.
-            time: For each seed, a time: only edges of that time or before are drawn in its tree.
-                For seeds of several types, the times of each. Edges of relations that have no times
-                are there at any time.
-            temporal_strategy: "uniform" draws among all edges that are early enough, "last" takes
-                the latest of them.
-            subgraph_type: "directional": the edges that were drawn. "induced": all edges between
-                the sampled nodes. "bidirectional": the edges that were drawn, and in each relation
-                those of its reverse as well.
-            direction: "in" goes from destinations to sources, "out" the other way.
-            seed: An integer, or several. The same seed gives the same sample.
-        """
+        """What `TypedDataset.sample_neighbors` says, of seeds that are internal ids."""
         by_relation = self._relations.fanouts(fanouts)
         rule = SamplingRule(
             fanouts=next(iter(by_relation.values()), []),
@@ -108,17 +89,7 @@ class TypedSampling:
         weighted: bool = False,
         seed: Seed = None,
     ) -> NDArray[np.int64]:
-        """A walk from each start through these relations, from sources to destinations.
-
-        A relation is followed along its own lists of outgoing edges, or the incoming ones of its
-        reverse. Behind a node that has no such edge, a walk has -1.
-
-        Args:
-            starts: Nodes of the type that the first relation begins at.
-            relations: The relation of each step.
-            weighted: Whether steps are drawn in proportion to the weights of edges.
-            seed: An integer, or several. The same seed gives the same walks.
-        """
+        """What `TypedDataset.random_walk` says, of starts that are internal ids."""
         path = [self._relations.relation(relation, "relations") for relation in relations]
         for one, two in pairwise(path):
             if one[2] != two[0]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from graphmount._dataset.dataset import Dataset
+from graphmount._dataset.typed_dataset import TypedDataset
 from graphmount._loading.hot_rows import TRIAL_BATCHES
 from graphmount._mount.features import FeatureStore
 from graphmount._mount.graph import Graph
@@ -125,6 +126,8 @@ def _graph_and_tables(data: Any) -> tuple[Graph, dict[str, FeatureStore]]:  # no
         tables = {"x": tables}
     if not isinstance(graph, Graph) or not isinstance(tables, Mapping):
         advice = f"; pass gm.Dataset({shown(data)})" if isinstance(data, str | PathLike) else ""
+        if isinstance(data, TypedDataset):
+            advice = "; loaders are for one node type, and its sample_neighbors is for all of them"
         raise TypeError(
             "data must be a Dataset, a Graph, or (Graph, FeatureStore or dict of them), not "
             f"{shown(data)}{advice}"

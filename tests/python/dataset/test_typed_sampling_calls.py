@@ -92,3 +92,8 @@ def test_unknown_types_and_splits_are_refused(ds):
         ds.sample_neighbors(("paper", "valid"), [1])
     with pytest.raises(ValueError, match="ids"):
         ds.sample_neighbors(("paper", [0]), [1], ids="both")
+
+
+def test_loaders_say_that_they_are_for_one_type(ds):
+    with pytest.raises(TypeError, match="loaders are for one node type, and its sample_neighbors"):
+        gm.NeighborLoader(ds, [2])

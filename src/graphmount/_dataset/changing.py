@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 if TYPE_CHECKING:
     import os
 
+    from graphmount._compile.changes.targets import Target
     from graphmount._mount.node_ids import IdReading
     from graphmount._support.progress import ProgressOption
+
+_KINDS = ("features", "edge_features", "splits", "labels")
 
 
 class Changing:
@@ -23,6 +26,11 @@ class Changing:
 
     def _reopened(self) -> Self:
         raise NotImplementedError
+
+    def _target(self) -> Target:
+        from graphmount._compile.changes.targets import OneTypeTarget
+
+        return OneTypeTarget(self)  # type: ignore[arg-type]
 
     def add_features(
         self,
@@ -65,10 +73,12 @@ class Changing:
             >>> ds.features["age"].gather(ds.to_internal([0, 3]))
             array([31, 19])
         """
-        from graphmount._compile.dataset import changes
+        from graphmount._compile.changes import operations
 
         options: dict[str, Any] = {"memory": memory, "tmp": tmp, "progress": progress}
-        changes.add_table(self, "features", name, source, overwrite=overwrite, **options)  # type: ignore[arg-type]
+        operations.add_table(
+            self._target(), "features", name, source, overwrite=overwrite, **options
+        )
         return self._reopened()
 
     def add_edge_features(
@@ -110,10 +120,12 @@ class Changing:
             >>> ds.edge_features["since"].shape
             (3,)
         """
-        from graphmount._compile.dataset import changes
+        from graphmount._compile.changes import operations
 
         options: dict[str, Any] = {"memory": memory, "tmp": tmp, "progress": progress}
-        changes.add_table(self, "edge_features", name, source, overwrite=overwrite, **options)  # type: ignore[arg-type]
+        operations.add_table(
+            self._target(), "edge_features", name, source, overwrite=overwrite, **options
+        )
         return self._reopened()
 
     def set_labels(
@@ -151,10 +163,10 @@ class Changing:
             >>> ds.labels[ds.to_internal([3])]
             array([8])
         """
-        from graphmount._compile.dataset import changes
+        from graphmount._compile.changes import operations
 
         options: dict[str, Any] = {"memory": memory, "tmp": tmp, "progress": progress}
-        changes.add_table(self, "labels", None, source, overwrite=True, **options)  # type: ignore[arg-type]
+        operations.add_table(self._target(), "labels", None, source, overwrite=True, **options)
         return self._reopened()
 
     def set_split(self, name: str, nodes: Any, *, ids: IdReading | None = None) -> Self:  # noqa: ANN401
@@ -183,9 +195,9 @@ class Changing:
             >>> ds.to_external(ds.splits["valid"])
             array([1, 2])
         """
-        from graphmount._compile.dataset import changes
+        from graphmount._compile.changes import operations
 
-        changes.set_split(self, name, nodes, ids=ids)  # type: ignore[arg-type]
+        operations.set_split(self._target(), name, nodes, ids=ids)
         return self._reopened()
 
     def remove(
@@ -218,7 +230,7 @@ class Changing:
             >>> sorted(gm.Dataset("trained").remove("train").splits)
             []
         """
-        from graphmount._compile.dataset import changes
+        from graphmount._compile.changes import operations
 
-        changes.remove(self, name, kind=kind)  # type: ignore[arg-type]
+        operations.remove(self._target(), name, kind=kind, kinds=_KINDS)
         return self._reopened()

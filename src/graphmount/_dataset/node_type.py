@@ -10,6 +10,7 @@ from graphmount._dataset.label_classes import count_classes
 from graphmount._dataset.opening import check_split_ids, read_split_ids
 from graphmount._dataset.spaces.node_id_store import NodeIdStore
 from graphmount._dataset.spaces.node_space import NodeSpace
+from graphmount._dataset.typed_changing import ChangingEdges, ChangingNodes
 from graphmount._mount.features import FeatureStore
 from graphmount._mount.graph import Graph
 from graphmount._mount.node_ids import mark_ids, mark_rows, order_of, require_marked
@@ -22,10 +23,10 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from graphmount._dataset.typed.results import EdgeType
-    from graphmount._mount.handle import Handle
+    from graphmount._dataset.typed_opening import TypedFiles
 
 
-class NodeType(Displayed, NodeSpace):
+class NodeType(Displayed, NodeSpace, ChangingNodes):
     """The nodes of one type of a `TypedDataset`: their ids, tables, labels, splits and times.
 
     Datasets make these; `ds.nodes["paper"]` is one.
@@ -33,7 +34,7 @@ class NodeType(Displayed, NodeSpace):
     Args:
         name: The name of the type.
         entry: What the description of the dataset says of it.
-        handles: The files of the dataset, by their path from its folder on.
+        files: The files of the dataset.
 
     Attributes:
         type_name: The name of the type.
@@ -52,21 +53,20 @@ class NodeType(Displayed, NodeSpace):
         (3, array([5, 6, 7]))
     """
 
-    def __init__(
-        self, name: str, entry: Mapping[str, Any], handles: Mapping[str, Handle[Any]]
-    ) -> None:
+    def __init__(self, name: str, entry: Mapping[str, Any], files: TypedFiles) -> None:
+        handles = files.handles
         ids = handles[entry["ids"]] if entry["ids"] is not None else None
         assert ids is None or isinstance(ids, NodeIdStore)  # noqa: S101  (opened so)
         super().__init__(name, entry["num_nodes"], int(entry["order"], 16), ids)
         self._entry = entry
-        self._handles = handles
+        self._files = files
         self.features: Mapping[str, FeatureStore] = NamedParts(
             "table of features",
             {table: self._table(file) for table, file in entry["features"].items()},
         )
 
     def _table(self, file: str) -> FeatureStore:
-        store = self._handles[file]
+        store = self._files.handles[file]
         assert isinstance(store, FeatureStore)  # noqa: S101  (opened so)
         return store
 
@@ -164,7 +164,7 @@ class NodeType(Displayed, NodeSpace):
         return mark_ids(self._same(ids, "ids"), self._own_order)
 
 
-class Relation(Displayed):
+class Relation(Displayed, ChangingEdges):
     """One relation of a `TypedDataset`: its graph, and the tables of its edges.
 
     Datasets make these; `ds.edges["author", "writes", "paper"]` is one.
@@ -172,7 +172,7 @@ class Relation(Displayed):
     Args:
         edge_type: The type of the sources, the name, and the type of the destinations.
         entry: What the description of the dataset says of it.
-        handles: The files of the dataset, by their path from its folder on.
+        files: The files of the dataset.
 
     Attributes:
         edge_type: The type of the sources, the name, and the type of the destinations.
@@ -190,10 +190,10 @@ class Relation(Displayed):
         (2, 4, array([0, 1], dtype=int32))
     """
 
-    def __init__(
-        self, edge_type: EdgeType, entry: Mapping[str, Any], handles: Mapping[str, Handle[Any]]
-    ) -> None:
+    def __init__(self, edge_type: EdgeType, entry: Mapping[str, Any], files: TypedFiles) -> None:
         self.edge_type = edge_type
+        self._files = files
+        handles = files.handles
         graph = handles[entry["graph"]]
         assert isinstance(graph, Graph)  # noqa: S101  (opened so)
         self.graph = graph

@@ -88,14 +88,14 @@ class TypedDataset(Displayed):
         self.nodes: Mapping[str, NodeType] = NamedParts(
             "node type",
             {
-                name: NodeType(name, entry, files.handles)
+                name: NodeType(name, entry, files)
                 for name, entry in files.description["node_types"].items()
             },
         )
         self.edges: Mapping[EdgeType, Relation] = NamedParts(  # type: ignore[assignment]
             "relation",
             {
-                relation_of(entry): Relation(relation_of(entry), entry, files.handles)  # type: ignore[misc]
+                relation_of(entry): Relation(relation_of(entry), entry, files)  # type: ignore[misc]
                 for entry in files.description["edge_types"]
             },
         )

@@ -131,6 +131,12 @@ def _check_relation(entry: dict[str, Any], node_types: dict[str, Any], seen: set
     if relation in seen:
         raise WrongError(f"the relation {shown_relation(relation)} is there twice")
     seen.add(relation)
+    if entry.get("reverse_of") is not None:
+        given = field(entry, "reverse_of", list)
+        if len(given) != 3 or given[::2] != [relation[2], relation[0]]:
+            raise WrongError(f"{shown_relation(relation)} is no reverse of {given!r}")
+        if name_problem(given[1]) is not None:
+            raise WrongError(f"{given[1]!r} in 'reverse_of' is no relation")
     count_field(entry, "num_edges")
     field(entry, "graph", str)
     table_names(entry, "edge_features")

@@ -54,11 +54,13 @@ class TypedFiles:
         path: The folder.
         description: What its description says.
         handles: All files, by their path from the folder on.
+        advice: How they will be used.
     """
 
     path: str
     description: dict[str, Any]
     handles: dict[str, Handle[Any]]
+    advice: Advice = "auto"
 
     def contents(self) -> dict[str, Content]:
         """What identifies each file, by its path; and the names of classes."""
@@ -108,7 +110,7 @@ def open_typed_files(path: str | os.PathLike[str], *, advice: Advice) -> TypedFi
             handles[file] = handle
         for mismatch in typed_mismatches(handles, description):
             raise mismatch.error
-        return TypedFiles(path=folder.path, description=description, handles=handles)
+        return TypedFiles(path=folder.path, description=description, handles=handles, advice=advice)
 
     return open_whole(path, open_all)
 

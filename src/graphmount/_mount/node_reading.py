@@ -47,6 +47,7 @@ class NodesOf(Protocol):
     @property
     def node_id_type(self) -> type[int | str] | None: ...
     def to_internal(self, keys: Any) -> NDArray[np.int64]: ...  # noqa: ANN401
+    def to_external(self, ids: Any) -> NDArray[np.int64] | list[str]: ...  # noqa: ANN401
 
 
 def require_reading(ids: object) -> None:
@@ -186,7 +187,7 @@ def values_by_node(
     return array[places]
 
 
-def source_numbers(graph: Graph) -> NDArray[np.int64] | None:
+def source_numbers(graph: NodesOf) -> NDArray[np.int64] | None:
     """What the source calls each node, if that is one of the numbers 0, 1, 2, …; else None."""
     external = graph.to_external(np.arange(graph.num_nodes))
     if isinstance(external, list) or not np.array_equal(

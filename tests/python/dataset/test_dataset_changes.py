@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import graphmount as gm
-from graphmount._compile.dataset import changes
+from graphmount._compile.changes import change, operations
 from graphmount._compile.output.atomic_folder import filled_beside
 
 NUM_NODES = 50
@@ -259,7 +259,7 @@ class TestFaults:
 
         before = files_in(dataset.path)
         with monkeypatch.context() as patch:
-            patch.setattr(changes, place, fail)
+            patch.setattr(operations if place == "compile_table" else change, place, fail)
             with pytest.raises(OSError, match="No space left"):
                 dataset.add_features("emb", ROWS)
         assert files_in(dataset.path) == before
@@ -268,12 +268,12 @@ class TestFaults:
         assert sorted(dataset.add_features("emb", ROWS).features) == ["emb", "x"]
 
     @pytest.mark.parametrize("place", ["write_description", "remove_unnamed", "note_file"])
-    @pytest.mark.parametrize("change", ["add", "set"])
-    def test_a_kill_in_the_middle_is_cleaned_up_by_the_next(self, dataset, place, change):
+    @pytest.mark.parametrize("what", ["add", "set"])
+    def test_a_kill_in_the_middle_is_cleaned_up_by_the_next(self, dataset, place, what):
         process = os.fork()
         if process == 0:
-            setattr(changes, place, lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL))
-            if change == "add":
+            setattr(change, place, lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL))
+            if what == "add":
                 dataset.add_features("emb", ROWS)
             else:
                 dataset.set_labels(ALL)
@@ -288,7 +288,7 @@ class TestFaults:
         gm.compile_dataset(dataset.path, edges=([0], [1]), overwrite=True)
 
     def test_a_child_does_not_finish_what_its_parent_began(self, dataset, monkeypatch):
-        real = changes.compile_table
+        real = operations.compile_table
 
         def fork_in_the_middle(*args, **options):
             process = os.fork()
@@ -297,7 +297,7 @@ class TestFaults:
                 os.waitpid(process, 0)
             return done
 
-        monkeypatch.setattr(changes, "compile_table", fork_in_the_middle)
+        monkeypatch.setattr(operations, "compile_table", fork_in_the_middle)
         parent = os.getpid()
         try:
             grown = dataset.add_features("emb", ROWS)

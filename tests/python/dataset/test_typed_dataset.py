@@ -284,6 +284,18 @@ def test_replaces_a_dataset_of_either_kind(path):
     assert not list(path.parent.glob(".*"))
 
 
+def test_replaces_a_type_that_has_no_files(tmp_path):
+    given = {
+        "nodes": {"u": gm.Nodes(num_nodes=2), "v": gm.Nodes(num_nodes=2)},
+        "edges": {("u", "to", "v"): ([0, 1], [1, 1])},
+        "order": "given",
+    }
+    gm.compile_dataset(tmp_path / "ds", **given)
+    assert [path.name for path in (tmp_path / "ds").iterdir() if path.is_dir()] == ["edges"]
+    gm.compile_dataset(tmp_path / "ds", **given, overwrite=True)
+    assert not list(tmp_path.glob(".*"))
+
+
 def test_ids_of_keys_and_edges(tmp_path):
     """Without node_ids, nodes are what tables and relations name, each type by itself."""
     (tmp_path / "w.csv").write_text("who,what\nann,p1\nbob,p2\nann,p2\n")

@@ -66,6 +66,7 @@ PYTHON = {
     "_compile/rows": "_compile/edges _dataset/spaces",
     "_compile": "_compile/output _compile/rows",
     "_compile/dataset": "_compile",
+    "_compile/changes": "_compile/dataset",
     "_compile/cache": "_compile/dataset",
     "datasets": "_compile/dataset",
     "_loading/batches": "_dataset",
@@ -81,7 +82,8 @@ PYTHON = {
 ON_DEMAND = {
     ("_mount/features.py", "torch"),
     ("_dataset/dataset.py", "pyg"),
-    ("_dataset/changing.py", "_compile/dataset"),
+    ("_dataset/changing.py", "_compile/changes"),
+    ("_dataset/typed_changing.py", "_compile/changes"),
     ("_sources/objects/memory_rows.py", "torch"),
 }
 #: What a folder may hold, itself and its folders: more than that is not kept in the head.

@@ -326,8 +326,7 @@ class TypedCompiler:
     ) -> dict[str, Any]:
         """What the description says of a node type, whose splits are written."""
         nodes, space = self._types[name], spaces[name]
-        own = os.path.join(partial, _type_file(name, ""))
-        os.makedirs(own, exist_ok=True)
+        own = os.path.join(partial, _type_file(name, ""))  # made only if something is in it
         splits = write_splits(nodes.splits, own, space, new_ids=new_ids[name])
         tables = [file for file in nodes.tables if file not in (LABELS_FILE, TIMES_FILE)]
 

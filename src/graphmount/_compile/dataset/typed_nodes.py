@@ -118,7 +118,7 @@ class OpenedNodes:
         self.tables = open_tables(nodes.features, "features", on_error=on_error)
         self.classes = add_labels(self.tables, nodes.labels, on_error=on_error, memory=memory)
         if nodes.timestamps is not None:
-            self.tables[TIMES_FILE] = _open_times(nodes.timestamps, on_error)
+            self.tables[TIMES_FILE] = open_times(nodes.timestamps, on_error)
         rows = [table.rows for table in self.tables.values()]
         self.num_nodes: int | None = None
         if self.is_mapped and self.keys is None:
@@ -249,7 +249,17 @@ class OpenedNodes:
         return NodeSpace(self.name, count, order, NodeIdStore(path))
 
 
-def _open_times(timestamps: object, on_error: OnError) -> OpenedTable:
+def open_times(timestamps: object, on_error: OnError) -> OpenedTable:
+    """The table of the times of nodes.
+
+    Args:
+        timestamps: As they are given: a `Table`, or any source of rows.
+        on_error: What to do with rows that cannot be read.
+
+    Raises:
+        SourceError: They are no integers, or several columns.
+        ValueError: They are to be stored as something else than int64.
+    """
     table = timestamps if isinstance(timestamps, Table) else Table(source=timestamps)
     if table.dtype is not None and np.dtype(table.dtype) != np.int64:
         raise ValueError(f"timestamps are stored as int64, not as {shown(table.dtype)}")

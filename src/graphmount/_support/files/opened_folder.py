@@ -101,28 +101,27 @@ class OpenedFolder:
 
         Args:
             path: The file, on the same file system.
-            name: Its path from the folder on; one folder on the way is made if it is missing.
+            name: Its path from the folder on; folders on the way are made if they are missing.
 
         Raises:
             FormatError: A folder on the way is a link.
             OSError: It cannot be moved.
         """
-        first, slash, _ = name.partition("/")
-        if slash:
-            with suppress(FileExistsError):
-                os.mkdir(first, dir_fd=self._descriptor)
-        with self._parent_of(name) as (parent, last):
+        with self._parent_of(name, makes=True) as (parent, last):
             os.replace(path, last, dst_dir_fd=parent)
             os.fsync(parent)
-        os.fsync(self._descriptor)
 
     @contextmanager
-    def _parent_of(self, name: str) -> Iterator[tuple[int, str]]:
+    def _parent_of(self, name: str, *, makes: bool = False) -> Iterator[tuple[int, str]]:
         """Yields the descriptor of the folder that a file is in, and the last part of its name."""
         *folders, last = name.split("/")
         with ExitStack() as opened:
             parent = self._descriptor
             for folder in folders:
+                if makes:
+                    with suppress(FileExistsError):
+                        os.mkdir(folder, dir_fd=parent)
+                        os.fsync(parent)
                 parent = self._open(folder, _FOLDER | os.O_NOFOLLOW, parent, name)
                 opened.callback(os.close, parent)
             yield parent, last

@@ -1,0 +1,1 @@
+"""Changing a compiled dataset: tables, labels, times and splits come and go, the rest stays."""

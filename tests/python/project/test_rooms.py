@@ -67,6 +67,7 @@ PYTHON = {
     "_compile": "_compile/output _compile/rows",
     "_compile/dataset": "_compile",
     "_compile/changes": "_compile/dataset",
+    "_compile/spec": "_compile/dataset",
     "_compile/cache": "_compile/dataset",
     "datasets": "_compile/dataset",
     "_loading/batches": "_dataset",

@@ -34,6 +34,9 @@ def _run(options: argparse.Namespace) -> int:
     except (GraphmountError, OSError, ValueError, TypeError, ImportError) as error:
         if isinstance(error, OSError) and is_of_output(error):
             raise
-        # Functions say what is wrong in terms of their arguments; here these are flags.
-        complain(with_flags(words_of(error)))
+        words = words_of(error)
+        if getattr(options, "has_flags", True):
+            # Functions say what is wrong in terms of their arguments; here these are flags.
+            words = with_flags(words)
+        complain(words.replace("overwrite=True", "--overwrite"))
         return 2

@@ -1,5 +1,6 @@
-"""`graphmount compile dataset --edges … OUT`: a graph, tables, labels and splits to a dataset.
+"""`graphmount compile dataset`: what a description file says, or what flags say, to a dataset.
 
+With flags, it is one of one node type: a graph, tables, labels and splits.
 A table is written as PATH:COLUMNS, such as `people.csv:age,height`; without a colon, all columns of
 the file are taken. A path that exists is one, whatever colons are in it.
 """
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import graphmount as gm
 from graphmount._compile.dataset.no_such_file import may_be_column
+from graphmount._compile.spec.description_file import read_description_file
 from graphmount._sources.kinds import TABLE_KINDS, kind_of
 from graphmount._sources.paths import expand
 from graphmount._support.shown import shown
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 _EXAMPLES = """examples:
+  graphmount compile dataset mag.toml mag
   graphmount compile dataset --edges edges.csv --features x=x.npy --labels y.npy \\
       --splits train=train.txt --splits test=test.txt papers
   graphmount compile dataset --edges follows.csv:who,whom --ids map --key name \\
@@ -38,6 +41,8 @@ _DATASET = """
 --overwrite
 """
 _TEXT_OPTIONS = ("delimiter", "header", "comments")
+#: Flags that go with a description, and count more than what it says.
+_WITH_SPEC = ("order", "overwrite", "memory", "tmp", "progress")
 
 
 def add_to(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -45,14 +50,22 @@ def add_to(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = kinds.add_parser(
         "dataset",
         help="a dataset: a graph, tables, labels and splits in one order",
-        usage="graphmount compile dataset --edges PATH[:SRC,DST] [OPTIONS] OUT",
+        usage="graphmount compile dataset SPEC.toml [OPTIONS] [OUT]\n"
+        "       graphmount compile dataset --edges PATH[:SRC,DST] [OPTIONS] OUT",
         description="Compiles edges, tables of nodes and edges, labels and splits to a folder.\n"
-        "A PATH is a file, a folder or a quoted pattern; behind a colon may stand\n"
-        "columns of it, names or numbers from 0 on.",
+        "SPEC.toml describes all of it, also of many node types; with it go --order,\n"
+        "--overwrite and the options of the work. Without it, a PATH is a file, a folder or\n"
+        "a quoted pattern; behind a colon may stand columns of it, names or numbers from 0 on.",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("out", metavar="OUT", help="the folder to write")
+    parser.add_argument(
+        "paths",
+        nargs="+",
+        metavar="[SPEC.toml] OUT",
+        help="a file that describes the dataset, if there is one; and the folder to write, which "
+        "that file may name as well",
+    )
     group = parser.add_argument_group("parts, of which all may be given several times")
     for flag, value, text in (
         ("--edges", "PATH[:SRC,DST]", "the edges; several are read one after the other"),
@@ -61,9 +74,7 @@ def add_to(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         ("--labels", "PATH[:COLUMN]", "the labels of the nodes: numbers, or text"),
         ("--splits", "NAME=PATH", "a file of ids; or PATH:COLUMN, or a COLUMN of the labels"),
     ):
-        group.add_argument(
-            flag, action="append", metavar=value, help=text, required=flag == "--edges"
-        )
+        group.add_argument(flag, action="append", metavar=value, help=text)
     shared.add_options(parser, "reading", _TABLES)
     shared.add_options(parser, "the dataset", _DATASET)
     shared.add_options(parser, "the work", "--memory --tmp --json --no-progress")
@@ -71,6 +82,10 @@ def add_to(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def _compile(options: argparse.Namespace) -> int:
+    if options.edges is None:
+        return _compile_described(options)
+    if len(options.paths) != 1:
+        raise ValueError(f"--edges … goes with one OUT, not with {', '.join(options.paths)}")
     given = shared.arguments_of(options)
     text = shared.taken(given, *_TEXT_OPTIONS)
     key, dtype = shared.taken(given, "key"), shared.taken(given, "dtype")
@@ -82,7 +97,7 @@ def _compile(options: argparse.Namespace) -> int:
     if len(labels) > 1:
         raise ValueError("--labels is there twice, and a node has one label; give one of them")
     done = gm.compile_dataset(
-        options.out,
+        options.paths[0],
         edges=_edges(given.pop("edges"), of_edges),
         features=features,
         edge_features=edge_features,
@@ -98,6 +113,41 @@ def _compile(options: argparse.Namespace) -> int:
         classes = dataset.classes
         facts.append("labels" + ("" if classes is None else f" of {len(classes):,} classes"))
     facts += [f"split {name!r}" for name in dataset.description["splits"]]
+    messages.show(done, facts, as_json=options.json)
+    return 0
+
+
+def _compile_described(options: argparse.Namespace) -> int:
+    """Compiles what a description file says."""
+    spec, *outs = options.paths
+    if not spec.endswith(".toml"):
+        raise ValueError(
+            f"give --edges PATH, or a description: {shown(spec)} is no .toml file; see "
+            "`graphmount compile dataset --help`"
+        )
+    options.has_flags = False  # messages are about what is in the file
+    given = shared.arguments_of(options)
+    for name, value in given.items():
+        if name not in _WITH_SPEC and (value is not False or name == "header"):
+            flag = "--" + name.replace("_", "-")
+            raise ValueError(f"{flag} does not go with a description; write it into {spec}")
+    if options.undirected:
+        raise ValueError(f"--undirected does not go with a description; write it into {spec}")
+    described = read_description_file(spec)
+    if len(outs) > 1:
+        raise ValueError(f"one folder is written, and these are {len(outs)}: {', '.join(outs)}")
+    out = outs[0] if outs else described.out
+    if out is None:
+        raise ValueError(
+            f'where to? {spec} has no out = "…"; write it there, or give OUT behind {spec}'
+        )
+    own = {name: given[name] for name in _WITH_SPEC if name in given}
+    done = gm.compile_dataset(out, **(described.arguments | own))
+    dataset = gm.Dataset(done.path)
+    facts = []
+    if isinstance(dataset, gm.TypedDataset):
+        facts = [messages.count(len(dataset.nodes), "node type")]
+        facts.append(messages.count(len(dataset.edges), "relation"))
     messages.show(done, facts, as_json=options.json)
     return 0
 

@@ -1,0 +1,1 @@
+"""Description files: a TOML file that says what a dataset is compiled of."""

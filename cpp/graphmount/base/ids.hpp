@@ -14,6 +14,7 @@
 #include <span>
 #include <string>
 
+#include "graphmount/base/fetch.hpp"
 #include "graphmount/base/read_once.hpp"
 
 namespace graphmount {
@@ -41,24 +42,29 @@ inline std::int64_t read_id(std::span<const std::int64_t> ids, std::size_t place
 }
 
 /// Calls use(place, id) for the places [begin, end), in order, with copies of the ids that were
-/// checked, and fetch(id) some places before: for what is to be in the cache by then. Throws
-/// IdError as `read_id` does.
+/// checked, and fetch(id) up to two blocks before: for what is to be in the cache by then. A block
+/// has `block` ids, 128 at most. Throws IdError as `read_id` does.
 template <class Use, class Fetch>
 void for_each_id(std::span<const std::int64_t> ids, std::size_t begin, std::size_t end,
-                 std::uint64_t count, const char* what, const Use& use, const Fetch& fetch) {
-  constexpr std::size_t kAhead = 12;
-  std::array<std::int64_t, 256> block;
-  for (std::size_t first = begin; first < end; first += block.size()) {
-    const std::size_t size = std::min(block.size(), end - first);
-    std::memcpy(block.data(), ids.data() + first, size * sizeof(std::int64_t));
-    if (!are_in_range({block.data(), size}, count)) [[unlikely]]
+                 std::uint64_t count, const char* what, const Use& use, const Fetch& fetch,
+                 std::size_t block = kFetchedLines) {
+  std::array<std::array<std::int64_t, kFetchedLines>, 2> copies;
+  block = std::clamp<std::size_t>(block, 1, kFetchedLines);
+  const auto fetch_block = [&](std::size_t first) {
+    auto& copy = copies[(first - begin) / block % 2];
+    const std::size_t size = std::min(block, end - first);
+    std::memcpy(copy.data(), ids.data() + first, size * sizeof(std::int64_t));
+    if (!are_in_range({copy.data(), size}, count)) [[unlikely]]
       for (std::size_t i = 0; i < size; ++i)
-        if (static_cast<std::uint64_t>(block[i]) >= count) refuse_id(ids, block[i], count, what);
-    for (std::size_t i = 0; i < std::min(kAhead, size); ++i) fetch(block[i]);
-    for (std::size_t i = 0; i < size; ++i) {
-      if (i + kAhead < size) fetch(block[i + kAhead]);
-      use(first + i, block[i]);
-    }
+        if (static_cast<std::uint64_t>(copy[i]) >= count) refuse_id(ids, copy[i], count, what);
+    for (std::size_t i = 0; i < size; ++i) fetch(copy[i]);
+  };
+  if (begin < end) fetch_block(begin);
+  for (std::size_t first = begin; first < end; first += block) {
+    if (end - first > block) fetch_block(first + block);
+    const auto& copy = copies[(first - begin) / block % 2];
+    const std::size_t size = std::min(block, end - first);
+    for (std::size_t i = 0; i < size; ++i) use(first + i, copy[i]);
   }
 }
 

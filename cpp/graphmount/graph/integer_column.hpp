@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "graphmount/base/fetch.hpp"
 #include "graphmount/base/read_once.hpp"
 #include "graphmount/format/mount.hpp"
 
@@ -26,7 +27,7 @@ struct IntegerColumn {
     return narrow != nullptr ? read_once(narrow + item) : read_once(wide + item);
   }
   void prefetch(std::uint64_t item) const {
-    __builtin_prefetch(narrow != nullptr ? static_cast<const void*>(narrow + item) : wide + item);
+    fetch_line(narrow != nullptr ? static_cast<const void*>(narrow + item) : wide + item);
   }
 
   const std::int32_t* narrow = nullptr;

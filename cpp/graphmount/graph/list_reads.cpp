@@ -4,6 +4,7 @@
 #include <string>
 
 #include "graphmount/base/error.hpp"
+#include "graphmount/base/fetch.hpp"
 #include "graphmount/base/ids.hpp"
 #include "graphmount/system/threads/parallel.hpp"
 
@@ -80,7 +81,7 @@ void copy_items_at(const Graph& graph, const Item* items, std::span<const EdgeId
             check(position, item);
             out[i] = item;
           },
-          [&](EdgeId position) { __builtin_prefetch(items + position); });
+          [&](EdgeId position) { fetch_line(items + position); });
     });
   });
 }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "graphmount/base/fetch.hpp"
 #include "graphmount/base/read_once.hpp"
 #include "graphmount/graph/graph.hpp"
 #include "graphmount/graph/integer_column.hpp"
@@ -71,8 +72,8 @@ class ListView {
     return id;
   }
 
-  void prefetch_range(NodeId node) const { __builtin_prefetch(indptr_ + node); }
-  void prefetch_neighbor(EdgeId position) const { __builtin_prefetch(indices_ + position); }
+  void prefetch_range(NodeId node) const { fetch_line(indptr_ + node); }
+  void prefetch_neighbor(EdgeId position) const { fetch_line(indices_ + position); }
 
  private:
   const Graph* graph_;

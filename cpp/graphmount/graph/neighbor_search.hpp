@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "graphmount/base/fetch.hpp"
 #include "graphmount/graph/graph.hpp"
 
 namespace graphmount {
@@ -83,7 +84,7 @@ class NeighborSearch {
       const auto guess = static_cast<EdgeId>(share * static_cast<double>(length));
       place_ = low_ + std::min(guess, length - 1);
     }
-    __builtin_prefetch(indices + place_);
+    fetch_line(indices + place_);
   }
 
   EdgeId low_ = 0, high_ = 0, place_ = 0;

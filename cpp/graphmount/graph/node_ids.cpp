@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "graphmount/base/error.hpp"
+#include "graphmount/base/fetch.hpp"
 #include "graphmount/base/ids.hpp"
 #include "graphmount/base/utf8.hpp"
 #include "graphmount/graph/ids/node_id_table.hpp"
@@ -35,7 +36,7 @@ struct NodeIds::NumberKeys {
   std::span<const std::int64_t> keys;
 
   std::uint64_t hash(std::size_t i) const { return hash_number(keys[i]); }
-  void prefetch(NodeId node, int) const { __builtin_prefetch(ids.numbers_ + node); }
+  void prefetch(NodeId node, int) const { fetch_line(ids.numbers_ + node); }
   bool is(std::size_t i, NodeId node) const { return ids.numbers_[node] == keys[i]; }
 };
 
@@ -47,9 +48,9 @@ struct NodeIds::NameKeys {
   std::uint64_t hash(std::size_t i) const { return hash_name(keys[i]); }
   void prefetch(NodeId node, int stage) const {
     if (stage == 0)
-      __builtin_prefetch(ids.offsets_ + node);
+      fetch_line(ids.offsets_ + node);
     else
-      __builtin_prefetch(ids.name_of(node).data());
+      fetch_line(ids.name_of(node).data());
   }
   bool is(std::size_t i, NodeId node) const { return ids.name_of(node) == keys[i]; }
 };
@@ -112,7 +113,7 @@ void NodeIds::to_external(std::span<const NodeId> nodes, std::span<std::int64_t>
   mount_->file().read_guarded([&] {
     for_each_node(
         nodes, [out, numbers = numbers_](std::size_t i, NodeId node) { out[i] = numbers[node]; },
-        [numbers = numbers_](NodeId node) { __builtin_prefetch(numbers + node); });
+        [numbers = numbers_](NodeId node) { fetch_line(numbers + node); });
   });
 }
 
@@ -122,7 +123,7 @@ OwnedNames NodeIds::to_external_names(std::span<const NodeId> nodes) const {
     std::vector<std::string_view> views(nodes.size());
     for_each_node(
         nodes, [&](std::size_t i, NodeId node) { views[i] = name_of(node); },
-        [&](NodeId node) { __builtin_prefetch(offsets_ + node); });
+        [&](NodeId node) { fetch_line(offsets_ + node); });
     OwnedNames names;
     names.offsets.resize(nodes.size() + 1);
     std::transform_inclusive_scan(

@@ -118,7 +118,7 @@ void TableFeed::load_hot(std::vector<std::int64_t> hottest) {
 }
 
 void TableFeed::copy_hot(std::span<const std::int64_t> ids, std::byte* out) const {
-  constexpr std::size_t kAhead = 16;
+  const std::size_t ahead_rows = fetched_rows(row_bytes_);
   const std::size_t grain = balanced_grain(ids.size(), 512);
   parallel_for(ids.size(), grain, [&](std::size_t begin, std::size_t end) {
     const auto source_of = [&](std::size_t i) -> const std::byte* {
@@ -126,10 +126,8 @@ void TableFeed::copy_hot(std::span<const std::int64_t> ids, std::byte* out) cons
       return place == HotRows::kCold ? nullptr : hot_bytes_.data() + place * row_bytes_;
     };
     for (std::size_t i = begin; i < end; ++i) {
-      if (i + kAhead < end)
-        if (const std::byte* ahead = source_of(i + kAhead))
-          for (std::size_t at = 0; at < std::min<std::size_t>(row_bytes_, 1024); at += 64)
-            __builtin_prefetch(ahead + at);
+      if (i + ahead_rows < end)
+        if (const std::byte* ahead = source_of(i + ahead_rows)) prefetch_row(ahead, row_bytes_);
       if (const std::byte* source = source_of(i))
         std::memcpy(out + i * row_bytes_, source, row_bytes_);
     }

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "graphmount/base/fetch.hpp"
 #include "graphmount/base/interrupt.hpp"
 #include "graphmount/base/types.hpp"
 #include "graphmount/graph/ids/external_ids.hpp"
@@ -24,7 +25,7 @@ class IdTable {
   explicit IdTable(std::size_t num_slots = 1 << 10);
   std::uint64_t bytes() const { return slots_.bytes(); }
 
-  void prefetch(std::uint64_t hash) const { __builtin_prefetch(&slots_[place(hash)]); }
+  void prefetch(std::uint64_t hash) const { fetch_line(&slots_[place(hash)]); }
   /// The number of the key with this hash for which is_key(number) holds; -1 if there is none.
   template <class IsKey>
   NodeId find(std::uint64_t hash, const IsKey& is_key) const {

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "graphmount/base/fetch.hpp"
 #include "graphmount/base/types.hpp"
 #include "graphmount/graph/ids/external_ids.hpp"
 #include "graphmount/system/threads/parallel.hpp"
@@ -108,7 +109,7 @@ void find_in_table(const IdSlots& slots, const Slot* data, const NodeIn& node_in
       for (std::size_t i = 0; i < count; ++i) {
         const std::uint64_t home = slots.home(keys.hash(first + i));
         probes[i] = {first + i, home, home, -1};
-        __builtin_prefetch(data + home);
+        fetch_line(data + home);
       }
       while (count > 0) {
         std::size_t live = 0;

@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "graphmount/base/fetch.hpp"
 #include "graphmount/base/types.hpp"
 #include "graphmount/loading/rows/slot_lists.hpp"
 #include "graphmount/system/memory/buffer.hpp"
@@ -130,9 +131,8 @@ class RowWindow {
   std::size_t home_of(std::uint64_t row) const;
   /// Fetches the entry of a row that is looked up soon: the table is larger than any cache.
   void prefetch(std::span<const std::uint64_t> rows, std::size_t place) const {
-    constexpr std::size_t kAhead = 12;
-    if (place + kAhead < rows.size())
-      __builtin_prefetch(entries_.data() + home_of(rows[place + kAhead]));
+    if (place + kFetchedLines < rows.size())
+      fetch_line(entries_.data() + home_of(rows[place + kFetchedLines]));
   }
 
   /// How many batches after the one being planned an entry is wanted; at least 1.

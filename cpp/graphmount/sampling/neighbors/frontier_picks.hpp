@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "graphmount/base/error.hpp"
+#include "graphmount/base/fetch.hpp"
 #include "graphmount/base/random.hpp"
 #include "graphmount/graph/page_requests.hpp"
 #include "graphmount/sampling/neighbors/hop_picks.hpp"
@@ -139,9 +140,8 @@ class FrontierPicks final : public HopPicks {
     const auto find = [&](std::size_t first, std::size_t last) {
       const std::size_t grain = balanced_grain(last - first, kPlanGrain);
       parallel_for(last - first, grain, [&](std::size_t begin, std::size_t end) {
-        constexpr std::size_t kAhead = 32;
         for (std::size_t i = first + begin; i < first + end; ++i) {
-          if (i + kAhead < first + end) lists_.prefetch_range(nodes[i + kAhead]);
+          if (i + kFetchedLines < first + end) lists_.prefetch_range(nodes[i + kFetchedLines]);
           scratch_.ranges[i] = picker_.eligible(nodes[i], times.of(i));
           scratch_.counts[i] = picker_.count(scratch_.ranges[i], k);
         }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "graphmount/base/fetch.hpp"
 #include "graphmount/system/memory/buffer.hpp"
 
 namespace graphmount {
@@ -37,7 +38,7 @@ class KeyTable {
   }
 
   /// Fetches what `number_of` will look at. Of a table without slots, nothing is read.
-  void prefetch(std::uint64_t key) const { __builtin_prefetch(slots_.data() + place_of(key)); }
+  void prefetch(std::uint64_t key) const { fetch_line(slots_.data() + place_of(key)); }
 
   /// The number of this key, if it has been there.
   std::optional<std::uint32_t> find(std::uint64_t key) const;

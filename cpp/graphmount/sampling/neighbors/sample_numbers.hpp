@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "graphmount/base/fetch.hpp"
 #include "graphmount/sampling/neighbors/key_table.hpp"
 #include "graphmount/system/memory/buffer.hpp"
 #include "graphmount/system/threads/in_turn.hpp"
@@ -68,9 +69,8 @@ class SampleNumbers {
 
   template <class KeyOf>
   void number_chunk(Chunk chunk, std::int64_t* neighbors, const KeyOf& key_of) {
-    constexpr std::size_t kAhead = 16;  // slots that are on their way at the same time
     for (std::size_t i = chunk.begin; i < chunk.end; ++i) {
-      if (i + kAhead < chunk.end) table_.prefetch(key_of(i + kAhead));
+      if (i + kFetchedLines < chunk.end) table_.prefetch(key_of(i + kFetchedLines));
       const auto next = static_cast<std::uint32_t>(next_ + num_new_);
       const std::uint32_t number = table_.number_of({key_of(i), next});
       // Written in any case, and kept if it is new: cheaper than to foresee which it will be.

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "graphmount/base/error.hpp"
+#include "graphmount/base/fetch.hpp"
 #include "graphmount/base/random.hpp"
 #include "graphmount/graph/alias_table.hpp"
 #include "graphmount/graph/list_view.hpp"
@@ -41,8 +42,8 @@ class WalkLists {
 
   /// Asks for the offsets of a node, of which there are two: they may lie in two cache lines.
   void prefetch_range(NodeId node) const {
-    __builtin_prefetch(lists_.indptr() + node);
-    __builtin_prefetch(lists_.indptr() + node + 1);
+    fetch_line(lists_.indptr() + node);
+    fetch_line(lists_.indptr() + node + 1);
   }
 
   /// A draw from a list, which must not be empty. One number of 64 bits serves for both parts: what
@@ -52,7 +53,7 @@ class WalkLists {
     const auto product = static_cast<unsigned __int128>(draws.bits()) * degree;
     const EdgeId position = list.begin + static_cast<EdgeId>(product >> 64);
     if constexpr (kWeighted) {
-      __builtin_prefetch(alias_ + position);
+      fetch_line(alias_ + position);
       return {position, static_cast<std::uint32_t>(static_cast<std::uint64_t>(product) >> 32)};
     } else {
       lists_.prefetch_neighbor(position);

@@ -97,7 +97,7 @@ void FeatureGather::gather_mapped(std::span<const std::int64_t> ids,
           [=, &conversion](std::size_t i, std::int64_t id) {
             conversion.convert(row_of(id), out + i * out_bytes);
           },
-          [=](std::int64_t id) { prefetch_row(row_of(id), row_bytes); });
+          [=](std::int64_t id) { prefetch_row(row_of(id), row_bytes); }, fetched_rows(row_bytes));
     });
   });
 }

@@ -12,8 +12,8 @@ class MappedRows final : public RowReader {
   explicit MappedRows(const FeatureMatrix& matrix) : matrix_(&matrix) {}
 
   void read(std::span<const RowRead> reads) override {
-    constexpr std::size_t kAhead = 8;  // rows fetched while others are copied
     const std::uint64_t row_bytes = matrix_->row_bytes();
+    const std::size_t ahead = fetched_rows(row_bytes);
     // Rows without bytes need not have anywhere to go.
     const std::size_t count = row_bytes == 0 ? 0 : reads.size();
     matrix_->mount().file().read_guarded([&] {
@@ -21,8 +21,8 @@ class MappedRows final : public RowReader {
       parallel_for(count, balanced_grain(count, least_rows(row_bytes)),
                    [&](std::size_t begin, std::size_t end) {
                      for (std::size_t i = begin; i < end; ++i) {
-                       if (i + kAhead < end)
-                         prefetch_row(rows + reads[i + kAhead].row * row_bytes, row_bytes);
+                       if (i + ahead < end)
+                         prefetch_row(rows + reads[i + ahead].row * row_bytes, row_bytes);
                        std::memcpy(reads[i].out, rows + reads[i].row * row_bytes, row_bytes);
                      }
                    });

@@ -19,6 +19,7 @@
 #include <span>
 #include <string>
 
+#include "graphmount/base/fetch.hpp"
 #include "graphmount/system/mapping/file_residency.hpp"
 #include "graphmount/table/feature_matrix.hpp"
 #include "graphmount/table/reading/read_plan.hpp"
@@ -118,10 +119,15 @@ inline std::size_t least_rows(std::uint64_t row_bytes) {
 
 /// Asks the processor for the first bytes of a row that will be copied soon; it fetches what
 /// follows by itself.
+inline constexpr std::uint64_t kFetchedRowBytes = 512;
 inline void prefetch_row(const std::byte* row, std::uint64_t row_bytes) {
-  constexpr std::uint64_t kLine = 64, kMost = 512;
-  for (std::uint64_t at = 0; at < row_bytes && at < kMost; at += kLine)
-    __builtin_prefetch(row + at);
+  for (std::uint64_t at = 0; at < std::min(row_bytes, kFetchedRowBytes); at += kLineBytes)
+    fetch_line(row + at);
+}
+
+/// How many rows may be on their way to the cache at once.
+inline std::size_t fetched_rows(std::uint64_t row_bytes) {
+  return kFetchedLines / (std::min(row_bytes, kFetchedRowBytes) / kLineBytes + 1);
 }
 
 inline RowPlaces row_places(const FeatureMatrix& matrix) {

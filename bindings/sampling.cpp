@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "convert/arrays.hpp"
+#include "convert/mounted_features.hpp"
 #include "convert/results.hpp"
 #include "convert/words.hpp"
 #include "graphmount/sampling/negatives/negative_sampling.hpp"
@@ -32,6 +33,10 @@ inline constexpr auto kWords<DeadEnd> =
 template <>
 inline constexpr auto kWords<EdgeEnd> = make_words<EdgeEnd>(
     "corrupt", {{"source", EdgeEnd::kSource}, {"destination", EdgeEnd::kDestination}});
+
+template <>
+inline constexpr auto kWords<TimeOf> =
+    make_words<TimeOf>("time_of", {{"edges", TimeOf::kEdges}, {"nodes", TimeOf::kNodes}});
 
 namespace {
 
@@ -59,13 +64,15 @@ std::vector<std::uint64_t> to_fanouts(const std::vector<std::int64_t>& fanouts) 
 
 void make_sample_options(SampleOptions* self, const std::vector<std::int64_t>& fanouts,
                          bool replace, bool weighted, bool disjoint, bool temporal, bool take_last,
-                         bool induced, Word<Direction> direction, std::uint64_t key) {
+                         Word<TimeOf> time_of, bool induced, Word<Direction> direction,
+                         std::uint64_t key) {
   new (self) SampleOptions{.direction = direction,
                            .fanouts = to_fanouts(fanouts),
                            .rule = {.replace = replace,
                                     .weighted = weighted,
                                     .temporal = temporal,
                                     .take_last = take_last},
+                           .time_of = time_of,
                            .disjoint = disjoint,
                            .induced = induced,
                            .key = RandomKey(key)};
@@ -80,16 +87,22 @@ NeighborSample sample(const Graph& graph, const IdColumn& seeds, const IdColumn&
 using RelationArguments =
     std::tuple<std::shared_ptr<Graph>, std::size_t, std::size_t, std::vector<std::int64_t>>;
 
+/// A node type is how many nodes it has, and their times or None.
+using NodeTypeArguments = std::pair<std::uint64_t, std::optional<std::shared_ptr<MountedFeatures>>>;
+
 TypedSample sample_types(const std::vector<RelationArguments>& relations,
-                         const std::vector<std::uint64_t>& num_nodes,
+                         const std::vector<NodeTypeArguments>& types,
                          const std::vector<std::pair<IdColumn, IdColumn>>& seeds,
                          const SampleOptions& options) {
   std::vector<Relation> all;
   for (const auto& [graph, source_type, destination_type, fanouts] : relations)
     all.push_back({graph.get(), source_type, destination_type, to_fanouts(fanouts)});
+  std::vector<NodeType> all_types;
+  for (const auto& [num_nodes, times] : types)
+    all_types.push_back({num_nodes, times ? times->get() : nullptr});
   std::vector<TypeSeeds> of_types;
   for (const auto& [nodes, times] : seeds) of_types.push_back({to_span(nodes), to_span(times)});
-  return sample_typed(all, num_nodes, of_types, options);
+  return sample_typed(all, all_types, of_types, options);
 }
 
 /// Gives each array away once: the core's sample is empty afterwards.
@@ -202,13 +215,14 @@ void bind_sampling(nb::module_& module) {
              "repeat"_a, "direction"_a, "key"_a);
   nb::class_<SampleOptions>(module, "SampleOptions")
       .def("__init__", &make_sample_options, nb::kw_only(), "fanouts"_a, "replace"_a, "weighted"_a,
-           "disjoint"_a, "temporal"_a, "take_last"_a, "induced"_a, "direction"_a, "key"_a);
+           "disjoint"_a, "temporal"_a, "take_last"_a, "time_of"_a, "induced"_a, "direction"_a,
+           "key"_a);
   module.def("sample_neighbors", &sample, "graph"_a, "seeds"_a, "times"_a, "options"_a,
              nb::call_guard<GilRelease>());
   nb::class_<TypedSample>(module, "TypedSample")
       .def("take_types", &take_types)
       .def("take_relations", &take_relations);
-  module.def("sample_typed", &sample_types, "relations"_a, "num_nodes"_a, "seeds"_a, "options"_a,
+  module.def("sample_typed", &sample_types, "relations"_a, "types"_a, "seeds"_a, "options"_a,
              nb::call_guard<GilRelease>());
 
   nb::class_<WalkOptions>(module, "WalkOptions")

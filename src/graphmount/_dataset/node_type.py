@@ -134,10 +134,16 @@ class NodeType(Displayed, NodeSpace, ChangingNodes):
     @shared_property
     def timestamps(self) -> NDArray[np.int64] | None:
         """The time of each node, as a read-only view of its file; None if there are none."""
-        if self._entry["timestamps"] is None:
+        table = self._times
+        if table is None:
             return None
-        times = self._table(self._entry["timestamps"]).numpy().view(np.ndarray).reshape(-1)
-        return mark_rows(times, self._own_order)
+        return mark_rows(table.numpy().view(np.ndarray).reshape(-1), self._own_order)
+
+    @property
+    def _times(self) -> FeatureStore | None:
+        """The table of the times, for the core to read."""
+        file = self._entry["timestamps"]
+        return None if file is None else self._table(file)
 
     def as_internal(self, ids: ArrayLike) -> NDArray[np.int64]:
         """Marks ids as internal ids of this type: for ids that were computed or stored.

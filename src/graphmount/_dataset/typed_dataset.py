@@ -14,7 +14,7 @@ from graphmount._dataset.typed_opening import open_typed_files
 from graphmount._mount.node_ids import mark_ids
 from graphmount._mount.node_reading import require_reading, to_internal
 from graphmount._support.display import Displayed, NamedParts, one_line
-from graphmount._support.foreign_words import OPENING_WORDS, SAMPLING_WORDS
+from graphmount._support.foreign_words import OPENING_WORDS, TYPED_SAMPLING_WORDS
 from graphmount._support.keywords import advises
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from graphmount._dataset.typed.results import EdgeType, TypedNeighborSample
     from graphmount._mount.handle import Advice, Content
     from graphmount._mount.node_ids import IdReading
-    from graphmount._mount.sampling_rule import SubgraphType, TemporalStrategy
+    from graphmount._mount.sampling_rule import SubgraphType, TemporalStrategy, TimeOf
     from graphmount._support.direction import Direction
     from graphmount._support.seeds import Seed
 
@@ -102,6 +102,11 @@ class TypedDataset(Displayed):
         self._sampling = TypedSampling(
             {name: nodes.num_nodes for name, nodes in self.nodes.items()},
             {relation: edges.graph for relation, edges in self.edges.items()},
+            {
+                name: times
+                for name, nodes in self.nodes.items()
+                if (times := nodes._times) is not None  # noqa: SLF001
+            },
         )
 
     @property
@@ -124,7 +129,7 @@ class TypedDataset(Displayed):
         """The number of edges of all relations together."""
         return sum(edges.num_edges for edges in self.edges.values())
 
-    @advises(SAMPLING_WORDS)
+    @advises(TYPED_SAMPLING_WORDS)
     def sample_neighbors(
         self,
         seeds: Mapping[str, ArrayLike | str] | tuple[str, ArrayLike | str],
@@ -135,6 +140,7 @@ class TypedDataset(Displayed):
         weighted: bool = False,
         disjoint: bool = False,
         time: ArrayLike | Mapping[str, ArrayLike] | None = None,
+        time_of: TimeOf | None = None,
         temporal_strategy: TemporalStrategy = "uniform",
         subgraph_type: SubgraphType = "directional",
         direction: Direction = "in",
@@ -156,8 +162,13 @@ class TypedDataset(Displayed):
             replace: Whether a neighbor may be drawn more than once for the same node.
             weighted: Whether to draw in proportion to the weights of edges.
             disjoint: Whether each seed gets a tree of its own.
-            time: For each seed, a time: only edges of that time or before are drawn in its tree.
-                For seeds of several types, a dict. Relations without times are there at any time.
+            time: For each seed, a time: only what is of that time or before is drawn in its tree.
+                For seeds of several types, a dict. Sampling is then disjoint.
+            time_of: Whose times `time` is compared with. "edges": edges are drawn by their own
+                times, and relations without times are there at any time. "nodes": edges are drawn
+                by the times of the nodes that they lead to, and nodes of types without times are
+                there at any time; if `time` is not given, it is the own time of each seed. By
+                default those that exist. If both do, they must be chosen.
             temporal_strategy: "uniform" draws among all edges that are early enough, "last" takes
                 the latest of them.
             subgraph_type: "directional": the edges that were drawn. "induced": all edges between
@@ -169,7 +180,7 @@ class TypedDataset(Displayed):
 
         Raises:
             IdError: A node does not exist, or seeds are ids of another type.
-            MissingDataError: A relation lacks this direction or weights, or none has timestamps.
+            MissingDataError: A relation lacks this direction or weights, or there are no times.
             ValueError: There is no such type or relation, or options contradict each other.
 
         Examples:
@@ -190,6 +201,7 @@ class TypedDataset(Displayed):
             weighted=weighted,
             disjoint=disjoint,
             time=time,
+            time_of=time_of,
             temporal_strategy=temporal_strategy,
             subgraph_type=subgraph_type,
             direction=direction,

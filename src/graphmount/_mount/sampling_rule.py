@@ -28,6 +28,9 @@ SubgraphType = Literal["directional", "bidirectional", "induced"]
 #: Which of the neighbors that are not too late: see `Graph.sample_neighbors`.
 TemporalStrategy = Literal["uniform", "last"]
 
+#: Whose times must not be too late: see `TypedDataset.sample_neighbors`.
+TimeOf = Literal["edges", "nodes"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class SamplingRule:
@@ -35,6 +38,7 @@ class SamplingRule:
 
     Attributes:
         temporal: Whether seeds have times; sampling is then disjoint.
+        time_of: Whose times are compared with those: of edges, or of the nodes that are drawn.
         argument: What the caller calls the fanouts, for messages.
     """
 
@@ -44,6 +48,7 @@ class SamplingRule:
     disjoint: bool = False
     temporal: bool = False
     temporal_strategy: TemporalStrategy = "uniform"
+    time_of: TimeOf = "edges"
     subgraph_type: SubgraphType = "directional"
     direction: Direction = "in"
     argument: InitVar[str] = "num_neighbors"
@@ -53,6 +58,7 @@ class SamplingRule:
         for name in ("replace", "weighted", "disjoint"):
             require_choice(name, getattr(self, name), (False, True))
         require_choice("temporal_strategy", self.temporal_strategy, ("uniform", "last"))
+        require_choice("time_of", self.time_of, ("edges", "nodes"))
         types = ("directional", "bidirectional", "induced")
         require_choice("subgraph_type", self.subgraph_type, types)
         if isinstance(self.fanouts, int | np.integer):
@@ -78,13 +84,14 @@ class SamplingRule:
             disjoint=self.has_trees,
             temporal=self.temporal,
             take_last=self.temporal_strategy == "last",
+            time_of=self.time_of,
             induced=self.subgraph_type == "induced",
             direction=self.direction,
             key=key,
         )
 
     def of_all_times(self) -> SamplingRule:
-        """The rule for trials: it draws as many neighbors, whatever the times of edges."""
+        """The rule for trials: it draws as many neighbors, whatever the times."""
         return replace(
             self,
             disjoint=self.has_trees,

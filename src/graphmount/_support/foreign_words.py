@@ -108,6 +108,11 @@ SAMPLING_WORDS = (
     | _each("num_workers num_threads", "leave it out: gm.set_num_threads(4) is for all calls")
 )
 
+#: Of `TypedDataset.sample_neighbors`.
+TYPED_SAMPLING_WORDS = SAMPLING_WORDS | _each(
+    "time_attr", "write time_of='nodes' or time_of='edges': both have the times of their compile"
+)
+
 _WORKERS = (
     "leave it out: threads of the core sample and read ahead, and window= and prefetch= say how far"
 )

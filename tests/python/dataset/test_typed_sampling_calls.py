@@ -97,3 +97,44 @@ def test_unknown_types_and_splits_are_refused(ds):
 def test_loaders_say_that_they_are_for_one_type(ds):
     with pytest.raises(TypeError, match="loaders are for one node type, and its sample_neighbors"):
         gm.NeighborLoader(ds, [2])
+
+
+@pytest.mark.parametrize("order", ["hot", "given"])
+@pytest.mark.parametrize("strategy", ["uniform", "last"])
+def test_nodes_are_drawn_by_their_times(tmp_path, order, strategy):
+    """Times of the source, seeds by ids of the source, by their own times and by given ones."""
+    rng = np.random.default_rng(4)
+    years = rng.integers(2000, 2020, 100)
+    cites = rng.integers(0, 100, (2, 2_000))
+    gm.compile_dataset(
+        tmp_path / "mag",
+        nodes={"paper": gm.Nodes(timestamps=years), "author": gm.Nodes(num_nodes=40)},
+        edges={
+            WRITES: (rng.integers(0, 40, 300), rng.integers(0, 100, 300)),
+            ("paper", "cites", "paper"): cites,
+        },
+        order=order,
+        progress=False,
+    )
+    papers = (ds := gm.Dataset(tmp_path / "mag")).nodes["paper"]
+    seeds = np.arange(0, 100, 3)
+    call = {"fanouts": [6, 3], "ids": "external", "temporal_strategy": strategy, "seed": 1}
+    for given in (None, np.full(len(seeds), 2010)):
+        sample = ds.sample_neighbors(("paper", seeds), time=given, time_of="nodes", **call)
+        found = np.asarray(papers.to_external(sample.nodes["paper"]))
+        np.testing.assert_array_equal(found[: len(seeds)], seeds)
+        limits = years[seeds] if given is None else given
+        drawn = slice(len(seeds), None)
+        assert (years[found[drawn]] <= limits[sample.batch["paper"][drawn]]).all()
+        assert len(sample.nodes["author"]) > 30
+        # How many a seed draws is how many of its papers are early enough, up to the fanout.
+        source, target = sample.edge_index["paper", "cites", "paper"]
+        for number, seed in enumerate(seeds):
+            early = years[cites[0][cites[1] == seed]]
+            early = np.sort(early[early <= limits[number]])
+            mine = np.sort(years[found[source[target == number]]])
+            assert len(mine) == min(6, len(early))
+            if strategy == "last":
+                np.testing.assert_array_equal(mine, early[len(early) - len(mine) :])
+    with pytest.raises(TypeError, match="time_of='nodes' or time_of='edges'"):
+        ds.sample_neighbors(("paper", seeds), [2], time_attr="year")

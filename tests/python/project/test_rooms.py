@@ -34,7 +34,7 @@ CORE = {
     "text": "text/lines system/memory",
     "compile/edges": "system/memory",
     "compile": "compile/edges graph table text",
-    "sampling/neighbors": "graph",
+    "sampling/neighbors": "graph table",
     "sampling/negatives": "graph",
     "sampling/walks": "sampling/negatives",
     "loading/rows": "table/reading",

@@ -68,11 +68,29 @@ def compile_relations(folder, counts, parts):
     return graphs
 
 
+def compile_times(folder, times):
+    stores = {}
+    for name, own in times.items():
+        path = folder / f"{name}.gd"
+        gm.compile_features(np.asarray(own, np.int64).reshape(-1, 1), path)
+        stores[name] = gm.FeatureStore(path)
+    return stores
+
+
+def neighbor_type(relation, direction):
+    return relation[0] if direction == "in" else relation[2]
+
+
 @given(relations_of(), st.data())
 def test_structure_is_that_of_the_twin(tmp_path_factory, made, data):
     counts, parts = made
-    graphs = compile_relations(tmp_path_factory.mktemp("graphs"), counts, parts)
-    sampling = TypedSampling(counts, graphs)
+    folder = tmp_path_factory.mktemp("graphs")
+    graphs = compile_relations(folder, counts, parts)
+    node_times = {
+        name: data.draw(st.lists(st.integers(-3, 3), min_size=counts[name], max_size=counts[name]))
+        for name in data.draw(st.sets(st.sampled_from(TYPES)))
+    }
+    sampling = TypedSampling(counts, graphs, compile_times(folder, node_times))
     seeds = {
         name: data.draw(st.lists(st.integers(0, counts[name] - 1), max_size=5))
         for name in data.draw(st.lists(st.sampled_from(TYPES), min_size=1, unique=True))
@@ -80,7 +98,14 @@ def test_structure_is_that_of_the_twin(tmp_path_factory, made, data):
     num_hops = data.draw(st.integers(0, 3))
     fanout = st.lists(st.sampled_from([-1, 0, 1, 2, 20]), min_size=num_hops, max_size=num_hops)
     fanouts = {relation: data.draw(fanout) for relation in graphs}
-    timed = {relation: graph.has_timestamps for relation, graph in graphs.items()}
+    direction = data.draw(st.sampled_from(["in", "out"]))
+    time_of = data.draw(st.sampled_from(["edges", "nodes"]))
+    timed = {
+        relation: neighbor_type(relation, direction) in node_times
+        if time_of == "nodes"
+        else graph.has_timestamps
+        for relation, graph in graphs.items()
+    }
     times = None
     if any(timed.values()) and data.draw(st.booleans()):
         times = {
@@ -94,7 +119,6 @@ def test_structure_is_that_of_the_twin(tmp_path_factory, made, data):
         "weighted": not last and has_weights and data.draw(st.booleans()),
     }
     disjoint = times is not None or data.draw(st.booleans())
-    direction = data.draw(st.sampled_from(["in", "out"]))
     draw = partial(
         sampling.sample_neighbors,
         seeds,
@@ -102,12 +126,17 @@ def test_structure_is_that_of_the_twin(tmp_path_factory, made, data):
         **rule,
         disjoint=disjoint,
         time=times,
+        time_of=None if times is None else time_of,
         temporal_strategy="last" if last else "uniform",
         direction=direction,
         seed=data.draw(st.integers(0, 2**64 - 1)),
     )
     sample = draw()
     lists = {relation: Lists(graph, direction) for relation, graph in graphs.items()}
+    if time_of == "nodes":
+        for relation, of_relation in lists.items():
+            if timed[relation]:
+                of_relation.by_neighbor_times(node_times[neighbor_type(relation, direction)])
     by_tree = None if times is None else [t for name in TYPES for t in times.get(name, [])]
     twin = TypedTwin(lists, direction, TYPES, seeds, by_tree, disjoint=disjoint)
     drawn = {relation: ids.tolist() for relation, ids in sample.edge_ids.items()}

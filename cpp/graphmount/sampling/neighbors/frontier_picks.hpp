@@ -9,13 +9,14 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
-#include "graphmount/base/error.hpp"
 #include "graphmount/base/fetch.hpp"
 #include "graphmount/base/random.hpp"
 #include "graphmount/graph/page_requests.hpp"
+#include "graphmount/sampling/neighbors/early_picks.hpp"
 #include "graphmount/sampling/neighbors/hop_picks.hpp"
 #include "graphmount/sampling/neighbors/induced_edges.hpp"
 #include "graphmount/sampling/neighbors/list_picker.hpp"
@@ -31,9 +32,10 @@ struct FrontierScratch {
   Buffer<std::uint64_t> counts;  // picks of each node
   Buffer<std::uint64_t> starts;  // where they begin
   std::vector<PickChunk> chunks;
+  EarlyMemory early;  // where the times of neighbors count
 
   std::size_t bytes() const {
-    return requests.bytes() + ranges.bytes() + counts.bytes() + starts.bytes();
+    return requests.bytes() + ranges.bytes() + counts.bytes() + starts.bytes() + early.bytes();
   }
 };
 
@@ -41,9 +43,10 @@ template <class Index>
 class FrontierPicks final : public HopPicks {
  public:
   /// `source_rows` is the section that has the rows which edges had in the source, if these are to
-  /// stand for the ids of edges, else nullptr.
+  /// stand for the ids of edges, else nullptr. `neighbor_times` has the time of each node that a
+  /// neighbor can be, if those are to count and not the times of edges, else nullptr.
   FrontierPicks(const ListView<Index>& lists, PickRule rule, FrontierScratch& scratch,
-                const Section* source_rows = nullptr)
+                const Section* source_rows = nullptr, const std::int64_t* neighbor_times = nullptr)
       : lists_(lists),
         picker_(lists, rule),
         scratch_(scratch),
@@ -64,6 +67,7 @@ class FrontierPicks final : public HopPicks {
                                        edge_ids,
                                        source_rows};
     announces_ = graph.resident_pages().wants_requests(sections);
+    if (neighbor_times != nullptr) early_.emplace(lists, rule, neighbor_times, scratch.early);
   }
 
   /// What the edge at a position is called in samples: its id, or its row in the source.
@@ -76,17 +80,16 @@ class FrontierPicks final : public HopPicks {
     return row;
   }
 
-  std::uint64_t plan(std::span<const NodeId> nodes, std::uint64_t k, std::uint64_t most,
-                     TargetTimes times) override {
+  std::uint64_t plan(const HopTargets& targets, std::uint64_t k, std::uint64_t most) override {
     is_in_rows_ = false;
-    find_ranges(nodes, k, times);
+    find_counts(targets, k, most);
     return place(most);
   }
 
   /// Plans `k` places for each node, node by node, of which it fills the first as far as it can.
-  void plan_rows(std::span<const NodeId> nodes, std::uint64_t k) {
+  void plan_rows(const HopTargets& targets, std::uint64_t k) {
     is_in_rows_ = true;
-    find_ranges(nodes, k, {});
+    find_counts(targets, k, UINT64_MAX);
     place(UINT64_MAX);
   }
 
@@ -96,10 +99,7 @@ class FrontierPicks final : public HopPicks {
   std::span<const std::uint64_t> starts() const override { return scratch_.starts.span(); }
   std::span<const PickChunk> chunks() const override { return scratch_.chunks; }
 
-  void pick(RandomKey key, std::size_t first_target, PickedEdges out,
-            const ChunkDone& done) override {
-    key_ = key;
-    first_target_ = first_target;
+  void pick(PickedEdges out, const ChunkDone& done) override {
     out_ = out;
     if (announces_) return pick_from_disk(done);
     for_chunks(0, chunks().size(), [&](const PickChunk& chunk) {
@@ -132,25 +132,36 @@ class FrontierPicks final : public HopPicks {
   static constexpr std::size_t kBlockNodes = 32;  // lists that are fetched at the same time
   static constexpr std::size_t kPlanGrain = 2048;
 
-  void find_ranges(std::span<const NodeId> nodes, std::uint64_t k, TargetTimes times) {
-    nodes_ = nodes;
+  /// Finds how many picks each node will have.
+  void find_counts(const HopTargets& targets, std::uint64_t k, std::uint64_t most) {
+    nodes_ = targets.nodes;
+    key_ = targets.key;
+    first_target_ = targets.first;
     k_ = k;
-    scratch_.ranges.resize(nodes.size());
-    scratch_.counts.resize(nodes.size());
+    scratch_.ranges.resize(nodes_.size());
+    scratch_.counts.resize(nodes_.size());
+    if (early_) early_->begin(targets, k, most, scratch_.counts.span());
     const auto find = [&](std::size_t first, std::size_t last) {
-      const std::size_t grain = balanced_grain(last - first, kPlanGrain);
-      parallel_for(last - first, grain, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t i = first + begin; i < first + end; ++i) {
-          if (i + kFetchedLines < first + end) lists_.prefetch_range(nodes[i + kFetchedLines]);
-          scratch_.ranges[i] = picker_.eligible(nodes[i], times.of(i));
-          scratch_.counts[i] = picker_.count(scratch_.ranges[i], k);
-        }
-      });
+      if (early_)
+        early_->find(first, last);
+      else
+        find_ranges(targets.times, first, last);
     };
     if (announces_)
       find_from_disk(find);
     else
-      find(0, nodes.size());
+      find(0, nodes_.size());
+  }
+
+  void find_ranges(TargetTimes times, std::size_t first, std::size_t last) {
+    const std::size_t grain = balanced_grain(last - first, kPlanGrain);
+    parallel_for(last - first, grain, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = first + begin; i < first + end; ++i) {
+        if (i + kFetchedLines < first + end) lists_.prefetch_range(nodes_[i + kFetchedLines]);
+        scratch_.ranges[i] = picker_.eligible(nodes_[i], times.of(i));
+        scratch_.counts[i] = picker_.count(scratch_.ranges[i], k_);
+      }
+    });
   }
 
   /// Gives each node places for its picks, or a row, and cuts the nodes into chunks.
@@ -162,10 +173,7 @@ class FrontierPicks final : public HopPicks {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       scratch_.starts[i] = sum;
       const std::uint64_t count = is_in_rows_ ? k_ : scratch_.counts[i];
-      if (count > most - sum)
-        throw BudgetError(
-            "the sample has more than 2^32 edges; sample fewer seeds at a time, or fewer neighbors "
-            "of each node");
+      if (count > most - sum) refuse_num_picks();
       sum += count;
       if (sum - scratch_.starts[first] >= chunk_edges || i + 1 == nodes_.size()) {
         scratch_.chunks.push_back({first, i + 1, scratch_.starts[first], sum});
@@ -179,7 +187,11 @@ class FrontierPicks final : public HopPicks {
     thread_local PickScratch pick_scratch;
     EdgeId* const positions = positions_of(at);
     const std::uint64_t count = scratch_.counts[at];
-    picker_.pick(nodes_[at], scratch_.ranges[at], count, k_, draws_of(at), pick_scratch, positions);
+    if (early_)
+      std::copy_n(early_->picks_of(at), count, positions);
+    else
+      picker_.pick(nodes_[at], scratch_.ranges[at], count, k_, draws_of(at), pick_scratch,
+                   positions);
     for (std::uint64_t i = 0; i < count; ++i) lists_.prefetch_neighbor(positions[i]);
     if (source_rows_ && !edge_ids_)
       for (std::uint64_t i = 0; i < count; ++i)
@@ -213,15 +225,19 @@ class FrontierPicks final : public HopPicks {
       for (std::size_t i = first; i < last; ++i)
         ask(SectionKind::kIndptr, nodes_[i], nodes_[i] + 2);
     };
-    requests.in_ranges(
-        nodes_.size(), kPagesAtOnce, ask_for_offsets, [&](std::size_t first, std::size_t last) {
-          if (picker_.rule().weighted || picker_.rule().temporal) {
-            for (std::size_t i = first; i < last; ++i)
-              picker_.visit_counted(nodes_[i], k_, [&](auto... pages) { ask(pages...); });
-            requests.start();
-          }
-          find(first, last);
-        });
+    requests.in_ranges(nodes_.size(), kPagesAtOnce, ask_for_offsets,
+                       [&](std::size_t first, std::size_t last) {
+                         const auto ask_pages = [&](auto... pages) { ask(pages...); };
+                         if (early_ || picker_.rule().weighted || picker_.rule().temporal) {
+                           for (std::size_t i = first; i < last; ++i)
+                             if (early_)
+                               early_->visit_read(nodes_[i], ask_pages);
+                             else
+                               picker_.visit_counted(nodes_[i], k_, ask_pages);
+                           requests.start();
+                         }
+                         find(first, last);
+                       });
     requests.finish();
   }
 
@@ -232,7 +248,7 @@ class FrontierPicks final : public HopPicks {
     const auto pick_some = [&](std::size_t first, std::size_t last) {
       for_nodes(first, last, [&](std::size_t i) { pick_list(i); });
     };
-    if (picker_.rule().weighted) {
+    if (picker_.rule().weighted && !early_) {
       const auto ask_for_tables = [&](std::size_t first, std::size_t last) {
         for_nodes(first, last, [&](std::size_t i) {
           picker_.visit_picked(nodes_[i], scratch_.ranges[i], scratch_.counts[i], k_, draws_of(i),
@@ -289,9 +305,10 @@ class FrontierPicks final : public HopPicks {
   ListView<Index> lists_;
   ListPicker<Index> picker_;
   FrontierScratch& scratch_;
-  bool announces_ = false;         // reads, because they come from disk
-  IntegerColumn edge_ids_;         // empty where positions are the ids of edges
-  const Section* source_section_;  // if rows of the source stand for the ids of edges
+  std::optional<EarlyPicks<Index>> early_;  // in the place of `picker_`, where neighbors have times
+  bool announces_ = false;                  // reads, because they come from disk
+  IntegerColumn edge_ids_;                  // empty where positions are the ids of edges
+  const Section* source_section_;           // if rows of the source stand for the ids of edges
   IntegerColumn source_rows_;
   std::span<const NodeId> nodes_;
   std::uint64_t k_ = 0;

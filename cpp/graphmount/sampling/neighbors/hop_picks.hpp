@@ -6,6 +6,7 @@
 #include <functional>
 #include <span>
 
+#include "graphmount/base/error.hpp"
 #include "graphmount/base/random.hpp"
 #include "graphmount/base/types.hpp"
 #include "graphmount/sampling/neighbors/sample_numbers.hpp"
@@ -35,6 +36,16 @@ struct TargetTimes {
   std::int64_t of(std::size_t at) const { return times == nullptr ? 0 : times[trees[at]]; }
 };
 
+/// The nodes that pick in a hop.
+struct HopTargets {
+  std::span<const NodeId> nodes;
+  std::size_t first = 0;  // the place of the first of them among the nodes of their type
+  TargetTimes times = {};
+  RandomKey key = RandomKey(0);  // and the place of a node are all that its draws depend on
+
+  Draws draws_of(std::size_t at) const { return Draws(key.with(first + at)); }
+};
+
 /// What distinguishes the nodes of a sample: the id, and the tree if each seed has one.
 struct NodeKeys {
   std::uint64_t num_nodes = 0;          // of the type of the neighbors
@@ -52,24 +63,28 @@ struct InducedEdges {
   Buffer<std::int64_t>&neighbors, &targets, &edge_ids;
 };
 
+[[noreturn]] inline void refuse_num_picks() {
+  throw BudgetError(
+      "the sample has more than 2^32 edges; sample fewer seeds at a time, or fewer neighbors of "
+      "each node");
+}
+
 class HopPicks {
  public:
   using ChunkDone = std::function<void(const PickChunk&)>;
 
   virtual ~HopPicks() = default;
 
-  /// Returns how many picks there will be if each node is to have `k`, of edges that are not later
-  /// than its time. Throws BudgetError beyond `most`.
-  virtual std::uint64_t plan(std::span<const NodeId> nodes, std::uint64_t k, std::uint64_t most,
-                             TargetTimes times) = 0;
+  /// Returns how many picks there will be if each node is to have `k`, of what is not later than
+  /// its time. Throws BudgetError beyond `most`. The nodes must stay until all is picked, their
+  /// times only until all is planned.
+  virtual std::uint64_t plan(const HopTargets& targets, std::uint64_t k, std::uint64_t most) = 0;
   /// Where the picks of each node begin.
   virtual std::span<const std::uint64_t> starts() const = 0;
   virtual std::span<const PickChunk> chunks() const = 0;
-  /// Picks what was planned. The target of a pick is the place of its node, from `first_target` on,
-  /// and with `key` all that its draws depend on. Calls done(chunk) when one is written, from any
-  /// thread.
-  virtual void pick(RandomKey key, std::size_t first_target, PickedEdges out,
-                    const ChunkDone& done) = 0;
+  /// Picks what was planned. The target of a pick is the place of its node. Calls done(chunk) when
+  /// one is written, from any thread.
+  virtual void pick(PickedEdges out, const ChunkDone& done) = 0;
   /// Writes all edges that lead from `neighbors`, which have these numbers, to `targets`, by
   /// target, in the order of the lists.
   virtual void induce(std::span<const NodeId> targets, std::span<const NodeId> neighbors,

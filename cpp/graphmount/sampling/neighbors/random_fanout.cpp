@@ -44,8 +44,8 @@ ResultBuffer random_fanout(const Graph& graph, std::span<const NodeId> nodes,
     std::copy(nodes.begin(), nodes.end(), scratch->nodes.data());
     const std::span<const NodeId> copied = scratch->nodes.span();
     require_ids(copied, lists.num_lists(), "node");
-    picks.plan_rows(copied, options.k);
-    picks.pick(options.key, 0, {.neighbors = out->data()}, [&](const PickChunk& chunk) {
+    picks.plan_rows({.nodes = copied, .key = options.key}, options.k);
+    picks.pick({.neighbors = out->data()}, [&](const PickChunk& chunk) {
       for (std::size_t row = chunk.first_node; row < chunk.end_node; ++row)
         fill_row(out->data() + row * options.k, picks.num_picks(row), copied[row], row, options);
     });

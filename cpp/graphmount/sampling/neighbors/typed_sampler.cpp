@@ -15,10 +15,15 @@
 namespace graphmount {
 namespace {
 
+bool counts_node_times(const SampleOptions& options) {
+  return options.rule.temporal && options.time_of == TimeOf::kNodes;
+}
+
 /// The nodes of a type, as a sample grows.
 struct GrowingType {
   TypeSample out;
-  std::uint64_t num_nodes = 0;  // of the graph
+  std::uint64_t num_nodes = 0;           // of the graph
+  const FeatureMatrix* times = nullptr;  // of these, if they count
   Recycled<SampleNumbers> numbers;
   std::size_t num_items = 0;                   // seeds, and edges from neighbors of this type
   std::size_t frontier = 0, frontier_end = 0;  // the nodes that the hop before brought
@@ -62,10 +67,13 @@ struct GrowingRelation {
 
 class Sampling {
  public:
-  Sampling(std::span<const Relation> relations, std::span<const std::uint64_t> num_nodes,
+  Sampling(std::span<const Relation> relations, std::span<const NodeType> types,
            const SampleOptions& options)
-      : options_(options), types_(num_nodes.size()) {
-    for (std::size_t i = 0; i < types_.size(); ++i) types_[i].num_nodes = num_nodes[i];
+      : options_(options), types_(types.size()) {
+    for (std::size_t i = 0; i < types_.size(); ++i) {
+      types_[i].num_nodes = types[i].num_nodes;
+      if (counts_node_times(options)) types_[i].times = types[i].times;
+    }
     for (const Relation& relation : relations)
       relations_.push_back(std::make_unique<GrowingRelation>(relation, options, types_));
     for (const auto& relation : relations_)
@@ -77,7 +85,7 @@ class Sampling {
 
   TypedSample run(std::span<const TypeSeeds> seeds) {
     begin(seeds);
-    sample_from(0);
+    with_times_from(0);
     TypedSample sample;
     for (GrowingType& type : types_) sample.types.push_back(std::move(type.out));
     for (auto& relation : relations_) sample.relations.push_back(std::move(relation->out));
@@ -114,18 +122,29 @@ class Sampling {
     type.frontier_end = count;
   }
 
+  /// Opens the times of the types from this one on, each inside of the one before, and samples.
+  void with_times_from(std::size_t index) {
+    if (index == types_.size()) return with_lists_from(0);
+    if (types_[index].times == nullptr) return with_times_from(index + 1);
+    types_[index].times->mount().file().read_guarded([&] { with_times_from(index + 1); });
+  }
+
   /// Opens the lists of the relations from this one on, each inside of the one before, and samples.
-  void sample_from(std::size_t index) {
+  void with_lists_from(std::size_t index) {
     if (index == relations_.size()) return sample();
     GrowingRelation& relation = *relations_[index];
     const Graph& graph = relation.graph;
     read_lists(graph, options_.direction, [&]<class Index>(const ListView<Index>& lists) {
       PickRule rule = options_.rule;
       // Where others have times, a relation without them is there at any time.
-      rule.temporal = rule.temporal && (has_times(graph) || !any_has_times());
+      rule.temporal = rule.temporal && options_.time_of == TimeOf::kEdges &&
+                      (has_times(graph) || !any_has_times());
+      const FeatureMatrix* const times = relation.neighbor_type.times;
+      rule.take_last = rule.take_last && (rule.temporal || times != nullptr);
       relation.picks = std::make_unique<FrontierPicks<Index>>(
-          lists, rule, *frontier_, options_.source_rows ? &source_rows_of(graph) : nullptr);
-      sample_from(index + 1);
+          lists, rule, *frontier_, options_.source_rows ? &source_rows_of(graph) : nullptr,
+          times == nullptr ? nullptr : times->mount().data<std::int64_t>(times->matrix()));
+      with_lists_from(index + 1);
       relation.picks.reset();
     });
   }
@@ -161,8 +180,11 @@ class Sampling {
     HopPicks& picks = *relation.picks;
     const std::size_t first = targets.frontier, count = targets.frontier_end - first;
     const std::uint64_t num_picks =
-        picks.plan({targets.out.nodes->data() + first, count}, relation.fanouts[hop],
-                   SampleNumbers::kMostItems - neighbors.num_items, times_of(targets, first));
+        picks.plan({.nodes = {targets.out.nodes->data() + first, count},
+                    .first = first,
+                    .times = times_of(targets, first),
+                    .key = key},
+                   relation.fanouts[hop], SampleNumbers::kMostItems - neighbors.num_items);
     const std::size_t num_before = relation.num_edges;
     relation.grow(num_before + num_picks);
     const PickedEdges picked{relation.out.edge_ids->data() + num_before,
@@ -174,7 +196,7 @@ class Sampling {
     const auto key_of = [&picked, keys = keys_of(neighbors, targets)](std::size_t i) {
       return keys.key(picked.neighbors[i], static_cast<std::size_t>(picked.targets[i]));
     };
-    picks.pick(key, first, picked, [&](const PickChunk& chunk) {
+    picks.pick(picked, [&](const PickChunk& chunk) {
       const auto index = static_cast<std::size_t>(&chunk - picks.chunks().data());
       numbers.add_chunk(index, chunk.begin, chunk.end, picked.neighbors, key_of);
     });
@@ -223,11 +245,11 @@ class Sampling {
   std::size_t num_trees_ = 0;
 };
 
-void require_seeds(std::span<const TypeSeeds> seeds, std::span<const std::uint64_t> num_nodes,
+void require_seeds(std::span<const TypeSeeds> seeds, std::span<const NodeType> types,
                    const SampleOptions& options) {
-  if (seeds.size() != num_nodes.size())
+  if (seeds.size() != types.size())
     throw std::invalid_argument(
-        say("there are seeds for ", seeds.size(), " types of ", num_nodes.size()));
+        say("there are seeds for ", seeds.size(), " types of ", types.size()));
   std::uint64_t num_seeds = 0;
   for (const TypeSeeds& of_type : seeds) {
     if (options.rule.temporal && of_type.times.size() != of_type.nodes.size())
@@ -237,26 +259,51 @@ void require_seeds(std::span<const TypeSeeds> seeds, std::span<const std::uint64
   }
   if (num_seeds >= SampleNumbers::kMostItems)
     throw BudgetError("there are more than 2^32 seeds; sample fewer at a time");
-  for (const std::uint64_t count : num_nodes)
-    if (options.disjoint && !checked_multiply(num_seeds, count))
+  for (const NodeType& type : types)
+    if (options.disjoint && !checked_multiply(num_seeds, type.num_nodes))
       throw BudgetError("there are too many seeds for disjoint trees in a graph of this size");
 }
 
-void require_relations(std::span<const Relation> relations,
-                       std::span<const std::uint64_t> num_nodes) {
+/// That the times which count are there, and are times of these nodes.
+void require_node_times(std::span<const Relation> relations, std::span<const NodeType> types,
+                        const SampleOptions& options) {
+  for (const NodeType& type : types) {
+    if (type.times == nullptr) continue;
+    const Section& table = type.times->matrix();
+    const std::string& path = type.times->mount().file().path();
+    if (table.dtype != DType::kInt64 || table.columns != 1)
+      throw std::invalid_argument(say(path, ": times of nodes are one column of int64, not ",
+                                      table.columns, " of ", traits_of(table.dtype).name));
+    if (table.rows != type.num_nodes)
+      throw std::invalid_argument(say(path, ": there are times for ", table.rows, " nodes, and ",
+                                      type.num_nodes,
+                                      " nodes of their type; this file is of another dataset"));
+  }
+  const auto is_timed = [&](const Relation& relation) {
+    const bool is_in = options.direction == Direction::kIn;
+    return types[is_in ? relation.source_type : relation.destination_type].times != nullptr;
+  };
+  if (!relations.empty() && std::ranges::none_of(relations, is_timed))
+    throw MissingDataError(relations.front().graph->mount().file().path(),
+                           "no nodes that can be drawn have times to compare the time with; "
+                           "compile the dataset with timestamps= for a node type, or sample by "
+                           "the times of edges or without time=");
+}
+
+void require_relations(std::span<const Relation> relations, std::span<const NodeType> types) {
   if (relations.size() > UINT32_MAX) throw std::invalid_argument("there are too many relations");
   for (const Relation& relation : relations) {
     const Graph& graph = *relation.graph;
-    if (relation.source_type >= num_nodes.size() || relation.destination_type >= num_nodes.size())
+    if (relation.source_type >= types.size() || relation.destination_type >= types.size())
       throw std::invalid_argument(say("a relation leads from type ", relation.source_type, " to ",
-                                      relation.destination_type, ", of ", num_nodes.size(),
-                                      " types"));
-    if (graph.num_sources() != num_nodes[relation.source_type] ||
-        graph.num_destinations() != num_nodes[relation.destination_type])
-      throw std::invalid_argument(say(
-          graph.mount().file().path(), ": the edges lead from ", graph.num_sources(), " nodes to ",
-          graph.num_destinations(), ", and the types have ", num_nodes[relation.source_type],
-          " and ", num_nodes[relation.destination_type], "; this file is of another dataset"));
+                                      relation.destination_type, ", of ", types.size(), " types"));
+    if (graph.num_sources() != types[relation.source_type].num_nodes ||
+        graph.num_destinations() != types[relation.destination_type].num_nodes)
+      throw std::invalid_argument(
+          say(graph.mount().file().path(), ": the edges lead from ", graph.num_sources(),
+              " nodes to ", graph.num_destinations(), ", and the types have ",
+              types[relation.source_type].num_nodes, " and ",
+              types[relation.destination_type].num_nodes, "; this file is of another dataset"));
   }
 }
 
@@ -271,13 +318,13 @@ void require_rule(const PickRule& rule, bool disjoint) {
 
 }  // namespace
 
-TypedSample sample_typed(std::span<const Relation> relations,
-                         std::span<const std::uint64_t> num_nodes, std::span<const TypeSeeds> seeds,
-                         const SampleOptions& options) {
-  require_seeds(seeds, num_nodes, options);
-  require_relations(relations, num_nodes);
+TypedSample sample_typed(std::span<const Relation> relations, std::span<const NodeType> types,
+                         std::span<const TypeSeeds> seeds, const SampleOptions& options) {
+  require_seeds(seeds, types, options);
+  require_relations(relations, types);
   require_rule(options.rule, options.disjoint);
-  return Sampling(relations, num_nodes, options).run(seeds);
+  if (counts_node_times(options)) require_node_times(relations, types, options);
+  return Sampling(relations, types, options).run(seeds);
 }
 
 }  // namespace graphmount

@@ -19,8 +19,16 @@
 #include "graphmount/graph/graph.hpp"
 #include "graphmount/sampling/neighbors/list_picker.hpp"
 #include "graphmount/system/memory/result_memory.hpp"
+#include "graphmount/table/feature_matrix.hpp"
 
 namespace graphmount {
+
+/// The nodes of a type: how many there are, and a table with the time of each, if they have times:
+/// one column of int64.
+struct NodeType {
+  std::uint64_t num_nodes = 0;
+  const FeatureMatrix* times = nullptr;
+};
 
 /// Edges from nodes of one type to nodes of another, or of the same; types are numbers from 0 on.
 struct Relation {
@@ -35,11 +43,16 @@ struct TypeSeeds {
   std::span<const std::int64_t> times;
 };
 
+/// Which times count if the rule is temporal: those of the edges that are picked, or those of the
+/// neighbors that they lead to. A relation that lacks them is there at any time.
+enum class TimeOf { kEdges, kNodes };
+
 struct SampleOptions {
   Direction direction = Direction::kIn;
   std::vector<std::uint64_t> fanouts;  // one for each hop; kAllNeighbors for all
-  PickRule rule = {};                  // temporal: of relations whose edges have times
-  bool disjoint = false;               // a tree of its own for each seed; always so in time
+  PickRule rule = {};
+  TimeOf time_of = TimeOf::kEdges;
+  bool disjoint = false;  // a tree of its own for each seed; always so in time
   /// Whether the result has all edges between its nodes, as the lists of the direction have them,
   /// or those that were picked.
   bool induced = false;
@@ -74,12 +87,11 @@ struct TypedSample {
   std::vector<RelationSample> relations;
 };
 
-/// `num_nodes` and `seeds` have an entry for each type. If disjoint, trees are numbered by the
-/// seeds of the first type, then those of the second, and so on. Throws IdError, MissingDataError,
+/// `types` and `seeds` have an entry for each type. If disjoint, trees are numbered by the seeds of
+/// the first type, then those of the second, and so on. Throws IdError, MissingDataError,
 /// FormatError, FileChangedError, BudgetError (2^32 edges to nodes of a type) and
 /// std::invalid_argument.
-TypedSample sample_typed(std::span<const Relation> relations,
-                         std::span<const std::uint64_t> num_nodes, std::span<const TypeSeeds> seeds,
-                         const SampleOptions& options);
+TypedSample sample_typed(std::span<const Relation> relations, std::span<const NodeType> types,
+                         std::span<const TypeSeeds> seeds, const SampleOptions& options);
 
 }  // namespace graphmount

@@ -1,11 +1,9 @@
-"""The relations between some types of nodes: a graph for each, and what a caller says of them."""
+"""Some types of nodes and the relations between them, and what a caller says of them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from graphmount._mount.sampling_rule import SamplingRule
 from graphmount._support.arguments import as_ids
@@ -15,10 +13,14 @@ from graphmount.errors import MissingDataError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
 
+    from graphmount import _core
     from graphmount._dataset.typed.results import EdgeType
+    from graphmount._mount.features import FeatureStore
     from graphmount._mount.graph import Graph
+    from graphmount._mount.sampling_rule import TimeOf
     from graphmount._support.direction import Direction
 
 
@@ -28,12 +30,35 @@ class Relations:
     Attributes:
         num_nodes: How many nodes each type has.
         graphs: The edges of each relation.
+        node_times: The times of nodes, of the types that have them: one column of int64 each.
     """
 
-    def __init__(self, num_nodes: Mapping[str, int], graphs: Mapping[EdgeType, Graph]) -> None:
+    def __init__(
+        self,
+        num_nodes: Mapping[str, int],
+        graphs: Mapping[EdgeType, Graph],
+        node_times: Mapping[str, FeatureStore] | None = None,
+    ) -> None:
         self.num_nodes = dict(num_nodes)
         self.graphs = dict(graphs)
+        self.node_times = dict(node_times or {})
         self._numbers = {name: number for number, name in enumerate(self.num_nodes)}
+
+    def core_types(self) -> list[tuple[int, _core.FeatureMatrix | None]]:
+        """The types as the core takes them."""
+        return [
+            (count, self.node_times[name]._open() if name in self.node_times else None)  # noqa: SLF001
+            for name, count in self.num_nodes.items()
+        ]
+
+    def core_relations(
+        self, fanouts: Mapping[EdgeType, list[int]]
+    ) -> list[tuple[_core.Graph, int, int, list[int]]]:
+        """The relations as the core takes them."""
+        return [
+            (graph._open(), *self.ends(relation), fanouts[relation])  # noqa: SLF001
+            for relation, graph in self.graphs.items()
+        ]
 
     def ends(self, relation: EdgeType) -> tuple[int, int]:
         """The numbers of the types of a relation: of sources, and of destinations."""
@@ -121,12 +146,8 @@ class Relations:
             raise ValueError(f"fanouts have different numbers of hops: {hops}")
         return {relation: given[relation] for relation in self.graphs}
 
-    def seeds(
-        self,
-        seeds: Any,  # noqa: ANN401
-        time: Any,  # noqa: ANN401
-    ) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-        """Seeds and times of every type."""
+    def seeds(self, seeds: Any) -> dict[str, NDArray[np.int64]]:  # noqa: ANN401
+        """The seeds of each type that has some, checked."""
         if isinstance(seeds, tuple) and len(seeds) == 2 and isinstance(seeds[0], str):
             seeds = {seeds[0]: seeds[1]}
         if not isinstance(seeds, Mapping):
@@ -134,13 +155,58 @@ class Relations:
                 "seeds must be a type and its nodes, such as ('paper', [0, 1]), or a dict of them, "
                 f"not {shown(seeds)}"
             )
-        if time is not None and not isinstance(time, Mapping):
+        return {self.type(name, "seeds"): as_ids(ids, "seeds") for name, ids in seeds.items()}
+
+    def times(
+        self,
+        seeds: Mapping[str, NDArray[np.int64]],
+        time: Any,  # noqa: ANN401
+        time_of: TimeOf,
+    ) -> dict[str, NDArray[np.int64]]:
+        """The times of the seeds of each type: those that are given, or those that nodes have.
+
+        Raises:
+            MissingDataError: Nodes are to have times, and do not.
+        """
+        if time is None:
+            if time_of == "edges":
+                raise ValueError("time_of='edges' needs time=, the time of each seed")
+            return {name: self._own_times(name, nodes) for name, nodes in seeds.items()}
+        if not isinstance(time, Mapping):
             if len(seeds) != 1:
                 raise ValueError("time: give the times of each type of seeds, by its name")
             time = {next(iter(seeds)): time}
-        nodes = {self.type(name, "seeds"): as_ids(ids, "seeds") for name, ids in seeds.items()}
-        times = {
-            self.type(name, "time"): as_ids(given, "time") for name, given in (time or {}).items()
-        }
-        none = np.empty(0, np.int64)
-        return [(nodes.get(name, none), times.get(name, none)) for name in self.num_nodes]
+        return {self.type(name, "time"): as_ids(given, "time") for name, given in time.items()}
+
+    def _own_times(self, name: str, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
+        if not len(nodes):
+            return nodes
+        if name not in self.node_times:
+            raise MissingDataError(
+                f"nodes of type {name!r} have no times of their own to begin with; give time=, the "
+                "time of each seed, or compile the dataset with timestamps= for this type"
+            )
+        return self.node_times[name]._gather(nodes).reshape(-1)  # noqa: SLF001
+
+    def time_of(self, direction: Direction) -> TimeOf:
+        """Whose times count where the caller does not say: of those that have some.
+
+        Raises:
+            ValueError: Both edges and nodes have times.
+            MissingDataError: Neither has.
+        """
+        end = 0 if direction == "in" else 2
+        edges = [relation for relation, graph in self.graphs.items() if graph.has_timestamps]
+        nodes = [name for name in self.node_times if any(r[end] == name for r in self.graphs)]
+        if edges and nodes:
+            raise ValueError(
+                f"both edges of {edges[0]} and nodes of type {nodes[0]!r} have times; say which "
+                "must not be later than time=: time_of='edges' or time_of='nodes'"
+            )
+        if not edges and not nodes:
+            raise MissingDataError(
+                "neither edges nor the nodes that they lead to have times to compare time= with; "
+                "compile the dataset with timestamps=, of gm.EdgeTable or of gm.Nodes, or sample "
+                "without time="
+            )
+        return "nodes" if nodes else "edges"

@@ -6,6 +6,7 @@ hop before brought. The same seed gives the same sample, for any number of threa
 
 from __future__ import annotations
 
+from dataclasses import replace as changed_to
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -25,8 +26,9 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from graphmount._dataset.typed.results import EdgeType
+    from graphmount._mount.features import FeatureStore
     from graphmount._mount.graph import Graph
-    from graphmount._mount.sampling_rule import SubgraphType, TemporalStrategy
+    from graphmount._mount.sampling_rule import SubgraphType, TemporalStrategy, TimeOf
     from graphmount._support.direction import Direction
     from graphmount._support.seeds import Seed
 
@@ -37,10 +39,16 @@ class TypedSampling:
     Args:
         num_nodes: How many nodes each type has.
         graphs: The edges of each relation, in the order in which relations are followed.
+        node_times: The times of nodes, of the types that have them.
     """
 
-    def __init__(self, num_nodes: Mapping[str, int], graphs: Mapping[EdgeType, Graph]) -> None:
-        self._relations = Relations(num_nodes, graphs)
+    def __init__(
+        self,
+        num_nodes: Mapping[str, int],
+        graphs: Mapping[EdgeType, Graph],
+        node_times: Mapping[str, FeatureStore] | None = None,
+    ) -> None:
+        self._relations = Relations(num_nodes, graphs, node_times)
 
     def sample_neighbors(
         self,
@@ -51,32 +59,40 @@ class TypedSampling:
         weighted: bool = False,
         disjoint: bool = False,
         time: ArrayLike | Mapping[str, ArrayLike] | None = None,
+        time_of: TimeOf | None = None,
         temporal_strategy: TemporalStrategy = "uniform",
         subgraph_type: SubgraphType = "directional",
         direction: Direction = "in",
         seed: Seed = None,
     ) -> TypedNeighborSample:
         """What `TypedDataset.sample_neighbors` says, of seeds that are internal ids."""
-        by_relation = self._relations.fanouts(fanouts)
+        relations = self._relations
+        by_relation = relations.fanouts(fanouts)
+        temporal = time is not None or time_of is not None
         rule = SamplingRule(
             fanouts=next(iter(by_relation.values()), []),
             replace=replace,
             weighted=weighted,
             disjoint=disjoint,
-            temporal=time is not None,
+            temporal=temporal,
             temporal_strategy=temporal_strategy,
+            time_of="edges" if time_of is None else time_of,
             subgraph_type=subgraph_type,
             direction=direction,
         )
-        if temporal_strategy == "last" and time is None:
+        if temporal_strategy == "last" and not temporal:
             raise ValueError("temporal_strategy='last' needs time=, the time of each seed")
+        nodes = relations.seeds(seeds)
+        times: Mapping[str, NDArray[np.int64]] = {}
+        if temporal:
+            if time_of is None:
+                rule = changed_to(rule, time_of=relations.time_of(direction))
+            times = relations.times(nodes, time, rule.time_of)
+        none = np.empty(0, np.int64)
         sample = _core.sample_typed(
-            [
-                (graph._open(), *self._relations.ends(relation), by_relation[relation])  # noqa: SLF001
-                for relation, graph in self._relations.graphs.items()
-            ],
-            list(self._relations.num_nodes.values()),
-            self._relations.seeds(seeds, time),
+            relations.core_relations(by_relation),
+            relations.core_types(),
+            [(nodes.get(name, none), times.get(name, none)) for name in relations.num_nodes],
             rule.to_core(as_key(seed)),
         )
         return self._taken(sample, rule)

@@ -24,6 +24,12 @@ class Lists:
                 entry = (int(lists.indices[position]), int(edge_id), float(weight), int(time))
                 self.of[node].append(entry)
 
+    def by_neighbor_times(self, times):
+        """The same lists, in which the time of an entry is that of its neighbor."""
+        for entries in self.of.values():
+            entries[:] = [(*entry[:3], int(times[entry[0]])) for entry in entries]
+        return self
+
 
 def eligible(entries, *, weighted, time):
     """The entries that can be drawn."""

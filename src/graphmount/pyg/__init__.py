@@ -16,12 +16,13 @@ except ImportError as error:
     raise ImportError("this needs PyG; install it with: pip install 'graphmount[pyg]'") from error
 
 from graphmount.pyg.edge_features import EdgeFeatures
+from graphmount.pyg.embeddings.metapath2vec import MetaPath2Vec
+from graphmount.pyg.embeddings.node2vec import Node2Vec
 from graphmount.pyg.feature_store import FeatureStore
 from graphmount.pyg.graph_store import GraphStore
 from graphmount.pyg.lightning import LightningLinkData, LightningNodeData
 from graphmount.pyg.loaders import LinkNeighborLoader, NeighborLoader
 from graphmount.pyg.neighbor_sampler import NeighborSampler
-from graphmount.pyg.node2vec import Node2Vec
 
 __all__ = [
     "EdgeFeatures",
@@ -30,6 +31,7 @@ __all__ = [
     "LightningLinkData",
     "LightningNodeData",
     "LinkNeighborLoader",
+    "MetaPath2Vec",
     "NeighborLoader",
     "NeighborSampler",
     "Node2Vec",

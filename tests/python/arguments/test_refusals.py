@@ -302,7 +302,7 @@ WITH_STATE = {
 
 
 # Modules of torch's and of Lightning's, which set attributes of them.
-MODULES_OF_OTHERS = {"Node2Vec", "LightningNodeData", "LightningLinkData"}
+MODULES_OF_OTHERS = {"Node2Vec", "MetaPath2Vec", "LightningNodeData", "LightningLinkData"}
 
 
 def test_every_public_class_is_frozen_or_tried_here(dataset):

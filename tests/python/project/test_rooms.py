@@ -75,7 +75,8 @@ PYTHON = {
     "torch": "_loading",
     "torch/inference": "torch _compile",
     "torch/nn": "torch",
-    "pyg": "torch _compile/cache",
+    "pyg/embeddings": "_loading _compile/dataset",
+    "pyg": "torch pyg/embeddings _compile/cache",
     "graphzero": "_compile _loading",
     "doctor": "_loading",
 }

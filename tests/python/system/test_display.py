@@ -123,6 +123,8 @@ def _of_others(ds, path):
     yield pyg.NeighborSampler(ds, [2], ids="external")
     yield pyg.EdgeFeatures(ds)
     yield pyg.Node2Vec(ds, 4, 3, 2)
+    typed = gm.Dataset(path / "typed")
+    yield pyg.MetaPath2Vec(typed, 4, [("reader", "lends", "book")], 1, 2)
     if HAS_LIGHTNING:
         yield pyg.LightningNodeData(ds, input_train_nodes="train", num_neighbors=[2])
         yield pyg.LightningLinkData(ds, num_neighbors=[2])

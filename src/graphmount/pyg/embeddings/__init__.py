@@ -1,0 +1,1 @@
+"""Embeddings of nodes that are learned from random walks."""

@@ -2,8 +2,8 @@
 
 Paths may be folders, patterns or lists, whose files are of one kind and are read one after another.
 A library is imported when a source needs it, and its objects are recognised only if it is loaded.
-Rows may also come from a source that is open already, and the keys of rows in memory from a
-separate array.
+Edges and rows may also come from a source that is open already, and the keys of rows in memory
+from a separate array.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from graphmount._sources.arrays.npy_files import open_npy
 from graphmount._sources.arrays.value_streams import SideColumns
 from graphmount._sources.arrow.opening import is_arrow
 from graphmount._sources.concatenated import ConcatenatedEdges, ConcatenatedRows
+from graphmount._sources.contract.batches import EdgeSource
 from graphmount._sources.contract.file_stamps import stamps_of
 from graphmount._sources.contract.tables import EdgeRequest, RowRequest
 from graphmount._sources.contract.text_values import EncodedRows
@@ -32,7 +33,7 @@ from graphmount.errors import SourceError
 
 if TYPE_CHECKING:
     from graphmount._sources.arrays.array_stream import Stream
-    from graphmount._sources.contract.batches import EdgeSource, RowSource
+    from graphmount._sources.contract.batches import RowSource
     from graphmount._sources.contract.tables import EdgeTable, KeyKind, OnError, Table
     from graphmount._sources.contract.text_values import TextEncoder
     from graphmount._sources.kinds import Kind
@@ -104,6 +105,9 @@ def open_edges(request: EdgeRequest) -> EdgeSource:
 
 def _open_edges(request: EdgeRequest) -> EdgeSource:
     source = request.source
+    if isinstance(source, EdgeSource):  # as layouts have them
+        request.allow(source.name, "a source that is open", "keys")
+        return source
     if not is_paths(source):
         return edge_openers.open_object(source, request)
     paths, kind = _one_kind(source, is_headerless=request.shape is not None)

@@ -1,12 +1,12 @@
-"""Well-known datasets from folders that OGB or PyG has made: opened, or compiled first.
+"""Well-known datasets from folders that OGB, PyG, IGB or RelBench made: opened, or compiled first.
 
-OGB's and PyG's own packages download them; nothing is downloaded here. The first call of a function
-compiles what OGB or PyG has put into a folder, and writes the result beside that folder. Later
-calls open that result.
+Their own packages download them; nothing is downloaded here. The first call of a function compiles
+what is in a folder, and writes the result beside that folder. Later calls open that result.
 """
 
 from __future__ import annotations
 
+from graphmount.datasets.many_types import igb, mag240m, ogbn_mag, relbench
 from graphmount.datasets.ogb_links import ogbl_citation2, ogbl_collab, ogbl_ddi, ogbl_ppa
 from graphmount.datasets.ogb_nodes import (
     ogbn_arxiv,
@@ -19,13 +19,17 @@ from graphmount.datasets.pyg_classes import pyg
 
 __all__ = [
     "DatasetOptions",
+    "igb",
+    "mag240m",
     "ogbl_citation2",
     "ogbl_collab",
     "ogbl_ddi",
     "ogbl_ppa",
     "ogbn_arxiv",
+    "ogbn_mag",
     "ogbn_papers100m",
     "ogbn_products",
     "ogbn_proteins",
     "pyg",
+    "relbench",
 ]

@@ -104,6 +104,8 @@ def _note_of(options: Mapping[str, Any]) -> str:
     chosen = {option: options.get(option, usual) for option, usual in OF_CONTENT.items()}
     if chosen["dtype"] is not None:
         chosen["dtype"] = dtype_name(chosen["dtype"])
+    if "reverse" in options:  # of many node types
+        chosen["reverse"] = options["reverse"]
     return "Compiled with " + ", ".join(f"{key}={value!r}" for key, value in chosen.items()) + "."
 
 

@@ -7,7 +7,6 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from graphmount._compile.dataset.from_pyg import from_pyg
-from graphmount._sources.objects.pyg_data import require_data
 from graphmount._support.shown import shown
 from graphmount.datasets.compiled import content_of, open_or_compile
 from graphmount.datasets.options import DatasetOptions
@@ -16,14 +15,15 @@ from graphmount.errors import SourceError
 if TYPE_CHECKING:
     from graphmount._compile.dataset.compiler import CompiledDataset
     from graphmount._dataset.dataset import Dataset
+    from graphmount._dataset.typed_dataset import TypedDataset
 
 
 def pyg(
     dataset: type[Any],
     root: str | os.PathLike[str],
     **options: Any,  # noqa: ANN401  (DatasetOptions, and the arguments of the class)
-) -> Dataset:
-    """The one graph of a dataset of PyG, such as `Reddit`, `Flickr` or `Planetoid`.
+) -> Dataset | TypedDataset:
+    """The one graph of a dataset of PyG, such as `Reddit`, `Planetoid` or `OGB_MAG`.
 
     The first call compiles it with `from_pyg`, for which PyG reads it into memory. Later calls open
     what was compiled, without PyG. Masks become splits: `train_mask` is the split "train".
@@ -32,16 +32,17 @@ def pyg(
         dataset: The class of the dataset, such as `torch_geometric.datasets.Reddit`.
         root: The folder that was given to the class as `root`.
         options: How to compile and where to, by the names of `DatasetOptions`; `dtype` may also be
-            a dict of dtypes by the name of the attribute. All other names are arguments of the
-            class, such as `name="Cora"` for `Planetoid`.
+            a dict of dtypes by the name of the attribute. `reverse` is that of `from_pyg`, for
+            graphs with several node types. All other names are arguments of the class, such as
+            `name="Cora"` for `Planetoid`.
 
     Returns:
-        The dataset, which was compiled now or earlier.
+        The dataset, which was compiled now or earlier: a `TypedDataset` of a `HeteroData`.
 
     Raises:
         FileNotFoundError: PyG has not made the dataset there; the message has the call that does.
         FileExistsError: What is at `out` was compiled from something else.
-        TypeError: This is no dataset class of PyG, or its graph has several kinds of nodes.
+        TypeError: This is no dataset class of PyG.
         SourceError: The dataset has several graphs.
 
     Examples:
@@ -55,6 +56,8 @@ torch_geometric.datasets.Planetoid('nowhere', name='Cora'): 'nowhere/Cora/proces
     _require_class(dataset)
     path = os.fsdecode(root)
     ours = {name: options.pop(name) for name in DatasetOptions.__annotations__ if name in options}
+    if "reverse" in options:
+        ours["reverse"] = options.pop("reverse")
     for name, value in options.items():
         if " at 0x" in repr(value):
             raise TypeError(
@@ -73,7 +76,6 @@ torch_geometric.datasets.Planetoid('nowhere', name='Cora'): 'nowhere/Cora/proces
                 f"{call} has {len(made)} graphs, and a dataset of graphmount has one; pass one of "
                 "them: graphmount.from_pyg(dataset[i], 'folder')"
             )
-        require_data(made[0])
         return from_pyg(made[0], out, **more)
 
     names = [os.path.relpath(file, folder) for file in files]

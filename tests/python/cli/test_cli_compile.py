@@ -197,7 +197,7 @@ def test_wrong_usage(arguments, capsys):
     assert error.count("\n") < 5
 
 
-@pytest.mark.parametrize("kind", ["", "graph", "features", "ogb"])
+@pytest.mark.parametrize("kind", ["", "graph", "features", "known"])
 def test_help(kind, capsys):
     with pytest.raises(SystemExit) as caught:
         run(*kind.split(), "--help")

@@ -111,20 +111,27 @@ def test_a_folder_that_was_made_anew(tmp_path):
     check(gm.datasets.pyg(Reddit, tmp_path / "a", overwrite=True, progress=False), changed)
 
 
+def test_several_node_types(tmp_path):
+    hetero = HeteroData()
+    hetero["a"].x = torch.ones(2, 2)
+    hetero["b"].num_nodes = 3
+    hetero["a", "to", "b"].edge_index = torch.tensor([[0, 1], [2, 0]])
+    path = tmp_path / "hetero/processed"
+    path.mkdir(parents=True)
+    InMemoryDataset.save([hetero], path / "data.pt")
+    ds = gm.datasets.pyg(Reddit, tmp_path / "hetero", reverse=True, progress=False)
+    assert ds.edge_types == (("a", "to", "b"), ("b", "rev_to", "a"))
+    assert gm.datasets.pyg(Reddit, tmp_path / "hetero", reverse=True).path == ds.path
+    with pytest.raises(FileExistsError, match="reverse=True"):
+        gm.datasets.pyg(Reddit, tmp_path / "hetero")
+
+
 def test_what_is_no_dataset_with_one_graph(tmp_path):
     made(tmp_path / "two", graph(), graph())
     with pytest.raises(
         gm.errors.SourceError, match="has 2 graphs, and a dataset of graphmount has"
     ):
         gm.datasets.pyg(Reddit, tmp_path / "two")
-    hetero = HeteroData()
-    hetero["a"].x = torch.ones(2, 2)
-    hetero["a", "to", "a"].edge_index = torch.zeros(2, 1, dtype=torch.int64)
-    path = tmp_path / "hetero/processed"
-    path.mkdir(parents=True)
-    InMemoryDataset.save([hetero], path / "data.pt")
-    with pytest.raises(TypeError, match="HeteroData"):
-        gm.datasets.pyg(Reddit, tmp_path / "hetero")
     made(tmp_path / "one", graph())
     for wrong in (Data, "Reddit", None):
         with pytest.raises(TypeError, match=r"must be a class of torch_geometric\.datasets"):

@@ -69,7 +69,7 @@ ALLOWED = {
     "torch/inference/layerwise.py": {"unlink"},  # in a temporary folder of its own
     "_sources/arrays/stored_bytes.py": {"open"},  # members of an archive that is open
     "_sources/text/matrix_market.py": {"open"},  # gzip over a file that is open
-    "_sources/layouts/ogb.py": {"open"},  # the same
+    "_sources/layouts/small_files.py": {"open"},  # the same
     "_sources/layouts/mag240m.py": {"load"},  # torch, from a file that is open
 }
 

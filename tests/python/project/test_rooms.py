@@ -59,7 +59,7 @@ PYTHON = {
     "_sources/arrow": "_sources/arrays",
     "_sources/objects": "_sources/arrays",
     "_sources/graph_files": "_sources/objects",
-    "_sources/layouts": "_sources/arrays",
+    "_sources/layouts": "_sources/arrow",
     "_sources": "_sources/text _sources/arrow _sources/graph_files _sources/layouts",
     "_compile/output": "_sources _dataset",
     "_compile/edges": "_sources",

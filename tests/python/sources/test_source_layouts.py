@@ -202,7 +202,7 @@ def test_igb_cut_off(tmp_path):
 
 
 def test_folders_that_are_not_known(tmp_path):
-    with pytest.raises(SourceError, match=r"none of raw/edge\.csv\.gz with .*IGB\)$"):
+    with pytest.raises(SourceError, match=r"none of raw/edge\.csv\.gz with .*RelBench\)$"):
         find_layout(tmp_path)
     fake_ogb(tmp_path / "ogbn_arxiv", "time")
     with pytest.raises(SourceError, match=r"Did you mean .*ogbn_arxiv\?"):

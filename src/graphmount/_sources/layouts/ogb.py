@@ -9,14 +9,12 @@ are files of torch, which are left to OGB.
 
 from __future__ import annotations
 
-import gzip
 import os
-import zlib
 
 from graphmount._sources.arrays.npz_files import NpzFile
 from graphmount._sources.contract.tables import EdgeTable, Table
 from graphmount._sources.layouts.recognition import DatasetLayout, table_at
-from graphmount._support.files.regular_files import open_regular
+from graphmount._sources.layouts.small_files import unpack
 from graphmount._support.shown import shown
 from graphmount.errors import SourceError
 
@@ -145,11 +143,7 @@ def _link_scheme(folder: str) -> str | None:
 
 def _read_numbers(path: str) -> list[int]:
     """The numbers of a small file, one on each line."""
-    try:
-        with open_regular(path) as raw, gzip.open(raw, "rb") as file:
-            words = file.read(1 << 20).split()
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise SourceError(f"{path} cannot be unpacked: {error}; get the file anew") from error
+    words = unpack(path).split()
     for word in words:
         if not word.isdigit() or len(word) > 18:
             raise SourceError(

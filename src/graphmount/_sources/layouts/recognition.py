@@ -1,8 +1,8 @@
 """Folders of known datasets: which file of them is what.
 
 `find_layout` looks at names only, and at a few small files; it describes what there is to compile,
-and reads none of it. Of datasets with several kinds of nodes, which a graph file does not have, the
-papers and their citations are described, where there are any.
+and reads none of it. Of datasets with several node types, the papers and their citations are
+described here, where there are any; `typed` has all of them.
 """
 
 from __future__ import annotations
@@ -52,6 +52,8 @@ _LOOKED_FOR = (
     "raw/data.npz (OGB, as ogbn-papers100M)",
     "processed/paper___cites___paper/edge_index.npy (MAG240M)",
     "processed/paper__cites__paper/edge_index.npy (IGB)",
+    "raw/triplet-type-list.csv.gz with raw/num-node-dict.csv.gz (OGB, as ogbn-mag)",
+    "manifest.yaml with db/ (RelBench)",
 )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from graphmount.cli.compile import dataset, features, graph, ogb
+from graphmount.cli.compile import dataset, features, graph, known
 from graphmount.cli.compile.messages import with_flags
 from graphmount.cli.output import complain, is_of_output, words_of
 from graphmount.errors import GraphmountError
@@ -22,7 +22,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         "`graphmount compile WHAT --help` shows the options.",
     )
     kinds = parser.add_subparsers(metavar="WHAT", required=True)
-    for kind in (graph, features, dataset, ogb):
+    for kind in (graph, features, dataset, known):
         kind.add_to(kinds)
     # Set here, as the parsers of the kinds override what they have themselves.
     parser.set_defaults(run=_run)

@@ -21,6 +21,7 @@ _DELIMITERS = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ","}
 #: Options that the commands themselves act on.
 _NO_ARGUMENTS = {"run", "compile", "sources", "folder", "out", "pair", "json", "no_progress"}
 _NO_ARGUMENTS |= {"undirected", "change", "name", "type", "relation", "paths", "has_flags"}
+_NO_ARGUMENTS |= {"one_type"}
 
 #: As many as a text table may have.
 _MOST_COLUMNS = 1 << 20

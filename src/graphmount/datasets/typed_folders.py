@@ -1,0 +1,101 @@
+"""Folders of datasets with several node types: opened if they were compiled before, or compiled."""
+
+from __future__ import annotations
+
+import errno
+import os
+from typing import TYPE_CHECKING, Any, cast
+
+from graphmount._compile.dataset.from_layout import compile_layout, compile_typed_layout
+from graphmount._sources.layouts.recognition import find_layout
+from graphmount._sources.layouts.typed import files_of, find_typed_layout
+from graphmount.datasets.compiled import content_of, open_or_compile
+from graphmount.datasets.options import require_known
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from graphmount._compile.dataset.compiler import CompiledDataset
+    from graphmount._compile.dataset.typed_names import Reverse
+    from graphmount._dataset.dataset import Dataset
+    from graphmount._dataset.typed_dataset import TypedDataset
+
+#: Labels of the papers of these datasets are floats, and NaN where there is none.
+INTEGER_LABELS = {"label_dtype": "int64", "label_nan": -1}
+
+
+def open_folder(
+    name: str,
+    folder: str,
+    options: Mapping[str, Any],
+    *,
+    reverse: Reverse | None = None,
+    labels: Mapping[str, Any] | None = None,
+) -> TypedDataset | Dataset:
+    """The dataset in the folder of a known dataset.
+
+    Args:
+        name: What the dataset is called.
+        folder: The folder.
+        options: `DatasetOptions`.
+        reverse: Which relations are stored the other way round too; None if that is not asked.
+        labels: Options of labels.
+
+    Raises:
+        SourceError: It is not the folder of a known dataset, or a file is missing or damaged.
+    """
+    left = dict(options)
+    require_known(left)
+    typed = find_typed_layout(folder)
+    own = dict(labels or {})
+    if typed is not None:
+        content = content_of(folder, typed.files, name)
+        if reverse is not None:
+            left["reverse"] = reverse
+
+        def compile_types(out: str, **more: Any) -> CompiledDataset:  # noqa: ANN401
+            return compile_typed_layout(typed, out, **own, **more)
+
+        return open_or_compile(name, folder, content, compile_types, left)
+    layout = find_layout(folder)
+    tables = iter((layout.edges, layout.features, layout.labels, *layout.splits.values()))
+    content = content_of(folder, files_of(folder, tables), name)
+
+    def compile_one(out: str, **more: Any) -> CompiledDataset:  # noqa: ANN401
+        return compile_layout(layout, out, **own, **more)
+
+    return open_or_compile(name, folder, content, compile_one, left)
+
+
+def open_types(
+    name: str,
+    folder: str,
+    options: Mapping[str, Any],
+    *,
+    reverse: Reverse | None = None,
+    labels: Mapping[str, Any] | None = None,
+) -> TypedDataset:
+    """As `open_folder`, for a dataset that always has several node types."""
+    opened = open_folder(name, folder, options, reverse=reverse, labels=labels)
+    return cast("TypedDataset", opened)
+
+
+def find_folder(root: str, names: tuple[str, ...], advice: str) -> str:
+    """The folder of a dataset: one of these names in a folder, or that folder itself.
+
+    Args:
+        root: What the user gave.
+        names: What the dataset's own library calls its folder.
+        advice: How it is downloaded.
+
+    Raises:
+        FileNotFoundError: It is not there.
+    """
+    places = [os.path.join(root, name) for name in names]
+    if os.path.basename(os.path.abspath(root)) in names:
+        places.insert(0, os.path.normpath(root))
+    folder = next((place for place in places if os.path.isdir(place)), None)
+    if folder is None:
+        message = f"this folder is not there; {advice}"
+        raise FileNotFoundError(errno.ENOENT, message, places[-1])
+    return folder

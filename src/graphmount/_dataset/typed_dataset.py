@@ -10,6 +10,7 @@ from graphmount._dataset.node_type import NodeType, Relation
 from graphmount._dataset.opening import require_contents
 from graphmount._dataset.typed.sampling import TypedSampling
 from graphmount._dataset.typed_description import relation_of
+from graphmount._dataset.typed_negatives import TypedNegatives
 from graphmount._dataset.typed_opening import open_typed_files
 from graphmount._mount.node_ids import mark_ids
 from graphmount._mount.node_reading import require_reading, to_internal
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from graphmount._support.seeds import Seed
 
 
-class TypedDataset(Displayed):
+class TypedDataset(Displayed, TypedNegatives):
     """A mounted folder of `compile_dataset(nodes=…)`; `Dataset(path)` opens it.
 
     Each node type has ids, tables, labels, splits and times of its own (`nodes`); each relation is

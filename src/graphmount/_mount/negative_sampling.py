@@ -12,11 +12,13 @@ import numpy as np
 
 from graphmount import _core
 from graphmount._mount.graph_ends import GraphEnds
-from graphmount._support.arguments import as_count, as_id, require_choice
+from graphmount._support.arguments import as_count, as_id, as_native, require_choice
 from graphmount._support.seeds import Seed, as_key
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
+
+    from graphmount._support.direction import Direction
 
 #: How nodes are drawn: all alike, or as often as they are the end of an edge.
 NegativeWeighting = Literal["uniform", "degree"]
@@ -75,6 +77,8 @@ class NegativeSampling(GraphEnds):
     ) -> NDArray[np.int64]:
         """For each edge, draws nodes to replace one end of it while the other end is kept.
 
+        If the edges lead from nodes of one type to nodes of another, so do the negatives.
+
         Args:
             kept: The end of each edge that is kept: its source if destinations are drawn, its
                 destination if sources are drawn.
@@ -85,6 +89,7 @@ class NegativeSampling(GraphEnds):
             strict: Whether to draw only nodes that make no edge of the graph.
             self_loops: Whether a node may be its own negative. In strict mode such a pair is drawn
                 only if it is no edge of the graph. By default False in strict mode, else True.
+                Nodes of two types are never the same, whatever is given.
             pad: A number below 0 that is returned where no node can be drawn. If None, that is an
                 error.
             seed: An integer, or several such as (seed, epoch, batch). The same seed gives the same
@@ -109,11 +114,12 @@ class NegativeSampling(GraphEnds):
             array([[3, 3, 3],
                    [3, 3, 3]])
         """
-        core = self._one_type("sample_negatives")
-        kept = self._as_nodes(kept, "kept")
-        num = as_count(num, "num")
+        core = self._open()
         require_choice("corrupt", corrupt, ("destination", "source"))
-        return self._mark(
+        direction: Direction = "out" if corrupt == "destination" else "in"
+        kept = self._as_owners(kept, "kept", direction)
+        num = as_count(num, "num")
+        return self._mark_neighbors(
             _core.sample_negatives(
                 core,
                 kept,
@@ -121,7 +127,8 @@ class NegativeSampling(GraphEnds):
                 corrupt,
                 *_options(weighting, strict=strict, self_loops=self_loops, pad=pad),
                 as_key(seed),
-            )
+            ),
+            direction,
         )
 
     def sample_negative_pairs(
@@ -136,6 +143,8 @@ class NegativeSampling(GraphEnds):
     ) -> NDArray[np.int64]:
         """Draws pairs of nodes that are not edges.
 
+        If the edges lead from nodes of one type to nodes of another, so do the pairs.
+
         Args:
             num: How many pairs to draw.
             weighting: "uniform" draws all pairs alike; "degree" draws a source in proportion to its
@@ -143,7 +152,7 @@ class NegativeSampling(GraphEnds):
             strict: Whether to draw only pairs that are no edge of the graph.
             self_loops: Whether a pair may have the same node twice. In strict mode such a pair is
                 drawn only if it is no edge of the graph. By default False in strict mode, else
-                True.
+                True. Nodes of two types are never the same, whatever is given.
             pad: A number below 0 that is returned in all pairs if the graph has no negative pair.
                 If None, that is an error.
             seed: An integer, or several such as (seed, epoch, batch). The same seed gives the same
@@ -151,7 +160,9 @@ class NegativeSampling(GraphEnds):
                 not loaded.
 
         Returns:
-            int64 of shape (2, `num`): sources and destinations.
+            int64 of shape (2, `num`): sources and destinations. Of a relation in a dataset of many
+            node types, they are internal ids of two types, which `NodeType.as_internal` marks;
+            `TypedDataset.sample_negative_pairs` gives them marked.
 
         Raises:
             MissingDataError: There is no negative pair, or weighting is "degree" and the file,
@@ -166,8 +177,8 @@ class NegativeSampling(GraphEnds):
             >>> g.has_edge(sources, destinations).any()
             np.False_
         """
-        core = self._one_type("sample_negative_pairs")
-        return self._mark(
+        core = self._open()
+        pairs = as_native(
             _core.sample_negative_pairs(
                 core,
                 as_count(num, "num"),
@@ -175,6 +186,7 @@ class NegativeSampling(GraphEnds):
                 as_key(seed),
             )
         )
+        return pairs if core.is_rectangular else self._mark(pairs)
 
 
 def _options(

@@ -138,3 +138,34 @@ def test_nodes_are_drawn_by_their_times(tmp_path, order, strategy):
                 np.testing.assert_array_equal(mine, early[len(early) - len(mine) :])
     with pytest.raises(TypeError, match="time_of='nodes' or time_of='edges'"):
         ds.sample_neighbors(("paper", seeds), [2], time_attr="year")
+
+
+@pytest.mark.parametrize("weighting", ["uniform", "degree"])
+def test_negatives_are_between_the_right_types(ds, weighting):
+    """Of ids of the source, and strict by the edges of the source."""
+    papers, authors = ds.nodes["paper"], ds.nodes["author"]
+    call = {"num": 30, "weighting": weighting, "strict": True, "ids": "external", "seed": 1}
+    kept = np.arange(40)
+    drawn = ds.sample_negatives(WRITES, kept, **call)
+    found = np.asarray(papers.to_external(drawn.ravel()))
+    pairs = set(zip(np.repeat(kept, 30).tolist(), found.tolist(), strict=True))
+    assert len(pairs) > 500
+    assert not pairs & ds.written
+    drawn = ds.sample_negatives(WRITES, "train", corrupt="source", seed=1)
+    assert drawn.shape == (20, 1)
+    assert np.asarray(authors.to_external(drawn.ravel())).max() < 40
+    sources, destinations = ds.sample_negative_pairs(WRITES, 2_000, weighting=weighting, seed=1)
+    assert not ds.edges[WRITES].graph.has_edge(sources, destinations).any()
+    found = zip(authors.to_external(sources), papers.to_external(destinations), strict=True)
+    assert not set(found) & ds.written
+    if ds.description["order"] == "hot":
+        with pytest.raises(IdError):
+            ds.sample_negatives(WRITES, papers.to_internal([3]))
+        with pytest.raises(IdError):
+            ds.edges[WRITES].graph.has_edge(destinations[:1], sources[:1])
+    with pytest.raises(ValueError, match="relation: there is no relation"):
+        ds.sample_negatives(("author", "likes", "paper"), [0], ids="internal")
+    with pytest.raises(ValueError, match="relation: there is no relation 'writes'"):
+        ds.sample_negative_pairs("writes", 3)
+    with pytest.raises(IdError, match="40"):
+        ds.sample_negatives(WRITES, [40], ids="internal")

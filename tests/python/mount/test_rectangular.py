@@ -128,8 +128,6 @@ def test_repr_and_pickle(path):
         (lambda g: g.random_walk([0], 2), "random_walk"),
         (lambda g: g.skip_gram_pairs([0], 2, window=1), "skip_gram_pairs"),
         (lambda g: g.visit_counts([0], num_walks=1, length=2), "visit_counts"),
-        (lambda g: g.sample_negatives([0]), "sample_negatives"),
-        (lambda g: g.sample_negative_pairs(2), "sample_negative_pairs"),
         (lambda g: g.to_internal([1]), "to_internal"),
         (lambda g: g.to_external([1]), "to_external"),
         (lambda g: gm.check_order(g, g), "check_order"),

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 from chi_squared import assert_fits, fits
-from edge_twin import EdgeTwin, skewed_twin
+from edge_twin import EdgeTwin, rectangular_twin, skewed_twin
 
 DRAWS = 40_000
 
@@ -38,6 +38,43 @@ def test_distribution_of_rows(weighting, strict, self_loops, directed, tmp_path)
         row = graph.sample_negatives([kept], num=DRAWS, seed=(1, 2), **options)
         for negatives in (rows, row):
             assert_fits(counts_of(negatives, 20), twin.weights(kept, **options))
+
+
+@pytest.mark.parametrize("weighting", ["uniform", "degree"])
+@pytest.mark.parametrize("strict", [False, True])
+def test_distribution_between_two_types(weighting, strict, tmp_path):
+    twin = rectangular_twin()
+    graph = twin.mount(tmp_path / "g.gl")
+    options = {"weighting": weighting, "strict": strict}
+    for kept, corrupt in itertools.product((0, 3, 11), ("destination", "source")):
+        weights = twin.weights(kept, corrupt=corrupt, **options)
+        drawn = graph.sample_negatives([kept] * DRAWS, corrupt=corrupt, seed=1, **options)
+        assert_fits(counts_of(drawn, len(weights)), weights)
+        if weighting == "uniform" and not strict:
+            # The test itself: samplers do not fit that draw from the other number of nodes, or
+            # that leave out the node of the other type that has the same number.
+            other = len(twin.weights(kept, corrupt="source")) if corrupt == "destination" else 20
+            wrong = np.random.default_rng(1).integers(0, other, DRAWS) % len(weights)
+            assert not fits(counts_of(wrong, len(weights)), weights)
+            assert not fits(counts_of(drawn[drawn != kept], len(weights)), weights)
+    weights = twin.pair_weights(**options)
+    draws = 20 * int(weights.sum() / weights[weights > 0].min())
+    pairs = graph.sample_negative_pairs(draws, seed=4, **options)
+    assert_fits(np.bincount(pairs[0] * 20 + pairs[1], minlength=240), weights)
+
+
+@pytest.mark.parametrize("weighting", ["uniform", "degree"])
+def test_distribution_between_two_types_where_trying_mostly_fails(weighting, tmp_path):
+    """Source 0 has edges to all but three of 400 destinations; there are 9 sources."""
+    edges = [(0, node) for node in range(400) if node not in (17, 250, 399)]
+    edges += [(5, 17), (6, 17), (7, 399), (8, 0), (8, 0), (3, 250), (0, 30)]
+    twin = EdgeTwin(400, tuple(edges), num_sources=9)
+    graph = twin.mount(tmp_path / "g.gl")
+    options = {"weighting": weighting, "strict": True}
+    negatives = graph.sample_negatives([0], num=4000, seed=3, **options)
+    weights = twin.weights(0, **options)
+    assert np.count_nonzero(weights) == 3
+    assert_fits(counts_of(negatives, 400), weights)
 
 
 @pytest.mark.parametrize("weighting", ["uniform", "degree"])

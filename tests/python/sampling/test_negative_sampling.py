@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 import pytest
-from edge_twin import EdgeTwin, edge_twins, skewed_twin
+from edge_twin import EdgeTwin, edge_twins, rectangular_twin, skewed_twin
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -23,6 +23,7 @@ options_of_rows = st.fixed_dictionaries(
 
 
 def lacks_lists(twin, *, weighting, strict, self_loops, corrupt):
+    self_loops = self_loops or twin.num_sources is not None  # there are none to leave out
     if not twin.directed or twin.neighbors == "both":
         return False
     needed = "out" if corrupt == "destination" else "in"
@@ -31,10 +32,16 @@ def lacks_lists(twin, *, weighting, strict, self_loops, corrupt):
     return (weighting == "degree" or strict) and twin.neighbors != needed
 
 
-@given(twin=edge_twins(least_nodes=1), options=options_of_rows, seed=st.integers(0, 2**64 - 1))
+any_twins = edge_twins(least_nodes=1) | edge_twins(least_nodes=1, rectangular=True)
+
+
+@given(twin=any_twins, options=options_of_rows, seed=st.integers(0, 2**64 - 1))
 def test_rows_hold_what_may_be_drawn(twin, options, seed, tmp_path):
     graph = twin.mount(tmp_path / "g.gl")
-    kept = np.arange(twin.num_nodes)
+    if options["corrupt"] == "destination":
+        kept = np.arange(graph.num_sources)
+    else:
+        kept = np.arange(graph.num_destinations)
     if lacks_lists(twin, **options):
         with pytest.raises(gm.errors.MissingDataError, match="neighbors='both'"):
             graph.sample_negatives(kept, **options)
@@ -42,7 +49,7 @@ def test_rows_hold_what_may_be_drawn(twin, options, seed, tmp_path):
     weights = [twin.weights(node, **options) for node in kept]
     negatives = graph.sample_negatives(kept, num=5, pad=-2, seed=seed, **options)
     assert negatives.dtype == np.int64
-    assert negatives.shape == (twin.num_nodes, 5)
+    assert negatives.shape == (len(kept), 5)
     for row, weight in zip(negatives, weights, strict=True):
         if weight.any():
             assert (row >= 0).all()
@@ -54,7 +61,7 @@ def test_rows_hold_what_may_be_drawn(twin, options, seed, tmp_path):
             graph.sample_negatives(kept, seed=seed, **options)
 
 
-@given(twin=edge_twins(least_nodes=1), options=options_of_rows, seed=st.integers(0, 2**64 - 1))
+@given(twin=any_twins, options=options_of_rows, seed=st.integers(0, 2**64 - 1))
 def test_pairs_are_what_may_be_drawn(twin, options, seed, tmp_path):
     graph = twin.mount(tmp_path / "g.gl")
     options = {name: value for name, value in options.items() if name != "corrupt"}
@@ -105,6 +112,38 @@ def test_results_depend_on_seed_and_position_only(weighting, strict, graph):
     assert np.array_equal(fewer, whole[:, :2])
     other = graph.sample_negatives(kept, num=3, seed=(9, 2), **options)
     assert np.mean(other == whole) < 0.5
+
+
+def test_ends_of_two_types(tmp_path):
+    """Ids of the one type are no ids of the other, and equal numbers are not the same node."""
+    twin = rectangular_twin()
+    graph = twin.mount(tmp_path / "g.gl")
+    for corrupt, num_kept, num_drawn in (("destination", 12, 20), ("source", 20, 12)):
+        kept = np.arange(num_kept)
+        drawn = graph.sample_negatives(kept, num=400, corrupt=corrupt, strict=True, pad=-1, seed=1)
+        assert drawn.max() == num_drawn - 1
+        assert (drawn == kept[:, None]).any()
+        pairs = [np.repeat(kept, 400), drawn.ravel()]
+        is_there = pairs[1] >= 0
+        ends = [end[is_there] for end in (pairs if corrupt == "destination" else pairs[::-1])]
+        assert not graph.has_edge(*ends).any()
+        with pytest.raises(gm.errors.IdError, match=str(num_kept)):
+            graph.sample_negatives([num_kept], corrupt=corrupt)
+    sources, destinations = graph.sample_negative_pairs(4_000, seed=1)
+    assert sources.max() == 11
+    assert destinations.max() == 19
+    assert (sources == destinations).any()
+    assert not graph.has_edge(sources, destinations).any()
+
+
+def test_types_without_nodes_have_no_negatives(tmp_path):
+    graph = EdgeTwin(0, (), num_sources=3).mount(tmp_path / "g.gl")
+    for options in ({}, {"strict": True}):
+        with pytest.raises(gm.errors.MissingDataError, match="no nodes to draw; pad=-1"):
+            graph.sample_negatives([1], **options)
+        assert graph.sample_negatives([1], num=2, pad=-1, **options).tolist() == [[-1, -1]]
+    with pytest.raises(gm.errors.MissingDataError, match="no nodes to draw"):
+        graph.sample_negative_pairs(2)
 
 
 def test_defaults(graph):

@@ -42,6 +42,7 @@ NodeId draw_node(const std::shared_ptr<const NodeWeights>& weights, std::uint64_
 void draw_by_weight(const Graph& graph, const LinkNegatives& negatives, bool keeps_sources,
                     RandomKey key, std::span<NodeId> sources, std::span<NodeId> destinations) {
   const NegativeOptions& options = negatives.draws;
+  const bool allows_loops = options.allows_self_loops || graph.is_rectangular();
   std::vector<std::size_t> open(destinations.size());
   std::iota(open.begin(), open.end(), 0);
   for (std::uint64_t round = 0; round < kMostTries && !open.empty(); ++round) {
@@ -49,8 +50,9 @@ void draw_by_weight(const Graph& graph, const LinkNegatives& negatives, bool kee
     for (const std::size_t place : open) {
       Draws draws(key.with(place).with(round));
       if (!keeps_sources)
-        sources[place] = draw_node(negatives.source_weights, graph.num_nodes(), draws);
-      destinations[place] = draw_node(negatives.destination_weights, graph.num_nodes(), draws);
+        sources[place] = draw_node(negatives.source_weights, graph.num_sources(), draws);
+      destinations[place] =
+          draw_node(negatives.destination_weights, graph.num_destinations(), draws);
       tried_sources.push_back(sources[place]);
       tried_destinations.push_back(destinations[place]);
     }
@@ -59,17 +61,17 @@ void draw_by_weight(const Graph& graph, const LinkNegatives& negatives, bool kee
     std::size_t left = 0;
     for (std::size_t i = 0; i < open.size(); ++i) {
       const bool is_loop = tried_sources[i] == tried_destinations[i];
-      if (is_edge[i] != 0 || (is_loop && !options.allows_self_loops)) open[left++] = open[i];
+      if (is_edge[i] != 0 || (is_loop && !allows_loops)) open[left++] = open[i];
     }
     open.resize(left);
   }
 }
 
-void require_size(const std::shared_ptr<const NodeWeights>& weights, const Graph& graph,
+void require_size(const std::shared_ptr<const NodeWeights>& weights, std::uint64_t num_nodes,
                   const char* name) {
-  if (weights && weights->size() != graph.num_nodes())
+  if (weights && weights->size() != num_nodes)
     throw std::invalid_argument(
-        say(name, " has ", weights->size(), " weights for ", graph.num_nodes(), " nodes"));
+        say(name, " has ", weights->size(), " weights for ", num_nodes, " nodes"));
 }
 
 }  // namespace
@@ -81,8 +83,8 @@ void require_drawable(const Graph& graph, const LinkNegatives& negatives) {
   const bool is_triplet = negatives.mode == NegativeMode::kTriplet;
   if (is_triplet && negatives.amount != std::floor(negatives.amount))
     throw std::invalid_argument(say("amount must be whole for triplets, not ", negatives.amount));
-  require_size(negatives.source_weights, graph, "src_weight");
-  require_size(negatives.destination_weights, graph, "dst_weight");
+  require_size(negatives.source_weights, graph.num_sources(), "src_weight");
+  require_size(negatives.destination_weights, graph.num_destinations(), "dst_weight");
   if (has_weights(negatives)) return;  // edges are looked up, in whatever lists there are
   if (is_triplet)
     sample_negatives(graph, {}, EdgeEnd::kDestination, negatives.draws, RandomKey(0), {});

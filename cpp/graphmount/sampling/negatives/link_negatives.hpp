@@ -1,4 +1,5 @@
-// The negatives of a batch of links: pairs of nodes, or destinations for each source.
+// The negatives of a batch of links: pairs of nodes, or destinations for each source. Links may
+// lead from nodes of one type to nodes of another.
 //
 // Strict negatives are not edges of the graph, if that is possible: if every node would make an
 // edge, any node may be drawn. With weights of nodes, strict draws are repeated a bounded number of

@@ -25,7 +25,7 @@ class NegativeChoice {
   /// Makes ready for choosing the other end of edges of `kept`.
   void prepare(NodeId kept) {
     collect_excluded(kept);
-    rest_.reset(is_by_degree() ? reverse_.num_edges() : reverse_.num_lists());
+    rest_.reset(is_by_degree() ? reverse_.num_edges() : lists_.num_neighbors());
     for (const NodeId node : excluded_) {
       if (!is_by_degree()) {
         rest_.exclude(static_cast<std::uint64_t>(node), static_cast<std::uint64_t>(node) + 1);

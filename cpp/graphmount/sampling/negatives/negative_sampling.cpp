@@ -44,15 +44,16 @@ void fill_all(const NegativeRequest& request, NodeId value) {
 
 // Uniform draws that are not strict: nothing of the file is read, and a node is left out by
 // drawing from one node less.
-void fill_uniform(const NegativeRequest& request, std::uint64_t num_nodes) {
+void fill_uniform(const NegativeRequest& request, std::uint64_t num_kept,
+                  std::uint64_t num_others) {
   const bool allows_loops = request.options.allows_self_loops;
   const std::size_t count = request.out.size();
   parallel_each(count, balanced_grain(count, kGrain), [&](std::size_t place) {
     const std::size_t row = place / request.num;
     Draws draws(request.key_of(row, place % request.num));
     const NodeId kept =
-        request.draws_pairs() ? static_cast<NodeId>(draws.below(num_nodes)) : request.kept[row];
-    auto other = static_cast<NodeId>(draws.below(num_nodes - (allows_loops ? 0 : 1)));
+        request.draws_pairs() ? static_cast<NodeId>(draws.below(num_kept)) : request.kept[row];
+    auto other = static_cast<NodeId>(draws.below(num_others - (allows_loops ? 0 : 1)));
     if (!allows_loops && other >= kept) ++other;
     if (request.draws_pairs()) request.kept_out[place] = kept;
     request.out[place] = other;
@@ -153,8 +154,12 @@ void fill_from_lists(const NegativeRequest& request, const Lists& lists, const R
 }
 
 // `direction` is that of the lists from kept ends to others.
-void fill(const Graph& graph, const NegativeRequest& request, Direction direction) {
+void fill(const Graph& graph, NegativeRequest request, Direction direction) {
+  // Two node types have no node in common, whatever the numbers.
+  if (graph.is_rectangular()) request.options.allows_self_loops = true;
   const NegativeOptions& options = request.options;
+  const std::uint64_t num_kept = graph.num_lists(direction);
+  const std::uint64_t num_others = graph.num_neighbors(direction);
   const bool may_refuse = options.is_strict || !options.allows_self_loops;
   const bool needs_lists = request.is_by_degree() || options.is_strict;
   const bool needs_reverse = request.is_by_degree() && (may_refuse || request.draws_pairs());
@@ -162,19 +167,20 @@ void fill(const Graph& graph, const NegativeRequest& request, Direction directio
   if (needs_lists) graph.stored_direction(direction);
   if (needs_reverse) graph.stored_direction(opposite(direction));
   if (request.out.empty()) return;
-  if (graph.num_nodes() == 0 || (request.is_by_degree() && graph.num_edges() == 0) ||
-      (graph.num_nodes() == 1 && !options.allows_self_loops)) {
+  const bool has_no_nodes = num_others == 0 || (request.draws_pairs() && num_kept == 0);
+  const bool has_one_node = num_others == 1 && !options.allows_self_loops;
+  if (has_no_nodes || has_one_node || (request.is_by_degree() && graph.num_edges() == 0)) {
     if (!options.pad)
-      refuse(graph, graph.num_nodes() == 0   ? "the graph has no nodes to draw"
-                    : graph.num_nodes() == 1 ? "the graph has one node only, which may not be its "
-                                               "own negative"
-                                             : "the graph has no edges, so weighting='degree' has "
-                                               "no nodes to draw");
+      refuse(graph, has_no_nodes ? "the graph has no nodes to draw"
+                    : has_one_node
+                        ? "the graph has one node only, which may not be its own negative"
+                        : "the graph has no edges, so weighting='degree' has no nodes "
+                          "to draw");
     fill_all(request, *options.pad);
     return;
   }
   if (!needs_lists) {
-    fill_uniform(request, graph.num_nodes());
+    fill_uniform(request, num_kept, num_others);
     return;
   }
   read_lists(graph, direction, [&](const auto& lists) {
@@ -192,16 +198,16 @@ void fill(const Graph& graph, const NegativeRequest& request, Direction directio
 void sample_negatives(const Graph& graph, std::span<const NodeId> kept, EdgeEnd corrupt,
                       const NegativeOptions& options, RandomKey key, std::span<NodeId> out) {
   require_options(options);
-  require_ids(kept, graph.num_nodes(), "node");
+  const Direction direction = corrupt == EdgeEnd::kDestination ? Direction::kOut : Direction::kIn;
+  require_ids(kept, graph.num_lists(direction), "node");
   if (kept.empty() ? !out.empty() : out.size() % kept.size() != 0)
     throw std::invalid_argument("negatives are as many for each kept end");
   const std::size_t num = kept.empty() ? 1 : out.size() / kept.size();
-  const Direction direction = corrupt == EdgeEnd::kDestination ? Direction::kOut : Direction::kIn;
   // Of a copy, where ids are followed: the caller's array may change between check and use.
   std::vector<NodeId> copied;
   if (options.is_strict) {
     copied.assign(kept.begin(), kept.end());
-    require_ids(copied, graph.num_nodes(), "node");
+    require_ids(copied, graph.num_lists(direction), "node");
     kept = copied;
   }
   fill(graph, {kept, num, options, key, {}, out}, direction);

@@ -1,5 +1,8 @@
 // Negatives for link prediction: nodes, or pairs of nodes, to stand where there is no edge.
 //
+// The edges may lead from nodes of one type to nodes of another: sources are then drawn from the
+// sources, and destinations from the destinations.
+//
 // Nodes are drawn evenly, or by degree: as often as they are the end of an edge that is replaced.
 // In strict mode, no result is an edge of the graph. Draws that may not stay are repeated a bounded
 // number of times; then the choice is made among those that may, so no call goes on for ever, and
@@ -24,7 +27,8 @@ enum class EdgeEnd { kSource, kDestination };
 struct NegativeOptions {
   NegativeWeighting weighting = NegativeWeighting::kUniform;
   bool is_strict = false;
-  /// Whether both ends may be the same node; in strict mode, where the graph has no such edge.
+  /// Whether both ends may be the same node; in strict mode, where the graph has no such edge. Not
+  /// looked at if the ends are of two types.
   bool allows_self_loops = true;
   /// What stands where no node can; without it, that is a MissingDataError. Below 0.
   std::optional<NodeId> pad;

@@ -84,7 +84,8 @@ class NegativeTries {
   // By degree, an end is what stands at a random place of the lists.
   void draw_all(std::size_t count) {
     const bool is_by_degree = request_.is_by_degree(), draws_pairs = request_.draws_pairs();
-    const std::uint64_t num_nodes = lists_.num_lists(), num_edges = lists_.num_edges();
+    const std::uint64_t num_kept = lists_.num_lists(), num_others = lists_.num_neighbors();
+    const std::uint64_t num_edges = lists_.num_edges();
     for (std::size_t i = 0; i < count; ++i) {
       Try& current = tries_[i];
       if (is_by_degree) {
@@ -95,8 +96,8 @@ class NegativeTries {
         current.other_position = static_cast<EdgeId>(current.draws.below(num_edges));
         lists_.prefetch_neighbor(current.other_position);
       } else {
-        if (draws_pairs) current.kept = static_cast<NodeId>(current.draws.below(num_nodes));
-        current.other = static_cast<NodeId>(current.draws.below(num_nodes));
+        if (draws_pairs) current.kept = static_cast<NodeId>(current.draws.below(num_kept));
+        current.other = static_cast<NodeId>(current.draws.below(num_others));
       }
     }
     if (!is_by_degree) return;

@@ -50,6 +50,10 @@ class TypedSampling:
     ) -> None:
         self._relations = Relations(num_nodes, graphs, node_times)
 
+    def relation(self, relation: EdgeType) -> EdgeType:
+        """A relation that a caller names; a ValueError if there is none such."""
+        return self._relations.relation(relation, "relation")
+
     def sample_neighbors(
         self,
         seeds: Mapping[str, ArrayLike] | tuple[str, ArrayLike],

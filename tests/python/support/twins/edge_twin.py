@@ -12,20 +12,27 @@ import graphmount as gm
 
 @dataclass(frozen=True)
 class EdgeTwin:
-    """A graph as Python sees it, and how it is to be compiled."""
+    """A graph as Python sees it, and how it is to be compiled.
+
+    With `num_sources`, edges lead from so many nodes of one type to `num_nodes` of another.
+    """
 
     num_nodes: int
     edges: tuple[tuple[int, int], ...]
     directed: bool = True
     neighbors: str = "both"
     temporal: bool = False
+    num_sources: int | None = None
 
     def mount(self, path):
         sources, destinations = [a for a, _ in self.edges], [b for _, b in self.edges]
+        size = {"num_nodes": self.num_nodes}
+        if self.num_sources is not None:
+            size = {"num_sources": self.num_sources, "num_destinations": self.num_nodes}
         gm.compile_graph(
             (np.array(sources, np.int64), np.array(destinations, np.int64)),
             path,
-            num_nodes=self.num_nodes,
+            **size,
             directed=self.directed,
             neighbors=self.neighbors if self.directed else "both",
             # Times go down as ids go up, so that lists are in another order.
@@ -43,9 +50,10 @@ class EdgeTwin:
     def pair_weights(self, *, weighting="uniform", strict=False, self_loops=True):
         """In what proportion each pair (source, destination) may be drawn."""
         entries = self.entries()
-        weights = np.ones((self.num_nodes, self.num_nodes))
+        num_sources = self.num_nodes if self.num_sources is None else self.num_sources
+        weights = np.ones((num_sources, self.num_nodes))
         if weighting == "degree":
-            as_source, as_destination = np.zeros((2, self.num_nodes))
+            as_source, as_destination = np.zeros(num_sources), np.zeros(self.num_nodes)
             for source, destination in entries:
                 as_source[source] += 1
                 as_destination[destination] += 1
@@ -53,7 +61,7 @@ class EdgeTwin:
         if strict:
             for source, destination in entries:
                 weights[source, destination] = 0
-        if not self_loops:
+        if not self_loops and self.num_sources is None:
             np.fill_diagonal(weights, 0)
         return weights
 
@@ -64,7 +72,14 @@ class EdgeTwin:
         if weighting == "uniform":
             return allowed
         ends = [edge[1 if corrupt == "destination" else 0] for edge in self.entries()]
-        return allowed * np.bincount(np.array(ends, np.int64), minlength=self.num_nodes)
+        return allowed * np.bincount(np.array(ends, np.int64), minlength=len(allowed))
+
+
+def rectangular_twin(**options):
+    """12 nodes of one type and 20 of another, half of all edges at few of them."""
+    generator = np.random.default_rng(8)
+    edges = (generator.random((90, 2)) ** 2 * [11, 18]).astype(int)
+    return EdgeTwin(20, tuple(map(tuple, edges.tolist())), num_sources=12, **options)
 
 
 def skewed_twin(**options):
@@ -75,10 +90,11 @@ def skewed_twin(**options):
 
 
 @st.composite
-def edge_twins(draw, *, least_nodes=0):
+def edge_twins(draw, *, least_nodes=0, rectangular=False):
     """Graphs of all kinds, sparse and nearly complete, with repeated edges and loops."""
     num_nodes = draw(st.integers(least_nodes, 9))
-    pairs = [(a, b) for a in range(num_nodes) for b in range(num_nodes)]
+    num_sources = draw(st.integers(least_nodes, 9)) if rectangular else num_nodes
+    pairs = [(a, b) for a in range(num_sources) for b in range(num_nodes)]
     edges = draw(st.lists(st.sampled_from(pairs), max_size=30)) if pairs else []
     if draw(st.booleans()):
         missing = draw(st.sets(st.sampled_from(pairs), max_size=5)) if pairs else set()
@@ -86,7 +102,8 @@ def edge_twins(draw, *, least_nodes=0):
     return EdgeTwin(
         num_nodes=num_nodes,
         edges=tuple(edges),
-        directed=draw(st.booleans()),
+        directed=rectangular or draw(st.booleans()),
         neighbors=draw(st.sampled_from(["in", "out", "both"])),
         temporal=draw(st.booleans()),
+        num_sources=num_sources if rectangular else None,
     )

@@ -233,6 +233,9 @@ class Dataset(Displayed, Changing):
             {name: mark_ids(store.numpy(), self.graph.order) for name, store in stores.items()},
         )
 
+    def _split_names(self) -> list[str]:
+        return list(self.description["splits"])
+
     def _read_split(self, name: str) -> NDArray[np.int64]:
         """A copy of the ids of a split, all of which are nodes."""
         store = self._table(self.description["splits"][name])

@@ -85,9 +85,10 @@ class NodeType(Displayed, NodeSpace, ChangingNodes):
     @shared_property
     def labels(self) -> NDArray[Any] | None:
         """The labels of the nodes, as a read-only view of their file; None if there are none."""
-        if self._entry["labels"] is None:
+        store = self._label_store()
+        if store is None:
             return None
-        labels = self._table(self._entry["labels"]).numpy().view(np.ndarray)
+        labels = store.numpy().view(np.ndarray)
         is_column = labels.ndim == 2 and labels.shape[1] == 1
         return mark_rows(labels.reshape(-1) if is_column else labels, self._own_order)
 
@@ -119,6 +120,14 @@ class NodeType(Displayed, NodeSpace, ChangingNodes):
             "split",
             {name: mark_ids(store.numpy(), self._own_order) for name, store in stores.items()},
         )
+
+    def _label_store(self) -> FeatureStore | None:
+        """The table of the labels."""
+        file = self._entry["labels"]
+        return None if file is None else self._table(file)
+
+    def _split_names(self) -> list[str]:
+        return list(self._entry["splits"])
 
     def _read_split(self, name: str) -> NDArray[np.int64]:
         """A copy of a split, checked: views of its file may change.

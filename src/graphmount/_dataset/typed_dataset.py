@@ -20,11 +20,13 @@ from graphmount._support.keywords import advises
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     import numpy as np
+    import torch
     from numpy.typing import ArrayLike, NDArray
 
+    from graphmount import pyg
     from graphmount._dataset.typed.results import EdgeType, TypedNeighborSample
     from graphmount._mount.handle import Advice, Content
     from graphmount._mount.node_ids import IdReading
@@ -261,6 +263,45 @@ class TypedDataset(Displayed, TypedNegatives):
             raise ValueError(f"relations must be a list of relations, such as [{known}]")
         nodes = self._seeds({first[0]: starts}, ids, "starts")[first[0]]
         return self._sampling.random_walk(nodes, relations, weighted=weighted, seed=seed)
+
+    def to_pyg(
+        self, *, attributes: Iterable[str] | None = None, dtype: torch.dtype | None = None
+    ) -> tuple[pyg.FeatureStore, pyg.GraphStore]:
+        """The dataset in the form that PyG's loaders take: a feature store and a graph store.
+
+        Args:
+            attributes: What batches have: the names of tables, `y` for the labels, `time` for the
+                times, `train_mask` for the split `train`; each of the types that have it. All
+                tables, labels and times if None.
+            dtype: What float tables and quantized tables are converted to. If None, float tables
+                stay as they are and quantized ones become float32.
+
+        Returns:
+            `graphmount.pyg.FeatureStore` and `graphmount.pyg.GraphStore`, which pickle by path.
+
+        Raises:
+            ImportError: PyG is not installed.
+            KeyError: No type has such an attribute.
+
+        Examples:
+            >>> import torch
+            >>> from torch_geometric.loader import NodeLoader
+            >>> import graphmount as gm
+            >>> import graphmount.pyg
+            >>> _ = gm.compile_dataset(
+            ...     "shelf", nodes={"book": gm.Nodes(features={"x": [[0.0], [1.0], [2.0]]}),
+            ...     "reader": gm.Nodes()}, edges={("reader", "lends", "book"): ([0, 1], [2, 0])},
+            ... )
+            >>> ds = gm.Dataset("shelf")
+            >>> sampler = gm.pyg.NeighborSampler(ds, [2], ids="external")
+            >>> loader = NodeLoader(ds.to_pyg(), sampler, ("book", torch.arange(3)), batch_size=3)
+            >>> batch = next(iter(loader))
+            >>> batch["book"].x.tolist(), batch["reader"].n_id.shape
+            ([[0.0], [1.0], [2.0]], torch.Size([2]))
+        """
+        from graphmount import pyg  # the base package needs no torch
+
+        return pyg.FeatureStore(self, attributes=attributes, dtype=dtype), pyg.GraphStore(self)
 
     def _seeds(
         self,

@@ -15,14 +15,14 @@ try:
 except ImportError as error:
     raise ImportError("this needs PyG; install it with: pip install 'graphmount[pyg]'") from error
 
-from graphmount.pyg.edge_features import EdgeFeatures
 from graphmount.pyg.embeddings.metapath2vec import MetaPath2Vec
 from graphmount.pyg.embeddings.node2vec import Node2Vec
-from graphmount.pyg.feature_store import FeatureStore
-from graphmount.pyg.graph_store import GraphStore
 from graphmount.pyg.lightning import LightningLinkData, LightningNodeData
 from graphmount.pyg.loaders import LinkNeighborLoader, NeighborLoader
 from graphmount.pyg.neighbor_sampler import NeighborSampler
+from graphmount.pyg.stores.edge_features import EdgeFeatures
+from graphmount.pyg.stores.feature_store import FeatureStore
+from graphmount.pyg.stores.graph_store import GraphStore
 
 __all__ = [
     "EdgeFeatures",

@@ -20,7 +20,7 @@ from graphmount._mount.mapped_reads import gather_list_values
 from graphmount._support.arguments import as_ids, require_function
 from graphmount._support.shown import shown
 from graphmount.errors import MissingDataError
-from graphmount.pyg.batch_names import (
+from graphmount.pyg.stores.batch_names import (
     name_of_aggregated,
     require_free_aggregated,
     require_free_names,

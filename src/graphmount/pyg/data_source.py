@@ -19,7 +19,7 @@ from graphmount._compile.dataset.from_pyg import edge_values_of
 from graphmount._sources.objects.pyg_data import parts_of, require_data
 from graphmount._support.shown import shown
 from graphmount.errors import SourceError
-from graphmount.pyg.batch_names import OF_LOADERS
+from graphmount.pyg.stores.batch_names import OF_LOADERS
 
 if TYPE_CHECKING:
     import os

@@ -1,8 +1,10 @@
 """graphmount's sampler as a PyG `BaseSampler`: for `NodeLoader`, `LinkLoader` and Lightning.
 
-Sampling is that of `Graph.sample_neighbors`, in threads, from memory or disk. What PyG expects of
-the result holds: seeds first as they came, edges in the order of hops, `edge` the ids of the edges.
-A sampler is its graph's path and its options: it pickles as these, and copies are cheap.
+Sampling is that of `Graph.sample_neighbors`, or, for many kinds of nodes, that of
+`TypedDataset.sample_neighbors` (`typed_sampling.py`): in threads, from memory or disk. What PyG
+expects of the result holds: seeds first as they came, edges in the order of hops, `edge` the ids of
+the edges. A sampler is the path of its data and its options: it pickles as these, and copies are
+cheap.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import torch
 from torch_geometric.sampler import (
     BaseSampler,
     EdgeSamplerInput,
+    HeteroSamplerOutput,
     NodeSamplerInput,
     NumNeighbors,
     SamplerOutput,
@@ -22,6 +25,7 @@ from torch_geometric.sampler import (
 from torch_geometric.sampler.base import SubgraphType
 from torch_geometric.sampler.neighbor_sampler import edge_sample
 
+from graphmount._dataset.typed_dataset import TypedDataset
 from graphmount._mount.graph import Graph
 from graphmount._mount.node_ids import require_marked
 from graphmount._mount.node_reading import ADVICE, require_reading, to_internal
@@ -29,33 +33,36 @@ from graphmount._mount.sampling_rule import SamplingRule
 from graphmount._support.arguments import as_ids, require_choice
 from graphmount._support.seeds import as_key
 from graphmount.errors import MissingDataError
+from graphmount.pyg.stores.graph_store import GraphStore
+from graphmount.pyg.typed_sampling import fanouts_by_relation, negative_times, sample_relations
 from graphmount.torch.tensor_views import tensor_over
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from torch_geometric.sampler import NegativeSampling
 
     from graphmount._dataset.dataset import Dataset
+    from graphmount._dataset.typed.results import EdgeType
     from graphmount._mount.node_ids import IdReading
-    from graphmount._mount.sampling_rule import TemporalStrategy
+    from graphmount._mount.sampling_rule import TemporalStrategy, TimeOf
     from graphmount._support.direction import Direction
-    from graphmount.pyg.feature_store import FeatureStore
-    from graphmount.pyg.graph_store import GraphStore
+    from graphmount.pyg.stores.feature_store import FeatureStore
 
 #: Attributes that are options of the rule, under the same names.
 _OPTIONS = frozenset({"replace", "weighted", "disjoint", "temporal_strategy", "direction"})
 
 
 class NeighborSampler(BaseSampler):
-    """Samples neighbors of a mounted graph for PyG's loaders. It needs no pyg-lib.
+    """Samples neighbors of a mounted graph, or of many kinds, for PyG's loaders, without pyg-lib.
 
     The options are attributes as well, and may be set. What is drawn follows `torch.manual_seed`,
     in workers as PyTorch's loaders seed them.
 
     Args:
-        data: A `Dataset`, a `Graph`, or the stores of `Dataset.to_pyg`.
-        num_neighbors: For each hop, how many neighbors to draw for each node; -1 for all.
+        data: A `Dataset` of one node type or of many, a `Graph`, or the stores of `to_pyg`.
+        num_neighbors: For each hop, how many neighbors to draw for each node; -1 for all. For many
+            node types also a dict of such lists by relation, or PyG's `NumNeighbors`.
         replace: Whether a neighbor may be drawn more than once for the same node.
         weighted: Whether neighbors are drawn in proportion to the weights of their edges. A
             neighbor of weight 0 is never drawn.
@@ -64,6 +71,8 @@ class NeighborSampler(BaseSampler):
             times of edges come from the graph, so no `time_attr` is needed.
         temporal_strategy: For sampling with times: "uniform" draws among all edges that are early
             enough, "last" takes the latest of them.
+        time_of: For many node types: whose times count, those of "edges" or of "nodes". By default
+            those that exist.
         subgraph_type: Which edges a sample has. "directional": the edges that were drawn.
             "bidirectional": those and their reverse, each once. "induced": all edges that the graph
             has between the sampled nodes.
@@ -100,22 +109,25 @@ class NeighborSampler(BaseSampler):
 
     def __init__(
         self,
-        data: Dataset | Graph | GraphStore | tuple[FeatureStore, GraphStore],
-        num_neighbors: Sequence[int] | NumNeighbors,
+        data: Dataset | TypedDataset | Graph | GraphStore | tuple[FeatureStore, GraphStore],
+        num_neighbors: Sequence[int] | Mapping[EdgeType, Sequence[int]] | NumNeighbors,
         *,
         replace: bool = False,
         weighted: bool = False,
         disjoint: bool = False,
         temporal_strategy: TemporalStrategy = "uniform",
+        time_of: TimeOf | None = None,
         subgraph_type: SubgraphType | str = "directional",
         direction: Direction = "in",
         ids: IdReading | None = None,
         source_rows: bool = False,
     ) -> None:
-        self._graph = _graph_of(data)
-        self._ids = _as_reading(ids, self._graph)
+        self._data = _data_of(data)
+        self._ids = _as_reading(ids, self._data)
+        self._fanouts = self._as_fanouts(num_neighbors)
+        self.time_of = time_of
         self._rule = SamplingRule(
-            fanouts=_as_fanouts(num_neighbors),
+            fanouts=_first_of(self._fanouts),
             replace=replace,
             weighted=weighted,
             disjoint=disjoint,
@@ -128,6 +140,8 @@ class NeighborSampler(BaseSampler):
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401
         if name in _OPTIONS:
             return getattr(self._rule, name)
+        if name == "graph":  # of many kinds: the property has refused
+            raise AttributeError("a sampler of many node types has a graph for each relation")
         raise AttributeError(f"a NeighborSampler has no attribute {name!r}", name=name, obj=self)
 
     def __setattr__(self, name: str, value: Any) -> None:  # noqa: ANN401
@@ -138,29 +152,55 @@ class NeighborSampler(BaseSampler):
             require_choice(name, value, (False, True))
             if value:
                 self._require_source_rows()
+        if name == "time_of":
+            require_choice(name, value, (None, "edges", "nodes"))
+            if value is not None and isinstance(self._data, Graph):
+                raise ValueError("time_of= is for many node types; a graph has times of edges")
         super().__setattr__(name, value)
 
     def __repr__(self) -> str:
-        return f"<NeighborSampler of {self._graph!r}: num_neighbors={self.num_neighbors}>"
+        return f"<NeighborSampler of {self._data!r}: num_neighbors={self.num_neighbors}>"
 
     @property
     def graph(self) -> Graph:
-        """The mounted graph."""
-        return self._graph
+        """The mounted graph, of a sampler for one node type."""
+        if isinstance(self._data, Graph):
+            return self._data
+        raise AttributeError(name="graph")  # and `__getattr__` says why
 
     @property
-    def num_nodes(self) -> int:
-        """Number of nodes of the graph."""
-        return self._graph.num_nodes
+    def num_nodes(self) -> int | dict[str, int]:
+        """Number of nodes of the graph; for many node types a dict."""
+        if isinstance(self._data, Graph):
+            return self._data.num_nodes
+        return {name: nodes.num_nodes for name, nodes in self._data.nodes.items()}
 
     @property
-    def num_neighbors(self) -> list[int]:
-        """How many neighbors to draw in each hop."""
+    def num_neighbors(self) -> list[int] | dict[EdgeType, list[int]]:
+        """How many neighbors to draw in each hop; for many node types a dict by relation."""
+        if isinstance(self._fanouts, dict):
+            return {relation: list(own) for relation, own in self._fanouts.items()}
         return list(self._rule.fanouts)
 
     @num_neighbors.setter
-    def num_neighbors(self, numbers: Sequence[int] | NumNeighbors) -> None:
-        self._rule = changed(self._rule, fanouts=_as_fanouts(numbers))
+    def num_neighbors(
+        self, numbers: Sequence[int] | Mapping[EdgeType, Sequence[int]] | NumNeighbors
+    ) -> None:
+        fanouts = self._as_fanouts(numbers)
+        self._rule = changed(self._rule, fanouts=_first_of(fanouts))
+        self._fanouts = fanouts
+
+    def _as_fanouts(self, numbers: Any) -> Any:  # noqa: ANN401
+        """What PyG has for `num_neighbors`, as our own calls take it."""
+        if not isinstance(self._data, Graph):
+            return fanouts_by_relation(self._data, numbers)
+        values = numbers.values if isinstance(numbers, NumNeighbors) else numbers
+        if isinstance(values, dict):
+            raise TypeError(
+                f"num_neighbors={values!r} is by types of edges, and a graph has one type; give a "
+                "list with one number for each hop"
+            )
+        return values
 
     @property
     def subgraph_type(self) -> SubgraphType:
@@ -172,21 +212,20 @@ class NeighborSampler(BaseSampler):
         self._rule = changed(self._rule, subgraph_type=_as_text(value))
 
     @property
-    def edge_permutation(self) -> torch.Tensor | None:
+    def edge_permutation(self) -> Any:  # noqa: ANN401  (as in PyG)
         """What PyG makes `e_id` of: None for ids of edges, or their rows in the source."""
         return self._require_source_rows() if self.source_rows else None
 
-    def _require_source_rows(self) -> torch.Tensor:
-        # By edge id, which is the place in the incoming lists.
-        rows = self._graph._private_section("source rows", "in")  # noqa: SLF001  (a friend)
-        if rows is None:
-            raise MissingDataError(
-                f"{self._graph.path} does not know the rows that edges had in its source; compile "
-                "it with source_rows=True"
-            )
-        return tensor_over(rows, self._graph.path, stacklevel=3)
+    def _require_source_rows(self) -> Any:  # noqa: ANN401
+        if isinstance(self._data, Graph):
+            return _source_rows_of(self._data)
+        return {name: _source_rows_of(edges.graph) for name, edges in self._data.edges.items()}
 
-    def sample_from_nodes(self, index: NodeSamplerInput, **_: Any) -> SamplerOutput:  # noqa: ANN401
+    def sample_from_nodes(
+        self,
+        index: NodeSamplerInput,
+        **_: Any,  # noqa: ANN401
+    ) -> SamplerOutput | HeteroSamplerOutput:
         """Samples from nodes, as `NodeLoader` asks for it.
 
         Args:
@@ -196,7 +235,7 @@ class NeighborSampler(BaseSampler):
         Raises:
             IdError: A node does not exist.
             MissingDataError: The graph lacks weights, timestamps or the direction.
-            ValueError: The seeds have a type, or options contradict each other.
+            ValueError: The seeds have a type that does not exist, or options contradict each other.
 
         Examples:
             >>> import torch
@@ -210,14 +249,19 @@ class NeighborSampler(BaseSampler):
             (tensor([0, 1, 2]), tensor([1, 2]), tensor([0, 0]), tensor([0, 1]))
         """
         inputs = NodeSamplerInput.cast(index)
-        _refuse_types(inputs.input_type)
-        out = self._sample(self._internal(inputs.node, "input_nodes"), inputs.time)
-        out.metadata = (inputs.input_id, inputs.time)
+        name = self._require_type(inputs.input_type, str)
+        nodes, times = self._internal(inputs.node, "input_nodes", name), inputs.time
+        out = (
+            self._sample(nodes, times)
+            if name is None
+            else self._sample({name: nodes}, None if times is None else {name: times})
+        )
+        out.metadata = (inputs.input_id, times)
         return out
 
     def sample_from_edges(
         self, index: EdgeSamplerInput, neg_sampling: NegativeSampling | None = None
-    ) -> SamplerOutput:
+    ) -> SamplerOutput | HeteroSamplerOutput:
         """Samples from both ends of edges, as `LinkLoader` asks for it, with PyG's negatives.
 
         Args:
@@ -228,7 +272,7 @@ class NeighborSampler(BaseSampler):
         Raises:
             IdError: A node does not exist.
             MissingDataError: The graph lacks weights, timestamps or the direction.
-            ValueError: The edges have a type, or options contradict each other.
+            ValueError: The edges have a type that does not exist, or options contradict each other.
 
         Examples:
             >>> import torch
@@ -242,41 +286,69 @@ class NeighborSampler(BaseSampler):
             tensor([0, 2, 1])
         """
         inputs = EdgeSamplerInput.cast(index)
-        _refuse_types(inputs.input_type)
+        relation = self._require_type(inputs.input_type, tuple)
+        source, destination = (None, None) if relation is None else (relation[0], relation[2])
         sample = self._sample
         if _has_weights(neg_sampling):  # which come in the order of the ids that inputs have
             sample = self._sample_by_input
         else:
             inputs = changed(
                 inputs,
-                row=self._internal(inputs.row, "edge_label_index[0]"),
-                col=self._internal(inputs.col, "edge_label_index[1]"),
+                row=self._internal(inputs.row, "edge_label_index[0]", source),
+                col=self._internal(inputs.col, "edge_label_index[1]", destination),
             )
         is_disjoint = self.disjoint or inputs.time is not None
-        out: SamplerOutput = edge_sample(
-            inputs, sample, self.num_nodes, is_disjoint, None, neg_sampling
-        )
-        return out
+        times = None
+        if relation is not None and inputs.time is not None and neg_sampling is not None:
+            times = negative_times(self._data, relation, self.time_of)
+        return edge_sample(inputs, sample, self.num_nodes, is_disjoint, times, neg_sampling)
 
-    def _sample_by_input(
-        self, seed: torch.Tensor, seed_time: torch.Tensor | None = None
-    ) -> SamplerOutput:
-        return self._sample(self._internal(seed, "edge_label_index and negatives"), seed_time)
+    def _sample_by_input(self, seed: Any, seed_time: Any = None) -> Any:  # noqa: ANN401
+        what = "edge_label_index and negatives"
+        if isinstance(seed, dict):
+            seed = {name: self._internal(nodes, what, name) for name, nodes in seed.items()}
+        else:
+            seed = self._internal(seed, what, None)
+        return self._sample(seed, seed_time)
 
-    def _internal(self, nodes: torch.Tensor, name: str) -> torch.Tensor:
+    def _require_type(self, given: Any, kind: type) -> Any:  # noqa: ANN401
+        """The type of the inputs, which a graph does not have, and many kinds must have."""
+        if isinstance(self._data, Graph):
+            _refuse_types(given)
+            return None
+        known = self._data.node_types if kind is str else self._data.edge_types
+        if given not in known:
+            what = "a node type" if kind is str else "a relation"
+            raise ValueError(
+                f"the inputs are of type {given!r}; give the loader {what} with them, one of "
+                f"{list(known)}"
+            )
+        return given
+
+    def _internal(self, nodes: torch.Tensor, name: str, node_type: str | None) -> torch.Tensor:
         """Inputs of a loader as nodes of the dataset."""
         if self._ids != "external":
             return nodes
-        return torch.from_numpy(to_internal(nodes.numpy(), name, self._graph, self._ids))
+        space: Any = self._data if node_type is None else self._data.nodes[node_type]  # type: ignore[union-attr]
+        return torch.from_numpy(to_internal(nodes.numpy(), name, space, self._ids))
 
-    def _sample(self, seed: torch.Tensor, seed_time: torch.Tensor | None = None) -> SamplerOutput:
+    def _sample(self, seed: Any, seed_time: Any = None) -> Any:  # noqa: ANN401
+        if not isinstance(self._data, Graph):
+            return sample_relations(
+                self._data,
+                seed,
+                seed_time,
+                fanouts=self._fanouts,
+                rule=self._rule,
+                time_of=self.time_of,
+            )
         if seed_time is None:
             rule = changed(self._rule, temporal_strategy="uniform")
             times = np.empty(0, np.int64)
         else:
             rule = changed(self._rule, temporal=True)
             times = as_ids(seed_time.numpy(), "time")
-        graph = self._graph._open()  # noqa: SLF001
+        graph = self._data._open()  # noqa: SLF001
         sample = rule.sample(graph, as_ids(seed.numpy(), "seeds"), times, as_key(None))
         by_hop = sample.num_sampled_edges is not None
         return SamplerOutput(
@@ -297,27 +369,34 @@ def _has_weights(negatives: NegativeSampling | None) -> bool:
     )
 
 
-def _as_reading(ids: Any, graph: Graph) -> IdReading:  # noqa: ANN401
+def _as_reading(ids: Any, data: Graph | TypedDataset) -> IdReading:  # noqa: ANN401
     """How to read inputs, which come without a mark: PyG's loaders cut them out of what they got.
 
     Raises:
-        IdError: It is not said, and the ids of the graph and of its source differ.
+        IdError: It is not said, and the ids of the data and of its source differ.
     """
     require_reading(ids)
-    if ids is None and graph._own_order != 0:  # noqa: SLF001
-        require_marked([0], "the inputs of a loader", graph.order, advice=ADVICE)
+    spaces: Any = [data] if isinstance(data, Graph) else data.nodes.values()
+    for space in spaces:
+        if ids is None and space._own_order != 0:  # noqa: SLF001
+            require_marked([0], "the inputs of a loader", space.order, advice=ADVICE)
     return ids or "internal"
 
 
-def _as_fanouts(numbers: Any) -> Any:  # noqa: ANN401
-    """What PyG has for `num_neighbors`, as our own calls take it."""
-    values = numbers.values if isinstance(numbers, NumNeighbors) else numbers
-    if isinstance(values, dict):
-        raise TypeError(
-            f"num_neighbors={values!r} is by types of edges, and a graph has one type; give a "
-            "list with one number for each hop"
+def _first_of(fanouts: Any) -> Any:  # noqa: ANN401
+    """Fanouts that say how many hops there are."""
+    return next(iter(fanouts.values()), []) if isinstance(fanouts, dict) else fanouts
+
+
+def _source_rows_of(graph: Graph) -> torch.Tensor:
+    # By edge id, which is the place in the incoming lists.
+    rows = graph._private_section("source rows", "in")  # noqa: SLF001  (a friend)
+    if rows is None:
+        raise MissingDataError(
+            f"{graph.path} does not know the rows that edges had in its source; compile it with "
+            "source_rows=True"
         )
-    return values
+    return tensor_over(rows, graph.path, stacklevel=4)
 
 
 def _as_text(kind: Any) -> Any:  # noqa: ANN401
@@ -325,11 +404,14 @@ def _as_text(kind: Any) -> Any:  # noqa: ANN401
     return getattr(kind, "value", kind)
 
 
-def _graph_of(data: Any) -> Graph:  # noqa: ANN401
-    """The graph in whatever has one."""
+def _data_of(data: Any) -> Graph | TypedDataset:  # noqa: ANN401
+    """The graph in whatever has one, or the dataset of many kinds."""
     if isinstance(data, tuple | list) and len(data) == 2:
         data = data[1]
-    graph = data if isinstance(data, Graph) else getattr(data, "graph", None)
+    data = getattr(data, "_data", data) if isinstance(data, GraphStore) else data
+    if isinstance(data, Graph | TypedDataset):
+        return data
+    graph = getattr(data, "graph", None)
     if not isinstance(graph, Graph):
         raise TypeError(
             "data must be a Dataset, a Graph, or the stores of Dataset.to_pyg(), not "

@@ -76,7 +76,8 @@ PYTHON = {
     "torch/inference": "torch _compile",
     "torch/nn": "torch",
     "pyg/embeddings": "_loading _compile/dataset",
-    "pyg": "torch pyg/embeddings _compile/cache",
+    "pyg/stores": "torch",
+    "pyg": "torch pyg/embeddings pyg/stores _compile/cache",
     "graphzero": "_compile _loading",
     "doctor": "_loading",
 }
@@ -84,6 +85,7 @@ PYTHON = {
 ON_DEMAND = {
     ("_mount/features.py", "torch"),
     ("_dataset/dataset.py", "pyg"),
+    ("_dataset/typed_dataset.py", "pyg"),
     ("_dataset/changing.py", "_compile/changes"),
     ("_dataset/typed_changing.py", "_compile/changes"),
     ("_sources/objects/memory_rows.py", "torch"),

@@ -1,0 +1,1 @@
+"""A mounted dataset as PyG's stores, and what their attributes are called."""

@@ -134,6 +134,31 @@ BAD = {
         SourceError,
         "node type 'u': .*'a'",
     ),
+    "types that differ in case": (
+        {"nodes": NODES | {"U": gm.Nodes(num_nodes=3)}},
+        ValueError,
+        "nodes: 'u' and 'U' differ only in upper and lower case",
+    ),
+    "relations that differ in case": (
+        {"edges": {U_TO_V: EDGES, ("u", "TO", "v"): EDGES}},
+        ValueError,
+        r"edges: \('u', 'to', 'v'\) and \('u', 'TO', 'v'\) differ only in upper and lower",
+    ),
+    "an end in a type without nodes": (
+        {"nodes": nodes(num_nodes=0)},
+        SourceError,
+        r"relation \('u', 'to', 'v'\): .*source id 0 is not below num_sources=0",
+    ),
+    "a key of no node": (
+        {"nodes": nodes(num_nodes=3, features={"x": gm.Table(source=[1.0], key=[7], missing=0)})},
+        SourceError,
+        "node type 'u': .*row 0: no node of node type 'u' has the external id 7",
+    ),
+    "a node without a row": (
+        {"nodes": nodes(num_nodes=3, features={"x": gm.Table(source=[1.0], key=[1])})},
+        SourceError,
+        "node type 'u': .*2 of 3 nodes have no row",
+    ),
     "notes": ({"notes": [3]}, TypeError, "notes"),
     "a source that does not exist": (
         {"edges": {U_TO_V: "nowhere.csv"}},
@@ -150,6 +175,31 @@ def test_bad_input(case, tmp_path):
     with pytest.raises(error, match=message):
         gm.compile_dataset(tmp_path / "ds", **given)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_ends_that_disagree_in_count(tmp_path):
+    """Graph files say how many nodes they have of each type; others have a largest id."""
+    gm.compile_graph(([0, 2], [1, 3]), tmp_path / "three.gl", num_sources=3, num_destinations=4)
+    gm.compile_graph(([0, 2], [1, 3]), tmp_path / "six.gl", num_sources=6, num_destinations=4)
+    three, six = tmp_path / "three.gl", tmp_path / "six.gl"
+    unknown = {"u": gm.Nodes(), "v": gm.Nodes()}
+    other, out = ("u", "of", "v"), tmp_path / "ds"
+    with pytest.raises(
+        SourceError, match=r"six\.gl says that there are 6 nodes .*three\.gl says 3"
+    ):
+        gm.compile_dataset(out, nodes=unknown, edges={U_TO_V: three, other: six})
+    for edges in ({U_TO_V: three, other: ([4], [0])}, {other: ([4], [0]), U_TO_V: three}):
+        with pytest.raises(SourceError, match=r"has node 4 of type 'u', and .*three\.gl says"):
+            gm.compile_dataset(out, nodes=unknown, edges=edges)
+    known = {"u": gm.Nodes(num_nodes=3), "v": gm.Nodes(num_nodes=4)}
+    with pytest.raises(SourceError, match=r"three\.gl says that it has 4 nodes of type 'u', and"):
+        gm.compile_dataset(out, nodes=known, edges={("v", "to", "u"): three})
+    assert not out.exists()
+    said = {"u": gm.Nodes(num_nodes=6), "v": gm.Nodes()}
+    gm.compile_dataset(out, nodes=said, edges={U_TO_V: three, other: six})
+    assert [one.num_nodes for one in gm.Dataset(out).nodes.values()] == [6, 4]
+    gm.compile_dataset(out, nodes=unknown, edges={U_TO_V: three, other: ([1], [0])}, overwrite=True)
+    assert [one.num_nodes for one in gm.Dataset(out).nodes.values()] == [3, 4]
 
 
 @pytest.mark.parametrize(

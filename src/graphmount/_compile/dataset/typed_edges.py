@@ -116,7 +116,7 @@ class RelationIntake:
                     f"{source.name} says that it has {count} nodes of type {nodes.name!r}, and "
                     f"there are {nodes.num_nodes}"
                 )
-            nodes.claim(count)
+            nodes.claim_all(count, source.name)
 
     def _make_core(
         self, options: GraphOptions, ends: tuple[int | None, int | None], budget: Budget
@@ -174,8 +174,8 @@ class RelationIntake:
                 report(min(batch.done, self.source.size), self.source.size)
         require_unchanged(self.source)
         self.first_line.warn(self._core.num_rows)
-        self._sources.claim(self._core.num_sources)
-        self._destinations.claim(self._core.num_destinations)
+        self._sources.claim(self._core.num_sources, self.source.name)
+        self._destinations.claim(self._core.num_destinations, self.source.name)
 
     def _add(self, batch: EdgeBatch) -> None:
         if self.given.has_two_types:

@@ -69,6 +69,7 @@ def check_node_types(nodes: object) -> None:
         problem = name_problem(name)
         if problem is not None:
             raise ValueError(f"nodes: {shown(name)} cannot be a node type: it {problem}")
+    _require_own_folders([(name,) for name in nodes], "nodes")
 
 
 def given_relations(edges: object, nodes: Mapping[str, Any], reverse: Any) -> list[GivenRelation]:  # noqa: ANN401
@@ -89,6 +90,7 @@ def given_relations(edges: object, nodes: Mapping[str, Any], reverse: Any) -> li
         )
     for edge_type in edges:
         _check_relation(edge_type, nodes)
+    _require_own_folders(list(edges), "edges")
     chosen = _chosen(reverse, edges)
     relations = []
     for edge_type, source in edges.items():
@@ -112,6 +114,20 @@ def given_relations(edges: object, nodes: Mapping[str, Any], reverse: Any) -> li
             )
         )
     return relations
+
+
+def _require_own_folders(names: list[tuple[str, ...]], argument: str) -> None:
+    """Raises for names that are one folder where file systems do not tell A from a."""
+    seen: dict[tuple[str, ...], tuple[str, ...]] = {}
+    for one in names:
+        folded = tuple(name.casefold() for name in one)
+        if folded in seen:
+            first, second = (part[0] if len(part) == 1 else part for part in (seen[folded], one))
+            raise ValueError(
+                f"{argument}: {first!r} and {second!r} differ only in upper and lower case, and "
+                "would be one folder on some systems; rename one of them"
+            )
+        seen[folded] = one
 
 
 def _check_relation(edge_type: object, nodes: Mapping[str, Any]) -> None:

@@ -106,6 +106,7 @@ class OpenedNodes:
         self._has_text: bool | None = None
         self._map: KeyMap | None = None
         self._claimed = 0
+        self._told: tuple[int, str] | None = None  # what a source says, and which one
         self.is_mapped = (nodes.ids or ids) == "map"
         self.keys: Keys | None = None
         if nodes.node_ids is not None:
@@ -196,8 +197,40 @@ class OpenedNodes:
         """What the map of ids takes."""
         return 0 if self._map is None else self._map.memory_bytes
 
-    def claim(self, count: int) -> None:
-        """Notes that a relation has so many of these nodes."""
+    def claim(self, count: int, where: str) -> None:
+        """Notes that a relation has so many of these nodes, or more.
+
+        Args:
+            count: The largest id plus one.
+            where: What messages call its source.
+
+        Raises:
+            SourceError: Another relation says that there are fewer.
+        """
+        if self.num_nodes is None and self._told is not None and count > self._told[0]:
+            raise SourceError(
+                f"{where} has node {count - 1} of type {self.name!r}, and {self._told[1]} says "
+                f"that there are {self._told[0]}; pass gm.Nodes(num_nodes=…) with the right number"
+            )
+        self._claimed = max(self._claimed, count)
+
+    def claim_all(self, count: int, where: str) -> None:
+        """Notes that the source of a relation says that there are so many of these nodes.
+
+        Args:
+            count: What it says, as a graph file does.
+            where: What messages call the source.
+
+        Raises:
+            SourceError: Another source says that there are more or fewer.
+        """
+        if self.num_nodes is None and self._told is not None and count != self._told[0]:
+            raise SourceError(
+                f"{where} says that there are {count} nodes of type {self.name!r}, and "
+                f"{self._told[1]} says {self._told[0]}; pass gm.Nodes(num_nodes=…) with the right "
+                "number"
+            )
+        self._told = (count, where)
         self._claimed = max(self._claimed, count)
 
     def settle(self, num_edges: int) -> int:

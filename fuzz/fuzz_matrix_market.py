@@ -91,7 +91,10 @@ def read(path: str, *, weights: bool, memory: int, skips: bool) -> tuple[object,
             values += [] if batch.weights is None else batch.weights.tolist()
     except SourceError as error:
         return ("error", str(error))
-    if any(not 0 <= node < (source.num_nodes or 0) for node in (*src, *dst)):
+    ends = source.num_ends or (source.num_nodes or 0, source.num_nodes or 0)
+    if any(
+        not 0 <= node < most for some, most in zip((src, dst), ends, strict=True) for node in some
+    ):
         raise AssertionError("an edge has an end that is no node")
     return ("edges", src, dst, list(map(repr, values)), source.skipped.count)
 

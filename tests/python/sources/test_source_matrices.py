@@ -16,6 +16,7 @@ from open_sources import open_edges
 from run_mode import IS_SANITIZED
 from scipy import io, sparse
 
+import graphmount as gm
 from graphmount._sources.arrays.array_stream import MemoryStream
 from graphmount._sources.arrays.list_edges import ListEdges
 from graphmount.errors import SourceError
@@ -68,10 +69,8 @@ def test_scipy_refusals(tmp_path):
     wide = sparse.csr_array((3, 5))
     sparse.save_npz(tmp_path / "wide.npz", wide)
     for source in (wide, tmp_path / "wide.npz"):
-        with pytest.raises(
-            SourceError, match=r"matrix of shape \(3, 5\); that of a graph is square"
-        ):
-            open_edges(source)
+        with pytest.raises(SourceError, match=r"3 nodes of one type to 5 of another; pass num_sou"):
+            gm.compile_graph(source, tmp_path / "wide.gl")
     with pytest.raises(ValueError, match="delimiter=',' means nothing for a SciPy matrix"):
         open_edges(square, delimiter=",")
     with pytest.raises(ValueError, match="'weight' is not a column of a SciPy matrix; pass True"):
@@ -158,7 +157,7 @@ BANNER = "%%MatrixMarket matrix coordinate"
         ),
         (f"{BANNER} real general\n%{'x' * 70_000}\n2 2 0\n", "line 2: longer than 64 KiB"),
         (f"{BANNER} real general{' ' * 70_000}\n2 2 0\n", "line 1: longer than 64 KiB"),
-        (f"{BANNER} real general\n2 3 0\n", r"shape \(2, 3\); that of a graph is square"),
+        (f"{BANNER} real symmetric\n2 3 0\n", "is symmetric, and 2 by 3"),
     ],
 )
 def test_matrix_market_headers(text, message, tmp_path):
@@ -291,3 +290,43 @@ print(sum(len(batch.src) for batch in source.batches(memory=4 << 20)), peak() - 
     total, grown = map(int, result.stdout.split())
     assert total == num_edges
     assert grown < 16 << 20
+
+
+RECTANGLE = ([0, 2, 2, 1], [3, 0, 3, 1])
+
+
+@pytest.mark.parametrize("kind", ["coo", "csr", "csc"])
+@pytest.mark.parametrize("form", ["object", "npz", "mtx"])
+def test_matrices_between_two_node_types(kind, form, tmp_path):
+    """Rows are sources, columns destinations; the shape says how many of each there are."""
+    matrix = sparse.coo_array(([1.0, 2.0, 3.0, 4.0], RECTANGLE), shape=(3, 5)).asformat(kind)
+    source = matrix
+    if form == "npz":
+        source = tmp_path / "m.npz"
+        sparse.save_npz(source, matrix)
+    elif form == "mtx":
+        source = tmp_path / "m.mtx"
+        io.mmwrite(source, matrix)
+    gm.compile_dataset(
+        tmp_path / "ds",
+        nodes={"user": gm.Nodes(), "item": gm.Nodes()},
+        edges={("user", "buys", "item"): gm.EdgeTable(source=source, weights=True)},
+        order="given",
+    )
+    graph = gm.Dataset(tmp_path / "ds").edges["user", "buys", "item"].graph
+    assert (graph.num_sources, graph.num_destinations) == (3, 5)
+    assert graph.neighbors(3).tolist() == [0, 2]
+    assert sorted(graph.weights.tolist()) == [1, 2, 3, 4]
+    other = gm.compile_graph(source, tmp_path / "m.gl", num_sources=3, num_destinations=5)
+    assert other.num_edges == 4
+    with pytest.raises(SourceError, match="says that it has 3 sources and 5 destinations"):
+        gm.compile_graph(source, tmp_path / "n.gl", num_sources=4, num_destinations=5)
+    within = {"nodes": {"user": gm.Nodes()}, "edges": {("user", "likes", "user"): source}}
+    with pytest.raises(SourceError, match="from one node type to another, and this relation is"):
+        gm.compile_dataset(tmp_path / "one", **within)
+
+
+def test_entries_outside_of_a_rectangle(tmp_path):
+    (tmp_path / "m.mtx").write_text(f"{BANNER} pattern general\n2 3 2\n1 3\n3 1\n")
+    with pytest.raises(SourceError, match="line 4: rows are from 1 to 2, columns from 1 to 3"):
+        gm.compile_graph(tmp_path / "m.mtx", tmp_path / "m.gl", num_sources=2, num_destinations=3)

@@ -42,12 +42,14 @@ def matrix_edges(
         values: Weights and timestamps of the edges.
 
     Raises:
-        SourceError: The matrix is not square, or its parts are of another one.
+        SourceError: It is no matrix, or its parts are of another one.
     """
-    require_square(name, shape)
+    if len(shape) != 2:
+        raise SourceError(f"{name} has shape {shown(shape)}; a matrix has two dimensions")
     if kind == "coo":
         ends = part("row"), part("col")
-        return ColumnEdges(name=name, ends=ends, values=values, num_nodes=shape[0])
+        columns = ColumnEdges(name=name, ends=ends, values=values, num_nodes=shape[0])
+        return of_shape(columns, shape)
     source = ListEdges(
         name=name,
         indptr=part("indptr"),
@@ -55,20 +57,27 @@ def matrix_edges(
         owners="src" if kind == "csr" else "dst",
         values=values,
     )
-    if source.num_nodes != shape[0]:
+    num_lists = shape[0] if kind == "csr" else shape[1]
+    if source.num_nodes != num_lists:
         raise SourceError(
-            f"{name} has offsets for {source.num_nodes} lists, but is {shape[0]} wide"
+            f"{name} has offsets for {source.num_nodes} lists, but is {num_lists} wide"
         )
+    return of_shape(source, shape)
+
+
+def of_shape(source: EdgeSource, shape: tuple[int, ...]) -> EdgeSource:
+    """The edges of a matrix, with what its shape says: rows are sources, columns destinations.
+
+    A square matrix has one row and one column for each node. Another one leads from nodes of one
+    type to nodes of another.
+
+    Args:
+        source: The edges.
+        shape: Two numbers.
+    """
+    source.num_nodes = shape[0] if shape[0] == shape[1] else None
+    source.num_ends = None if shape[0] == shape[1] else (shape[0], shape[1])
     return source
-
-
-def require_square(name: str, shape: tuple[int, ...]) -> None:
-    """Raises unless a matrix can be the adjacency matrix of one kind of nodes."""
-    if len(shape) != 2 or shape[0] != shape[1]:
-        raise SourceError(
-            f"{name} is a matrix of shape {shown(shape)}; that of a graph is square, with one "
-            "row and one column for each node"
-        )
 
 
 def is_sparse(source: object) -> bool:
@@ -85,7 +94,7 @@ def open_sparse_edges(matrix: Any, *, weights: bool = False) -> EdgeSource:  # n
         weights: Whether to take its values for weights.
 
     Raises:
-        SourceError: It is not square, or of another format.
+        SourceError: It is of another format.
     """
     kind = matrix.format
     name = f"a SciPy {kind.upper()} matrix"

@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING, Any, cast
 import numpy as np
 
 from graphmount import _core
-from graphmount._sources.arrays.matrix_edges import require_square
+from graphmount._sources.arrays.matrix_edges import of_shape
 from graphmount._sources.arrays.stored_bytes import file_size
 from graphmount._sources.contract.batches import EdgeBatch, EdgeSource
 from graphmount._sources.contract.claims import MOST_NODES
@@ -62,7 +62,7 @@ class MatrixMarketEdges(EdgeSource):
         on_error: "raise", or "skip" for lines that cannot be read.
 
     Raises:
-        SourceError: The file is not a sparse matrix of numbers, or not a square one.
+        SourceError: The file is not a sparse matrix of numbers.
     """
 
     def __init__(self, path: str, *, weights: bool = False, on_error: OnError = "raise") -> None:
@@ -72,7 +72,8 @@ class MatrixMarketEdges(EdgeSource):
             field, symmetry, self._num_lines = self._read_banner(file)
             shape = self._read_size(file)
             self._body = file.tell()
-        require_square(path, shape[:2])
+        if symmetry == "symmetric" and shape[0] != shape[1]:
+            raise SourceError(f"{path} is symmetric, and {shape[0]} by {shape[1]}")
         if weights and field == "pattern":
             raise SourceError(f"{path} is a pattern without values, so it has no weights")
         self._width = 2 if field == "pattern" else 3
@@ -80,8 +81,8 @@ class MatrixMarketEdges(EdgeSource):
         # Not those in `skipped`, where the consumer of the edges counts what it leaves out as well.
         self._num_bad_lines = 0
         self.num_edges = None if on_error == "skip" else shape[2]
-        self._order = shape[0]
-        self.num_nodes = shape[0]
+        self._shape = shape[:2]
+        of_shape(self, self._shape)
         self.is_symmetric = symmetry == "symmetric"
         self.has_weights = weights
 
@@ -197,7 +198,10 @@ class MatrixMarketEdges(EdgeSource):
         """Columns of a block of lines, of which `num_lines` come before it; ids from 0."""
         try:
             columns = self._parse_all(block)
-            if len(columns) == self._width and all(self._in_range(x).all() for x in columns[:2]):
+            if len(columns) == self._width and all(
+                self._in_range(x, most).all()
+                for x, most in zip(columns[:2], self._shape, strict=True)
+            ):
                 return [columns[0] - 1, columns[1] - 1, *columns[2:]]
         except SourceError:
             pass  # the lines one by one will show where
@@ -232,8 +236,9 @@ class MatrixMarketEdges(EdgeSource):
             raise SourceError(f"{self.name}: a line has too many words")
         return columns
 
-    def _in_range(self, ids: NDArray[Any]) -> NDArray[np.bool_]:
-        return (ids >= 1) & (ids <= self._order)
+    @staticmethod
+    def _in_range(ids: NDArray[Any], most: int) -> NDArray[np.bool_]:
+        return (ids >= 1) & (ids <= most)
 
     def _parse_line(self, line: bytes, number: int) -> tuple[float, ...] | None:
         words = line.split()
@@ -241,9 +246,12 @@ class MatrixMarketEdges(EdgeSource):
             if len(words) != self._width or b"_" in line:
                 raise ValueError  # noqa: TRY301  (as if it could not be read as a number)
             row: tuple[float, ...] = (int(words[0]), int(words[1]), *map(float, words[2:]))
-            if min(row[:2]) >= 1 and max(row[:2]) <= self._order:
+            if all(1 <= end <= most for end, most in zip(row[:2], self._shape, strict=True)):
                 return row
-            problem = f"ids are from 1 to {self._order}"
+            num_rows, num_columns = self._shape
+            problem = f"ids are from 1 to {num_rows}"
+            if num_rows != num_columns:
+                problem = f"rows are from 1 to {num_rows}, columns from 1 to {num_columns}"
         except ValueError:
             problem = f"expected {self._width} numbers"
         text = line.strip().decode("latin-1")

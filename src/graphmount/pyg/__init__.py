@@ -19,7 +19,7 @@ from graphmount.pyg.embeddings.metapath2vec import MetaPath2Vec
 from graphmount.pyg.embeddings.node2vec import Node2Vec
 from graphmount.pyg.lightning import LightningLinkData, LightningNodeData
 from graphmount.pyg.loaders import LinkNeighborLoader, NeighborLoader
-from graphmount.pyg.neighbor_sampler import NeighborSampler
+from graphmount.pyg.sampling.neighbor_sampler import NeighborSampler
 from graphmount.pyg.stores.edge_features import EdgeFeatures
 from graphmount.pyg.stores.feature_store import FeatureStore
 from graphmount.pyg.stores.graph_store import GraphStore

@@ -77,7 +77,8 @@ PYTHON = {
     "torch/nn": "torch",
     "pyg/embeddings": "_loading _compile/dataset",
     "pyg/stores": "torch",
-    "pyg": "torch pyg/embeddings pyg/stores _compile/cache",
+    "pyg/sampling": "pyg/stores",
+    "pyg": "torch pyg/embeddings pyg/sampling _compile/cache",
     "graphzero": "_compile _loading",
     "doctor": "_loading",
 }

@@ -25,17 +25,25 @@ from torch_geometric.sampler import (
 from torch_geometric.sampler.base import SubgraphType
 from torch_geometric.sampler.neighbor_sampler import edge_sample
 
-from graphmount._dataset.typed_dataset import TypedDataset
 from graphmount._mount.graph import Graph
-from graphmount._mount.node_ids import require_marked
-from graphmount._mount.node_reading import ADVICE, require_reading, to_internal
+from graphmount._mount.node_reading import to_internal
 from graphmount._mount.sampling_rule import SamplingRule
 from graphmount._support.arguments import as_ids, require_choice
 from graphmount._support.seeds import as_key
-from graphmount.errors import MissingDataError
-from graphmount.pyg.stores.graph_store import GraphStore
-from graphmount.pyg.typed_sampling import fanouts_by_relation, negative_times, sample_relations
-from graphmount.torch.tensor_views import tensor_over
+from graphmount.pyg.sampling.sampled_data import (
+    as_reading,
+    as_text,
+    data_of,
+    first_of,
+    has_weights,
+    refuse_types,
+    source_rows_of,
+)
+from graphmount.pyg.sampling.typed_sampling import (
+    fanouts_by_relation,
+    negative_times,
+    sample_relations,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -44,10 +52,12 @@ if TYPE_CHECKING:
 
     from graphmount._dataset.dataset import Dataset
     from graphmount._dataset.typed.results import EdgeType
+    from graphmount._dataset.typed_dataset import TypedDataset
     from graphmount._mount.node_ids import IdReading
     from graphmount._mount.sampling_rule import TemporalStrategy, TimeOf
     from graphmount._support.direction import Direction
     from graphmount.pyg.stores.feature_store import FeatureStore
+    from graphmount.pyg.stores.graph_store import GraphStore
 
 #: Attributes that are options of the rule, under the same names.
 _OPTIONS = frozenset({"replace", "weighted", "disjoint", "temporal_strategy", "direction"})
@@ -122,17 +132,17 @@ class NeighborSampler(BaseSampler):
         ids: IdReading | None = None,
         source_rows: bool = False,
     ) -> None:
-        self._data = _data_of(data)
-        self._ids = _as_reading(ids, self._data)
+        self._data = data_of(data)
+        self._ids = as_reading(ids, self._data)
         self._fanouts = self._as_fanouts(num_neighbors)
         self.time_of = time_of
         self._rule = SamplingRule(
-            fanouts=_first_of(self._fanouts),
+            fanouts=first_of(self._fanouts),
             replace=replace,
             weighted=weighted,
             disjoint=disjoint,
             temporal_strategy=temporal_strategy,
-            subgraph_type=_as_text(subgraph_type),
+            subgraph_type=as_text(subgraph_type),
             direction=direction,
         )
         self.source_rows = source_rows
@@ -187,7 +197,7 @@ class NeighborSampler(BaseSampler):
         self, numbers: Sequence[int] | Mapping[EdgeType, Sequence[int]] | NumNeighbors
     ) -> None:
         fanouts = self._as_fanouts(numbers)
-        self._rule = changed(self._rule, fanouts=_first_of(fanouts))
+        self._rule = changed(self._rule, fanouts=first_of(fanouts))
         self._fanouts = fanouts
 
     def _as_fanouts(self, numbers: Any) -> Any:  # noqa: ANN401
@@ -209,7 +219,7 @@ class NeighborSampler(BaseSampler):
 
     @subgraph_type.setter
     def subgraph_type(self, value: SubgraphType | str) -> None:
-        self._rule = changed(self._rule, subgraph_type=_as_text(value))
+        self._rule = changed(self._rule, subgraph_type=as_text(value))
 
     @property
     def edge_permutation(self) -> Any:  # noqa: ANN401  (as in PyG)
@@ -218,8 +228,8 @@ class NeighborSampler(BaseSampler):
 
     def _require_source_rows(self) -> Any:  # noqa: ANN401
         if isinstance(self._data, Graph):
-            return _source_rows_of(self._data)
-        return {name: _source_rows_of(edges.graph) for name, edges in self._data.edges.items()}
+            return source_rows_of(self._data)
+        return {name: source_rows_of(edges.graph) for name, edges in self._data.edges.items()}
 
     def sample_from_nodes(
         self,
@@ -289,7 +299,7 @@ class NeighborSampler(BaseSampler):
         relation = self._require_type(inputs.input_type, tuple)
         source, destination = (None, None) if relation is None else (relation[0], relation[2])
         sample = self._sample
-        if _has_weights(neg_sampling):  # which come in the order of the ids that inputs have
+        if has_weights(neg_sampling):  # which come in the order of the ids that inputs have
             sample = self._sample_by_input
         else:
             inputs = changed(
@@ -314,7 +324,7 @@ class NeighborSampler(BaseSampler):
     def _require_type(self, given: Any, kind: type) -> Any:  # noqa: ANN401
         """The type of the inputs, which a graph does not have, and many kinds must have."""
         if isinstance(self._data, Graph):
-            _refuse_types(given)
+            refuse_types(given)
             return None
         known = self._data.node_types if kind is str else self._data.edge_types
         if given not in known:
@@ -360,69 +370,4 @@ class NeighborSampler(BaseSampler):
             # Both or none: PyG trims layers by the two together.
             num_sampled_nodes=list(sample.num_sampled_nodes) if by_hop else None,
             num_sampled_edges=list(sample.num_sampled_edges or ()) if by_hop else None,
-        )
-
-
-def _has_weights(negatives: NegativeSampling | None) -> bool:
-    return negatives is not None and not (
-        negatives.src_weight is None and negatives.dst_weight is None
-    )
-
-
-def _as_reading(ids: Any, data: Graph | TypedDataset) -> IdReading:  # noqa: ANN401
-    """How to read inputs, which come without a mark: PyG's loaders cut them out of what they got.
-
-    Raises:
-        IdError: It is not said, and the ids of the data and of its source differ.
-    """
-    require_reading(ids)
-    spaces: Any = [data] if isinstance(data, Graph) else data.nodes.values()
-    for space in spaces:
-        if ids is None and space._own_order != 0:  # noqa: SLF001
-            require_marked([0], "the inputs of a loader", space.order, advice=ADVICE)
-    return ids or "internal"
-
-
-def _first_of(fanouts: Any) -> Any:  # noqa: ANN401
-    """Fanouts that say how many hops there are."""
-    return next(iter(fanouts.values()), []) if isinstance(fanouts, dict) else fanouts
-
-
-def _source_rows_of(graph: Graph) -> torch.Tensor:
-    # By edge id, which is the place in the incoming lists.
-    rows = graph._private_section("source rows", "in")  # noqa: SLF001  (a friend)
-    if rows is None:
-        raise MissingDataError(
-            f"{graph.path} does not know the rows that edges had in its source; compile it with "
-            "source_rows=True"
-        )
-    return tensor_over(rows, graph.path, stacklevel=4)
-
-
-def _as_text(kind: Any) -> Any:  # noqa: ANN401
-    """What PyG has an enum for, as text."""
-    return getattr(kind, "value", kind)
-
-
-def _data_of(data: Any) -> Graph | TypedDataset:  # noqa: ANN401
-    """The graph in whatever has one, or the dataset of many kinds."""
-    if isinstance(data, tuple | list) and len(data) == 2:
-        data = data[1]
-    data = getattr(data, "_data", data) if isinstance(data, GraphStore) else data
-    if isinstance(data, Graph | TypedDataset):
-        return data
-    graph = getattr(data, "graph", None)
-    if not isinstance(graph, Graph):
-        raise TypeError(
-            "data must be a Dataset, a Graph, or the stores of Dataset.to_pyg(), not "
-            f"{type(data).__name__}: other data is sampled by PyG's own NeighborSampler"
-        )
-    return graph
-
-
-def _refuse_types(input_type: object) -> None:
-    if input_type is not None:
-        raise ValueError(
-            f"the inputs are of type {input_type!r}, and a graph has one type of nodes and edges; "
-            "give the loader a tensor of nodes, or (None, edge_label_index)"
         )

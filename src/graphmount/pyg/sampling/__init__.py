@@ -1,0 +1,1 @@
+"""graphmount's sampler, as PyG's own loaders use it."""

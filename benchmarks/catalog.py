@@ -37,6 +37,7 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
         Entry("bench_compile_text", "text to a graph"),
         Entry("bench_compile_large", "a graph larger than memory"),
         Entry("bench_compile_features", "features from .npy and text"),
+        Entry("bench_kinds_compile", "the shape of MAG240M in 3 GiB", ("pyarrow",)),
     ),
     "mount": (
         Entry("bench_mount", "opening files of any size"),

@@ -2,9 +2,13 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/variant.h>
+#include <nanobind/stl/vector.h>
 
 #include <stdexcept>
 #include <tuple>
+#include <variant>
+#include <vector>
 
 #include "convert/arrays.hpp"
 #include "convert/callbacks.hpp"
@@ -33,6 +37,13 @@ namespace {
 using nb::literals::operator""_a;
 
 using IdColumn = Column<std::int64_t>;
+using NarrowIds = Column<std::uint32_t>;
+using AnyIds = std::variant<NarrowIds, IdColumn>;
+
+NewIds to_new_ids(const std::optional<AnyIds>& given) {
+  if (!given) return {};
+  return std::visit([](const auto& new_ids) { return NewIds(to_span(new_ids)); }, *given);
+}
 
 void make_compiler(GraphCompiler* self, std::optional<std::uint64_t> num_nodes, bool rectangular,
                    std::optional<std::uint64_t> num_sources, bool in_lists, bool out_lists,
@@ -66,14 +77,19 @@ void add(GraphCompiler& self, const IdColumn& src, const IdColumn& dst,
   self.add(edges);
 }
 
-auto count_appearances(const GraphCompiler& self) {
-  return make_array<std::uint32_t>(
-      self.num_appearing(), [&](std::span<std::uint32_t> out) { self.count_appearances(out); });
+using Compilers = std::vector<const GraphCompiler*>;
+
+template <class Id>
+nb::object make_hot_ids(std::size_t num_nodes, const Compilers& compilers,
+                        const Progress& progress) {
+  return nb::cast(
+      make_array<Id>(num_nodes, [&](std::span<Id> out) { hot_ids(compilers, out, progress); }));
 }
 
-auto hot_order_of(const Column<std::uint32_t>& counts) {
-  return make_array<NodeId>(counts.size(),
-                            [&](std::span<NodeId> out) { hot_order(to_span(counts), out); });
+nb::object hot_ids_of(std::size_t num_nodes, const Compilers& compilers, bool wide,
+                      const Progress& progress) {
+  return wide ? make_hot_ids<NodeId>(num_nodes, compilers, progress)
+              : make_hot_ids<std::uint32_t>(num_nodes, compilers, progress);
 }
 
 using Summary =
@@ -92,9 +108,15 @@ struct GivenIds {
 
 using NameColumns = std::tuple<IdColumn, Column<std::uint8_t>>;
 
-GivenIds to_ids(const std::optional<IdColumn>& numbers, const std::optional<NameColumns>& names) {
+GivenIds to_ids(const std::optional<AnyIds>& given_numbers,
+                const std::optional<NameColumns>& names) {
   GivenIds given;
-  if (numbers) given.ids.numbers = to_span(*numbers);
+  if (given_numbers) {
+    if (const auto* numbers = std::get_if<NarrowIds>(&*given_numbers))
+      given.ids.narrow_numbers = to_span(*numbers);
+    else
+      given.ids.numbers = to_span(std::get<IdColumn>(*given_numbers));
+  }
   if (names) {
     given.names.emplace(to_names(std::get<0>(*names), std::get<1>(*names)));
     given.ids.names = given.names->column();
@@ -106,7 +128,7 @@ GivenIds to_ids(const std::optional<IdColumn>& numbers, const std::optional<Name
   return given;
 }
 
-std::uint64_t order_of(const std::string& type, const std::optional<IdColumn>& numbers,
+std::uint64_t order_of(const std::string& type, const std::optional<AnyIds>& numbers,
                        const std::optional<NameColumns>& names) {
   const GivenIds given = to_ids(numbers, names);
   const GilRelease release;
@@ -114,7 +136,7 @@ std::uint64_t order_of(const std::string& type, const std::optional<IdColumn>& n
 }
 
 std::uint64_t write_ids(const std::filesystem::path& path, std::uint64_t order,
-                        std::uint64_t memory, const std::optional<IdColumn>& numbers,
+                        std::uint64_t memory, const std::optional<AnyIds>& numbers,
                         const std::optional<NameColumns>& names) {
   const GivenIds given = to_ids(numbers, names);
   const GilRelease release;
@@ -122,22 +144,21 @@ std::uint64_t write_ids(const std::filesystem::path& path, std::uint64_t order,
 }
 
 Summary finish(GraphCompiler& self, const std::filesystem::path& path,
-               const std::optional<IdColumn>& node_numbers,
-               const std::optional<NameColumns>& node_names, const std::optional<IdColumn>& new_ids,
+               const std::optional<AnyIds>& node_numbers,
+               const std::optional<NameColumns>& node_names, const std::optional<AnyIds>& new_ids,
                const Progress& progress) {
   const GivenIds given = to_ids(node_numbers, node_names);
-  const std::span<const NodeId> renumbering =
-      new_ids ? to_span(*new_ids) : std::span<const NodeId>();
+  const NewIds renumbering = to_new_ids(new_ids);
   const GilRelease release;
   return to_tuple(self.finish(path, given.ids, renumbering, progress));
 }
 
 // How many nodes an end of the edges has, their fingerprint, and their new ids.
-using End = std::tuple<std::uint64_t, std::uint64_t, std::optional<IdColumn>>;
+using End = std::tuple<std::uint64_t, std::uint64_t, std::optional<AnyIds>>;
 
 FinalNodes to_final_nodes(const End& end) {
   const auto& [count, order, new_ids] = end;
-  return {count, order, new_ids ? to_span(*new_ids) : std::span<const NodeId>()};
+  return {count, order, to_new_ids(new_ids)};
 }
 
 Summary finish_relation(GraphCompiler& self, const std::filesystem::path& path, const End& sources,
@@ -173,11 +194,16 @@ void make_scatter(RowScatter* self, std::uint64_t row_bytes, std::optional<std::
 }  // namespace
 
 void bind_compile(nb::module_& module) {
-  module.def("hot_order", &hot_order_of, "counts"_a);
+  module.def(
+      "hot_ids", &hot_ids_of, "num_nodes"_a, "compilers"_a, nb::kw_only(), "wide"_a = false,
+      "progress"_a.none() = nb::none(),
+      nb::sig("def hot_ids(num_nodes: int, compilers: Sequence[GraphCompiler], *, wide: bool "
+              "= False, progress: Callable | None = None) -> Annotated[NDArray[numpy.uint32 | "
+              "numpy.int64], dict(shape=(None,))]"));
   module.def("typed_order", &order_of, "type"_a, nb::kw_only(),
-             "node_numbers"_a.none() = nb::none(), "node_names"_a.none() = nb::none());
+             "node_numbers"_a.noconvert().none() = nb::none(), "node_names"_a.none() = nb::none());
   module.def("write_node_ids", &write_ids, "path"_a, nb::kw_only(), "order"_a, "memory"_a,
-             "node_numbers"_a.none() = nb::none(), "node_names"_a.none() = nb::none());
+             "node_numbers"_a.noconvert().none() = nb::none(), "node_names"_a.none() = nb::none());
   nb::class_<GraphCompiler>(module, "GraphCompiler")
       .def("__init__", &make_compiler, nb::kw_only(), "num_nodes"_a.none(), "rectangular"_a = false,
            "num_sources"_a.none() = nb::none(), "in_lists"_a, "out_lists"_a, "undirected"_a = false,
@@ -192,12 +218,14 @@ void bind_compile(nb::module_& module) {
       .def_prop_ro("first_direction",
                    [](const GraphCompiler& self) { return Word{self.first_direction()}; })
       .def_prop_ro("num_destinations", &GraphCompiler::num_destinations)
-      .def("count_appearances", &count_appearances)
-      .def("finish", &finish, "path"_a, nb::kw_only(), "node_numbers"_a.none() = nb::none(),
-           "node_names"_a.none() = nb::none(), "new_ids"_a.none() = nb::none(),
-           "progress"_a.none() = nb::none())
-      .def("finish_relation", &finish_relation, "path"_a, nb::kw_only(), "sources"_a,
-           "destinations"_a, "progress"_a.none() = nb::none());
+      .def_prop_ro("waiting_bytes", &GraphCompiler::waiting_bytes)
+      .def("set_memory", &GraphCompiler::set_memory, "memory"_a, nb::kw_only(), "parts"_a,
+           nb::call_guard<GilRelease>())
+      .def("finish", &finish, "path"_a, nb::kw_only(),
+           "node_numbers"_a.noconvert().none() = nb::none(), "node_names"_a.none() = nb::none(),
+           "new_ids"_a.noconvert().none() = nb::none(), "progress"_a.none() = nb::none())
+      .def("finish_relation", &finish_relation, "path"_a, nb::kw_only(), "sources"_a.noconvert(),
+           "destinations"_a.noconvert(), "progress"_a.none() = nb::none());
 
   nb::class_<RowScatter>(module, "RowScatter")
       .def("__init__", &make_scatter, nb::kw_only(), "row_bytes"_a, "num_rows"_a.none(),

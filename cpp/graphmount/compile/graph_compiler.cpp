@@ -39,8 +39,7 @@ constexpr std::uint64_t kNodesPerEdge = 64;
 // Entries on their way to other node ids.
 class Renumbered {
  public:
-  Renumbered(const EdgePiece& piece, std::span<const NodeId> new_owners,
-             std::span<const NodeId> new_neighbors)
+  Renumbered(const EdgePiece& piece, const NewIds& new_owners, const NewIds& new_neighbors)
       : piece_(piece), new_owners_(new_owners), new_neighbors_(new_neighbors) {}
 
   std::uint64_t num_rows() const { return piece_.count; }
@@ -55,28 +54,13 @@ class Renumbered {
   }
 
  private:
-  static std::uint64_t new_id(std::span<const NodeId> new_ids, std::uint64_t node) {
-    if (new_ids.empty()) return node;
-    return static_cast<std::uint64_t>(read_id(new_ids, node, new_ids.size(), "new id"));
+  static std::uint64_t new_id(const NewIds& new_ids, std::uint64_t node) {
+    return new_ids.empty() ? node : new_ids[static_cast<std::size_t>(node)];
   }
 
   const EdgePiece& piece_;
-  std::span<const NodeId> new_owners_, new_neighbors_;  // of a caller, who might change them still
+  const NewIds &new_owners_, &new_neighbors_;
 };
-
-// Throws unless these are all numbers below `count`, each once.
-void require_renumbering(std::span<const NodeId> new_ids, std::uint64_t count) {
-  if (new_ids.size() != count)
-    throw std::invalid_argument(
-        say("there are ", count, " nodes and ", new_ids.size(), " new ids for them"));
-  std::vector<bool> is_taken(count);
-  for (const NodeId id : new_ids) {
-    if (static_cast<std::uint64_t>(id) >= count || is_taken[static_cast<std::size_t>(id)])
-      throw std::invalid_argument(
-          say("new id ", id, " is given twice, or is not below the number of nodes"));
-    is_taken[static_cast<std::size_t>(id)] = true;
-  }
-}
 
 }  // namespace
 
@@ -232,23 +216,47 @@ void GraphCompiler::for_each_lists(EdgeSpool& spool, const ListOptions& options,
   }
 }
 
-void GraphCompiler::count_appearances(std::span<std::uint32_t> counts) const {
+std::uint64_t GraphCompiler::num_entries() const {
   require_open();
-  std::fill(counts.begin(), counts.end(), 0);
-  spool_->for_each_entry([&](const ListEntry& entry) {
-    std::atomic_ref(counts[static_cast<std::size_t>(entry.neighbor)])
-        .fetch_add(1, std::memory_order_relaxed);
-  });
+  return spool_->size();
 }
 
-void GraphCompiler::renumber(std::span<const NodeId> new_sources,
-                             std::span<const NodeId> new_destinations) {
-  if (!new_sources.empty()) require_renumbering(new_sources, counts_.sources);
-  if (!new_destinations.empty() && new_destinations.data() != new_sources.data())
-    require_renumbering(new_destinations, counts_.destinations);
+void GraphCompiler::add_appearances(
+    std::span<std::uint32_t> counts,
+    const std::function<void(std::uint64_t entries)>& has_counted) const {
+  if (counts.size() < num_appearing())
+    throw std::invalid_argument(
+        say("edges name ", num_appearing(), " nodes, and there are ", counts.size(), " counts"));
+  spool_->for_each_entry(
+      [&](const ListEntry& entry) {
+        const std::atomic_ref count(counts[static_cast<std::size_t>(entry.neighbor)]);
+        // One that has gone round goes back, whatever other threads have added meanwhile: each of
+        // them that comes to the end does so, too.
+        if (count.fetch_add(1, std::memory_order_relaxed) == UINT32_MAX)
+          count.store(UINT32_MAX, std::memory_order_relaxed);
+      },
+      has_counted);
+}
+
+std::uint64_t GraphCompiler::waiting_bytes() const {
+  require_open();
+  return spool_->memory_bytes();
+}
+
+void GraphCompiler::set_memory(std::uint64_t memory, std::uint64_t parts) {
+  require_open();
+  options_.memory = memory;
+  options_.memory_parts = parts;
+  if (spool_->memory_bytes() > memory / 2) spool_->spill();
+}
+
+void GraphCompiler::renumber(const NewIds& new_sources, const NewIds& new_destinations) {
+  if (!new_sources.empty()) new_sources.require_renumbering(counts_.sources);
+  if (!new_destinations.empty() && !new_destinations.are_same_memory(new_sources))
+    new_destinations.require_renumbering(counts_.destinations);
   const bool is_in = options_.first_direction() == Direction::kIn;
-  const auto new_owners = is_in ? new_destinations : new_sources;
-  const auto new_neighbors = is_in ? new_sources : new_destinations;
+  const NewIds& new_owners = is_in ? new_destinations : new_sources;
+  const NewIds& new_neighbors = is_in ? new_sources : new_destinations;
   auto renumbered = std::make_unique<EdgeSpool>(parts_, options_.memory * 3 / 8, options_.folder);
   spool_->drain([&](const EdgePiece& piece) {
     renumbered->add(Renumbered(piece, new_owners, new_neighbors));
@@ -295,7 +303,7 @@ void GraphCompiler::write_lists(EdgeSpool& spool, Direction direction, const Lis
 }
 
 GraphSummary GraphCompiler::finish(const std::filesystem::path& path, const ExternalIds& node_ids,
-                                   std::span<const NodeId> new_ids, const Progress& progress) {
+                                   const NewIds& new_ids, const Progress& progress) {
   counts_.sources = num_sources();
   counts_.destinations = num_destinations();
   progress_ = &progress;
@@ -325,7 +333,7 @@ GraphSummary GraphCompiler::finish_between(const std::filesystem::path& path,
                                     sources.count, " and ", destinations.count));
   if (!options_.rectangular &&
       (sources.count != destinations.count || sources.order != destinations.order ||
-       sources.new_ids.data() != destinations.new_ids.data()))
+       !sources.new_ids.are_same_memory(destinations.new_ids)))
     throw std::invalid_argument("the ends of edges within one node type are the same nodes");
   counts_.sources = sources.count;
   counts_.destinations = destinations.count;

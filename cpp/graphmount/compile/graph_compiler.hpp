@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -16,6 +17,7 @@
 #include "graphmount/compile/edges/edge_spool.hpp"
 #include "graphmount/compile/graph_file.hpp"
 #include "graphmount/compile/neighbor_lists.hpp"
+#include "graphmount/compile/new_ids.hpp"
 #include "graphmount/graph/ids/external_ids.hpp"
 
 namespace graphmount {
@@ -32,9 +34,7 @@ struct GraphSummary {
 struct FinalNodes {
   std::uint64_t count = 0;  // at least as many as the edges name
   std::uint64_t order = 0;  // their fingerprint
-  /// Node i of the edges becomes node new_ids[i] of the graph, each number once; as they are if
-  /// empty.
-  std::span<const NodeId> new_ids{};
+  NewIds new_ids{};
 };
 
 /// After `finish`, successful or not, every other call throws std::invalid_argument.
@@ -60,15 +60,26 @@ class GraphCompiler {
   std::uint64_t num_appearing() const {
     return options_.first_direction() == Direction::kIn ? num_sources() : num_destinations();
   }
-  /// How often each of these nodes does.
-  void count_appearances(std::span<std::uint32_t> counts) const;
+  /// How many entries these lists have, as long as none is dropped.
+  std::uint64_t num_entries() const;
+  /// Adds up how often each of these nodes appears, to at most 2^32 - 1. Tells, now and then and
+  /// from the calling thread, how many more entries were counted. Throws std::invalid_argument if
+  /// there are fewer counts than nodes.
+  void add_appearances(std::span<std::uint32_t> counts,
+                       const std::function<void(std::uint64_t entries)>& has_counted) const;
+
+  /// How much memory the edges take that wait to be written.
+  std::uint64_t waiting_bytes() const;
+  /// Changes the budget, of which the user gave `parts` times as much: edges that wait go to the
+  /// disk if they would take more than half of it.
+  void set_memory(std::uint64_t memory, std::uint64_t parts);
 
   /// Writes the file, which appears only if nothing is thrown: SourceError, BudgetError,
   /// std::invalid_argument, IoError. With `new_ids`, node i of the edges becomes node new_ids[i] of
   /// the graph; each number is used once. `node_ids` are those of the nodes of the graph. Progress
   /// is counted in list entries. May be called once.
   GraphSummary finish(const std::filesystem::path& path, const ExternalIds& node_ids,
-                      std::span<const NodeId> new_ids, const Progress& progress);
+                      const NewIds& new_ids, const Progress& progress);
 
   /// The same for a graph whose external ids are in other files. In a square graph, both ends are
   /// the same nodes.
@@ -82,7 +93,7 @@ class GraphCompiler {
   void require_space(const std::filesystem::path& path) const;
   GraphSummary write(const std::filesystem::path& path, const ExternalIds& node_ids,
                      const FinalNodes& sources, const FinalNodes& destinations);
-  void renumber(std::span<const NodeId> new_sources, std::span<const NodeId> new_destinations);
+  void renumber(const NewIds& new_sources, const NewIds& new_destinations);
   ListOptions list_options(EntryParts parts, Direction direction) const;
   EntryParts second_parts() const { return {true, options_.has_weights, options_.has_times}; }
   std::string advise_memory(const ListOptions& options, std::uint64_t entries) const;

@@ -30,7 +30,9 @@ void write_node_id_sections(const ExternalIds& ids, std::uint64_t memory,
                       std::min(kTableMemory, memory / 16),
                       [&](std::span<const std::byte> slots) { table.append(slots); });
   if (ids.names.empty()) {
-    stream(SectionKind::kNodeIds).append(std::as_bytes(ids.numbers));
+    SectionStream& numbers = stream(SectionKind::kNodeIds);
+    ids.for_each_numbers(
+        [&](std::span<const std::int64_t> some) { numbers.append(std::as_bytes(some)); });
   } else {
     stream(SectionKind::kNodeNameOffsets).append(std::as_bytes(ids.names.offsets));
     stream(SectionKind::kNodeNameBytes).append(std::as_bytes(ids.names.bytes));

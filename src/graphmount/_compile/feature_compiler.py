@@ -29,7 +29,6 @@ from graphmount.errors import OrderError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
     from graphmount._compile.rows.placement import Placement
@@ -232,7 +231,7 @@ def compile_table(
     num_nodes: int | None = None,
     edges: Graph | None = None,
     edge_source: tuple[int, str] | None = None,
-    new_ids: NDArray[np.int64] | None = None,
+    new_ids: NDArray[Any] | None = None,
     on_error: OnError = "raise",
     folder: str,
     memory: int,
@@ -298,7 +297,7 @@ def _node_placement(
     rows: RowSource,
     graph: Graph | NodeSpace | None,
     num_nodes: int | None,
-    new_ids: NDArray[np.int64] | None,
+    new_ids: NDArray[Any] | None,
     on_error: OnError,
 ) -> Placement | None:
     """Which node a row belongs to; None if row i belongs to node i.

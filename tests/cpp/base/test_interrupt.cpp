@@ -271,9 +271,9 @@ TEST(compiling) {
     CHECK_EQUAL(some.num_files(), files_before);
   }
   end_everywhere([&] {
-    std::vector<NodeId> order(counts.size());
-    hot_order(counts, order);
-    return order;
+    std::vector<NodeId> ids(counts.size());
+    rank_by_count(counts, ids);
+    return ids;
   });
 }
 

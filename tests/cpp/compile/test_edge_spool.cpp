@@ -68,10 +68,14 @@ void check_entry_sum(const EdgeSpool& spool, const Entries& expected) {
            static_cast<std::uint64_t>(entry.time) + static_cast<std::uint64_t>(entry.weight);
   };
   std::atomic<std::uint64_t> sum = 0, count = 0;
-  spool.for_each_entry([&](const ListEntry& entry) {
-    sum += mixed(entry);
-    ++count;
-  });
+  std::uint64_t told = 0;
+  spool.for_each_entry(
+      [&](const ListEntry& entry) {
+        sum += mixed(entry);
+        ++count;
+      },
+      [&](std::uint64_t used) { told += used; });
+  CHECK_EQUAL(told, spool.size());
   std::uint64_t expected_sum = 0;
   for (const ListEntry& entry : expected) expected_sum += mixed(entry);
   CHECK_EQUAL(count.load(), expected.size());

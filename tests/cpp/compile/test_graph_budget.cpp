@@ -190,6 +190,73 @@ TEST(new_ids) {
   }
 }
 
+// Another budget than the one that edges came in with, and new ids of 4 bytes.
+TEST(a_budget_that_changes) {
+  const Edges edges = random_edges(9, 2000, 30'000);
+  std::vector<std::uint32_t> narrow(2000);
+  std::iota(narrow.begin(), narrow.end(), 0U);
+  std::shuffle(narrow.begin(), narrow.end(), std::mt19937_64(5));
+  const std::vector<NodeId> wide(narrow.begin(), narrow.end());
+  for (const bool is_renumbered : {false, true}) {
+    const auto expected = compile(edges.columns(true, true), {.num_nodes = 2000}, {},
+                                  is_renumbered ? wide : std::vector<NodeId>());
+    for (const std::uint64_t memory : {std::uint64_t{0}, std::uint64_t{64} << 10, kPlenty}) {
+      const TemporaryFolder folder;
+      GraphCompiler compiler({.num_nodes = 2000,
+                              .has_weights = true,
+                              .has_times = true,
+                              .memory = 4 << 20,
+                              .folder = folder.path()});
+      add_in_batches(compiler, edges.columns(true, true), 997);
+      CHECK(compiler.waiting_bytes() > 0 && compiler.waiting_bytes() <= 2 << 20);
+      compiler.set_memory(memory, 2);
+      CHECK((compiler.waiting_bytes() == 0) == (memory != kPlenty));
+      compiler.set_memory(memory, 2);  // with nothing left to write
+      compiler.set_memory(std::max<std::uint64_t>(memory, 64 << 10), 2);
+      const auto summary =
+          compiler.finish(folder / "g.gl", {}, is_renumbered ? NewIds(narrow) : NewIds(), {});
+      CHECK(read_bytes(folder / "g.gl") == expected.bytes);
+      CHECK((summary.spilled_bytes > 0) == (memory != kPlenty));
+    }
+  }
+}
+
+// The advice is for what the user gave, of which the compiler has a part.
+TEST(a_list_too_long_for_a_budget_that_changed) {
+  Edges edges = random_edges(8, 3000, 3000);
+  for (int i = 0; i < 5000; ++i) edges.add(i % 3000, 7);
+  const TemporaryFolder folder;
+  const auto advised = [&](std::uint64_t parts) {
+    GraphCompiler compiler({.num_nodes = {}, .out_lists = false, .folder = folder.path()});
+    compiler.add(edges.columns());
+    compiler.set_memory(64 << 10, parts);
+    try {
+      compiler.finish(folder / "g.gl", {}, {}, {});
+    } catch (const BudgetError& error) {
+      const std::string message = error.what(), before = "pass memory='";
+      return std::stoull(message.substr(message.find(before) + before.size())) << 20;
+    }
+    return 0ULL;
+  };
+  CHECK(advised(1) > 64 << 10);
+  CHECK(advised(64) > 8 * advised(1));  // which is rounded up
+}
+
+TEST(new_ids_of_four_bytes_that_cannot_be) {
+  const TemporaryFolder folder;
+  const Edges edges = random_edges(4, 5, 60);
+  for (const std::vector<std::uint32_t>& bad :
+       {std::vector<std::uint32_t>{0, 1, 2, 3}, {0, 1, 2, 3, 3}, {0, 1, 2, 3, 5}}) {
+    GraphCompiler compiler({.num_nodes = 5});
+    compiler.add(edges.columns());
+    CHECK_THROWS_WITH(compiler.finish(folder / "g.gl", {}, bad, {}), std::invalid_argument,
+                      bad.size() < 5 ? "4 new ids" : "given twice, or is not below");
+  }
+  const std::vector<std::uint32_t> changed = {0, 9};
+  CHECK_EQUAL(NewIds(changed)[0], 0U);
+  CHECK_THROWS_WITH(NewIds(changed)[1], IdError, "was changed while it was in use: it has 9 now");
+}
+
 TEST(counts_appearances_of_what_is_on_disk) {
   const TemporaryFolder folder;
   const Edges edges = random_edges(6, 300, 20'000);
@@ -199,7 +266,8 @@ TEST(counts_appearances_of_what_is_on_disk) {
   for (const NodeId src : edges.src) ++expected[static_cast<std::size_t>(src)];
   for (const int threads : {1, 3}) {
     set_num_threads(threads);
-    compiler.count_appearances(counts);
+    std::fill(counts.begin(), counts.end(), 0);
+    compiler.add_appearances(counts, [](std::uint64_t) {});
     CHECK(counts == expected);
   }
 }

@@ -303,7 +303,10 @@ TEST(nothing_follows_the_end) {
   const char* const why = "the graph has been written already";
   CHECK_THROWS_WITH(compiler.add(edges.columns()), std::invalid_argument, why);
   CHECK_THROWS_WITH(compiler.num_nodes(), std::invalid_argument, why);
-  CHECK_THROWS_WITH(compiler.count_appearances(counts), std::invalid_argument, why);
+  CHECK_THROWS_WITH(compiler.add_appearances(counts, {}), std::invalid_argument, why);
+  CHECK_THROWS_WITH(compiler.num_entries(), std::invalid_argument, why);
+  CHECK_THROWS_WITH(compiler.waiting_bytes(), std::invalid_argument, why);
+  CHECK_THROWS_WITH(compiler.set_memory(1, 1), std::invalid_argument, why);
   CHECK_THROWS_WITH(compiler.finish(folder / "g.gl", {}, {}, {}), std::invalid_argument, why);
 }
 
@@ -315,11 +318,12 @@ TEST(counts_appearances_in_the_first_lists) {
                             .in_lists = in_lists,
                             .undirected = undirected,
                             .drop_self_loops = no_loops});
-    std::vector<std::uint32_t> counts(22, 99), expected(22, 0);
-    compiler.count_appearances(counts);
+    const auto ignore = [](std::uint64_t) {};
+    std::vector<std::uint32_t> counts(22, 99), expected(22, 99);
+    compiler.add_appearances(counts, ignore);
     CHECK(counts == expected);
     compiler.add(edges.columns());
-    compiler.count_appearances(counts);
+    compiler.add_appearances(counts, ignore);
     for (std::size_t i = 0; i < edges.src.size(); ++i) {
       const NodeId src = edges.src[i], dst = edges.dst[i];
       if (src == dst && no_loops) continue;

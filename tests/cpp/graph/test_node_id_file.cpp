@@ -59,6 +59,27 @@ TEST(numbers_and_names_come_back) {
   CHECK(!std::filesystem::exists(folder / "none.gi"));
 }
 
+// More of them than are converted at a time; where 4 bytes are enough, the file is the same.
+TEST(numbers_of_four_bytes_make_the_same_file) {
+  const TemporaryFolder folder;
+  for (const std::size_t count : {1U, 4095U, 4096U, 10'000U}) {
+    std::vector<std::uint32_t> narrow(count);
+    for (std::size_t i = 0; i < count; ++i) narrow[i] = UINT32_MAX - static_cast<std::uint32_t>(i);
+    const std::vector<std::int64_t> numbers(narrow.begin(), narrow.end());
+    const ExternalIds ids{.numbers = {}, .names = {}, .narrow_numbers = narrow};
+    CHECK_EQUAL(ids.size(), count);
+    CHECK_EQUAL(order_fingerprint(ids), order_fingerprint({numbers, {}}));
+    write_node_id_file(folder / "narrow.gi", ids, 17, kMemory);
+    write_node_id_file(folder / "wide.gi", {numbers, {}}, 17, kMemory);
+    CHECK(read_bytes(folder / "narrow.gi") == read_bytes(folder / "wide.gi"));
+  }
+  const std::vector<std::uint32_t> twice = {7, 3, 7};
+  CHECK_THROWS_WITH(
+      write_node_id_file(folder / "none.gi", {.numbers = {}, .names = {}, .narrow_numbers = twice},
+                         1, kMemory),
+      SourceError, "nodes 0 and 2 have the same external id 7");
+}
+
 TEST(fingerprints_include_the_type) {
   const std::vector<std::int64_t> numbers = {1, 2};
   const std::uint64_t order = order_fingerprint({numbers, {}});

@@ -89,17 +89,20 @@ def test_wrong_orders(order, message, tmp_path):
 
 
 def test_budget(tmp_path):
-    """Ordering takes 20 bytes for each node, which may be half of the budget."""
+    """Ordering takes 8 bytes for each node, which may be half of the budget; scores take more."""
     edges = ([0], [1])
-    with pytest.raises(
-        gm.errors.BudgetError, match=r"ordering 2,000,000 nodes takes 38.1 MiB.*"
-    ) as e:
-        gm.compile_dataset(tmp_path / "ds", edges=edges, num_nodes=2_000_000, memory="64MiB")
-    assert "pass memory=80000000 or more, or order='given'" in str(e.value)
-    assert list(tmp_path.iterdir()) == []
-    options = {"edges": edges, "num_nodes": 2_000_000, "overwrite": True}
-    gm.compile_dataset(tmp_path / "ds", **options, memory="77MiB")
-    gm.compile_dataset(tmp_path / "ds", **options, memory="64MiB", order="given")
+    for order, num_nodes, needed in (("hot", 5_000_000, 8), ("scores", 2_000_000, 28)):
+        scores = np.zeros(num_nodes) if order == "scores" else order
+        options = {"edges": edges, "num_nodes": num_nodes, "order": scores}
+        with pytest.raises(gm.errors.BudgetError, match=f"ordering {num_nodes:,} nodes takes") as e:
+            gm.compile_dataset(tmp_path / "ds", **options, memory="64MiB")
+        advised = 2 * needed * num_nodes
+        assert f"pass memory={advised} or more, or order='given'" in str(e.value)
+        assert list(tmp_path.iterdir()) == []
+        gm.compile_dataset(tmp_path / "ds", **options, memory=advised)
+        options["order"] = "given"
+        gm.compile_dataset(tmp_path / "ds", **options, memory="64MiB", overwrite=True)
+        shutil.rmtree(tmp_path / "ds")
 
 
 def test_one_fingerprint(tmp_path):

@@ -105,6 +105,7 @@ std::uint64_t EdgeSpool::spill_part(const Run& run, std::size_t part) {
 }
 
 void EdgeSpool::spill() {
+  if (blocks_.empty()) return;
   Run run{.cells = cells_now()};
   partition(run.cells);
   run.begins.assign(run.cells.count + 1, 0);
@@ -124,6 +125,7 @@ void EdgeSpool::spill() {
   runs_.push_back(std::move(run));
   blocks_.clear();
   memory_ = 0;
+  staging_.release();  // which many spools that wait would have for nothing
 }
 
 std::vector<EdgeSpool::Bucket> EdgeSpool::make_buckets(std::uint64_t end_node,

@@ -58,6 +58,8 @@ class EdgeSpool {
 
   std::uint64_t size() const { return size_; }
   std::uint64_t memory_bytes() const { return memory_; }
+  /// Writes all that waits in memory to the temporary file.
+  void spill();
   std::uint64_t spilled_bytes() const { return spill_.bytes(); }
   /// One more than the largest owner, or the largest neighbor, there is; 0 without entries.
   std::uint64_t end_owner() const { return size_ == 0 ? 0 : largest_owner_ + 1; }
@@ -79,12 +81,13 @@ class EdgeSpool {
     }
     for (const EdgeBlock& block : blocks_) use(block.piece(bucket.first_cell, bucket.end_cell));
   }
-  /// Calls use(entry) for all entries, in parallel and in no order.
-  template <class Use>
-  void for_each_entry(const Use& use) const {
+  /// Calls use(entry) for all entries, in parallel and in no order, and has_used(count) after some.
+  template <class Use, class HasUsed>
+  void for_each_entry(const Use& use, const HasUsed& has_used) const {
     const auto use_piece = [&](const EdgePiece& piece) {
       parallel_for(piece.count, 1 << 16,
                    [&](std::size_t begin, std::size_t end) { piece.for_each(begin, end, use); });
+      has_used(piece.count);
     };
     for (const Run& run : runs_) for_each_portion(run, 0, run.begins.back(), use_piece);
     for (const EdgeBlock& block : blocks_) use_piece(block.piece());
@@ -120,7 +123,6 @@ class EdgeSpool {
   void take(EdgeBlock block);
   Cells cells_now() const;
   void partition(const Cells& cells);
-  void spill();
   std::uint64_t spill_part(const Run& run, std::size_t part);
   std::pair<std::uint64_t, std::uint64_t> run_range(const Run& run, const Bucket& bucket) const;
   static std::size_t loaded_bytes(const Run& run, std::uint64_t entries);

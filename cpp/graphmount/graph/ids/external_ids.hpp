@@ -1,6 +1,8 @@
 // Columns of external ids: the integers or strings by which a source knows its nodes.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -57,22 +59,43 @@ inline std::string show_id(std::string_view name) {
   return say("'", name, "'");
 }
 
-/// External ids on their way into a file: one of the two is empty, both are for a graph without.
+/// External ids on their way into a file: all but one of these are empty, or all of them for a
+/// graph that has none.
 struct ExternalIds {
   std::span<const std::int64_t> numbers;
   NameColumn names;
+  std::span<const std::uint32_t> narrow_numbers{};  // where 4 bytes are enough for each
 
-  bool empty() const { return numbers.empty() && names.empty(); }
-  std::uint64_t size() const { return names.empty() ? numbers.size() : names.size(); }
+  bool empty() const { return size() == 0; }
+  std::uint64_t size() const {
+    if (!names.empty()) return names.size();
+    return narrow_numbers.empty() ? numbers.size() : narrow_numbers.size();
+  }
+  std::int64_t number(std::size_t node) const {
+    return narrow_numbers.empty() ? numbers[node] : std::int64_t{narrow_numbers[node]};
+  }
 
   std::uint64_t hash(std::size_t node) const {
-    return names.empty() ? hash_number(numbers[node]) : hash_name(names[node]);
+    return names.empty() ? hash_number(number(node)) : hash_name(names[node]);
   }
   bool are_equal(std::size_t a, std::size_t b) const {
-    return names.empty() ? numbers[a] == numbers[b] : names[a] == names[b];
+    return names.empty() ? number(a) == number(b) : names[a] == names[b];
   }
   std::string show(std::size_t node) const {
-    return names.empty() ? show_id(numbers[node]) : show_id(names[node]);
+    return names.empty() ? show_id(number(node)) : show_id(names[node]);
+  }
+
+  /// Calls use(span of int64) for all numbers, in order, a piece at a time.
+  template <class Use>
+  void for_each_numbers(const Use& use) const {
+    if (narrow_numbers.empty()) return use(numbers);
+    std::array<std::int64_t, 4096> piece;
+    for (std::size_t first = 0; first < narrow_numbers.size(); first += piece.size()) {
+      const auto some =
+          narrow_numbers.subspan(first, std::min(piece.size(), narrow_numbers.size() - first));
+      std::ranges::copy(some, piece.begin());
+      use(std::span<const std::int64_t>(piece.data(), some.size()));
+    }
   }
 };
 

@@ -2,9 +2,9 @@
 
 #include <array>
 #include <span>
-#include <vector>
 
 #include "graphmount/base/checksum.hpp"
+#include "graphmount/base/interrupt.hpp"
 
 namespace graphmount {
 namespace {
@@ -17,13 +17,18 @@ std::uint64_t not_zero(std::uint64_t fingerprint) {
 }  // namespace
 
 std::uint64_t order_fingerprint(const ExternalIds& ids) {
-  if (!ids.names.empty()) {
-    std::vector<std::uint64_t> hashes(static_cast<std::size_t>(ids.size()));
-    for (std::size_t i = 0; i < hashes.size(); ++i)
-      hashes[i] = xxh64(std::as_bytes(std::span(ids.names[i])));
-    return not_zero(xxh64(std::as_bytes(std::span(hashes))));
+  if (ids.empty()) return 0;
+  Xxh64 all;
+  if (ids.names.empty()) {
+    ids.for_each_numbers(
+        [&](std::span<const std::int64_t> numbers) { all.add(std::as_bytes(numbers)); });
+    return not_zero(all.hash());
   }
-  return ids.numbers.empty() ? 0 : not_zero(xxh64(std::as_bytes(ids.numbers)));
+  interruptible_for(static_cast<std::size_t>(ids.size()), [&](std::size_t i) {
+    const std::uint64_t hash = hash_name(ids.names[i]);
+    all.add(std::as_bytes(std::span(&hash, 1)));
+  });
+  return not_zero(all.hash());
 }
 
 std::uint64_t typed_order(std::string_view type, std::uint64_t order) {

@@ -30,7 +30,7 @@ from graphmount._compile.dataset.splits import read_splits
 from graphmount._compile.dataset.typed_compiler import TypedCompiler
 from graphmount._compile.dataset.typed_nodes import Nodes
 from graphmount._compile.edges.graph_options import GraphOptions, as_budget
-from graphmount._compile.edges.intake import EdgeIntake, Ids, all_node_ids
+from graphmount._compile.edges.intake import EdgeIntake, Ids, WrittenGraph, all_node_ids
 from graphmount._compile.feature_compiler import CompiledFeatures, compile_table
 from graphmount._compile.output.atomic_folder import atomic_folder
 from graphmount._compile.output.own_sources import side_file, side_splits
@@ -49,9 +49,9 @@ from graphmount._support.progress import ProgressOption, reporting, steps
 from graphmount._support.user_warnings import warn_user
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from graphmount._compile.dataset.files import OpenedTable
     from graphmount._compile.dataset.typed_names import Reverse
@@ -337,7 +337,7 @@ def compile_dataset(
     process = os.getpid()
     with (
         atomic_folder(path, overwrite=overwrite) as partial,
-        steps(progress, 2 + len(tables) + len(edge_tables)) as next_step,
+        steps(progress, 3 + len(tables) + len(edge_tables)) as next_step,
     ):
         graph_path = os.path.join(partial, "graph.gl")
         with reporting(next_step(), f"reading {source.name}", in_bytes=True) as report:
@@ -346,9 +346,7 @@ def compile_dataset(
                     intake.add_keys(read_keys(keyed, memory=budget // 16))
             intake.read(report)
         edge_source = (intake.num_rows, source.name)
-        new_ids, external = choose_order(intake, order, budget)
-        with reporting(next_step(), "writing graph.gl", in_bytes=False) as report:
-            written = intake.finish(graph_path, report, new_ids=new_ids, node_ids=external)
+        written, new_ids = _write_graph(intake, graph_path, order, budget, next_step)
         graph = Graph(graph_path)
 
         def store(file: str, opened: OpenedTable, **belongs: Any) -> CompiledFeatures:  # noqa: ANN401
@@ -364,7 +362,7 @@ def compile_dataset(
                     on_error=on_error,
                     # What is left of a killed attempt goes with its folder.
                     folder=partial if tmp is None else folder,
-                    memory=budget,
+                    memory=budget - (0 if new_ids is None else new_ids.nbytes),
                     progress=next_step(),
                 )
 
@@ -394,6 +392,20 @@ def compile_dataset(
     for done in stored:
         skipped.add(done.skipped, list(done.skipped_examples))
     return _compiled(path, written.num_nodes, written.num_edges, skipped, start)
+
+
+def _write_graph(
+    intake: EdgeIntake,
+    path: str,
+    order: str | ArrayLike,
+    budget: int,
+    next_step: Callable[[], ProgressOption],
+) -> tuple[WrittenGraph, NDArray[Any] | None]:
+    """Orders the nodes and writes the graph; returns what was written, and their new numbers."""
+    with reporting(next_step(), "ordering nodes", in_bytes=False) as report:
+        new_ids, external = choose_order(intake, order, budget, report)
+    with reporting(next_step(), "writing graph.gl", in_bytes=False) as report:
+        return intake.finish(path, report, new_ids=new_ids, node_ids=external), new_ids
 
 
 def _check_one_type(order: object, reverse: object) -> None:

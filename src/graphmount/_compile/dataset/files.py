@@ -22,7 +22,6 @@ from graphmount._support.files.opened_folder import OpenedFolder
 from graphmount._support.shown import shown
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from graphmount._dataset.spaces.node_space import NodeSpace
@@ -118,7 +117,7 @@ def write_splits(
     folder: str,
     graph: Graph | NodeSpace,
     *,
-    new_ids: NDArray[np.int64] | None,
+    new_ids: NDArray[Any] | None,
 ) -> dict[str, str]:
     """Writes the nodes of each split, as `read_splits` gives it; returns the files by name."""
     files = {}

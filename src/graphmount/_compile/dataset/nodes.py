@@ -7,22 +7,30 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from graphmount import _core
+from graphmount._compile.dataset.new_ids import (
+    hot_ids,
+    inverted,
+    keys_bytes,
+    ordering_bytes,
+    require_ordering,
+)
 from graphmount._sources.contract.file_stamps import require_unchanged
 from graphmount._sources.contract.node_keys import take_keys
 from graphmount._support.arguments import as_count, as_plain
-from graphmount._support.sizes import format_bytes
 from graphmount._support.text_columns import TextColumn
-from graphmount.errors import BudgetError, OrderError
+from graphmount.errors import OrderError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from numpy.typing import ArrayLike, NDArray
 
     from graphmount._compile.edges.intake import EdgeIntake, Ids
     from graphmount._sources.contract.batches import EdgeSource, RowSource
     from graphmount._support.text_columns import Keys
+
+#: For each node, what sorting scores takes: places, a copy of the scores, and room to sort in.
+_SORTING_BYTES = 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,30 +120,42 @@ def require_keys(tables: Iterable[RowSource]) -> None:
 
 
 def choose_order(
-    intake: EdgeIntake, order: str | ArrayLike, budget: int
-) -> tuple[NDArray[np.int64] | None, Keys | None]:
-    """The new number of each node, if they get new ones, and the external ids in that order."""
-    keys = intake.keys()
+    intake: EdgeIntake,
+    order: str | ArrayLike,
+    budget: int,
+    report: Callable[[int, int], None] | None,
+) -> tuple[NDArray[Any] | None, Keys | None]:
+    """The new number of each node, if they get new ones, and the external ids in that order.
+
+    What these take is no longer in the budget of the edges.
+    """
+    keys = intake.take_keys()
     if isinstance(order, str) and order == "given":
         return None, keys
     num_nodes = intake.num_nodes
-    needed = 20 * num_nodes
-    if needed > budget // 2:
-        raise BudgetError(
-            f"ordering {num_nodes:,} nodes takes {format_bytes(needed)}, more than half of "
-            f"memory={format_bytes(budget)}; pass memory={2 * needed} or more, or "
-            "order='given'"
-        )
+    needed = ordering_bytes(num_nodes, keys)
+    if not isinstance(order, str):
+        needed += _SORTING_BYTES * num_nodes
+    require_ordering(needed, num_nodes, budget)
+    intake.core.set_memory(max(0, budget - needed - keys_bytes(keys)), parts=2)
     if isinstance(order, str):
-        new_to_old = _core.hot_order(intake.appearances())
+        new_ids = hot_ids(num_nodes, [intake.core], report)
     else:
-        scores = as_scores(order, num_nodes)
-        # Reversed twice, so that the highest come first, and equal ones stay in order. Values are
-        # not converted: large integers could become equal as floats.
-        new_to_old = num_nodes - 1 - np.argsort(scores[::-1], kind="stable")[::-1]
-    new_ids = np.empty(num_nodes, dtype=np.int64)
-    new_ids[new_to_old] = np.arange(num_nodes)
-    return new_ids, new_to_old if keys is None else take_keys(keys, new_to_old)
+        new_ids = inverted(_by_scores(as_scores(order, num_nodes)))
+    new_to_old = inverted(new_ids)
+    external: Keys = new_to_old if keys is None else take_keys(keys, new_to_old)
+    held = new_ids.nbytes + keys_bytes(external)
+    intake.core.set_memory(budget - held, parts=2)
+    return new_ids, external
+
+
+def _by_scores(scores: NDArray[Any]) -> NDArray[np.int64]:
+    """The nodes by their scores, those with the highest first, equal ones in their order."""
+    # Reversed twice, so that equal ones stay in order. Values are not converted: large integers
+    # could become equal as floats.
+    nodes = np.argsort(scores[::-1], kind="stable")
+    np.subtract(len(scores) - 1, nodes, out=nodes)
+    return nodes[::-1]
 
 
 def as_scores(order: ArrayLike, num_nodes: int | None) -> NDArray[Any]:

@@ -120,7 +120,7 @@ def _require_mask(
 
 
 def as_nodes(
-    split: NDArray[Any], name: str, graph: Graph | NodeSpace, *, new_ids: NDArray[np.int64] | None
+    split: NDArray[Any], name: str, graph: Graph | NodeSpace, *, new_ids: NDArray[Any] | None
 ) -> NDArray[np.int64]:
     """The nodes of the graph that a split names.
 
@@ -136,7 +136,7 @@ def as_nodes(
     if split.dtype == np.bool_:
         _require_mask(split, name, has_order=True, num_nodes=graph.num_nodes)
         places = np.flatnonzero(split)
-        return places if new_ids is None else new_ids[places]
+        return places if new_ids is None else new_ids[places].astype(np.int64)
     if len(split) == 0:
         return np.empty(0, np.int64)
     try:

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-
-from graphmount import _core
 from graphmount._compile.dataset.checks import check_edge_tables, check_notes
 from graphmount._compile.dataset.files import (
     OpenedTable,
@@ -27,11 +25,11 @@ from graphmount._compile.dataset.labels import LABELS_FILE, with_classes
 from graphmount._compile.dataset.typed_edges import (
     Budget,
     RelationIntake,
-    count_appearances,
     write_relation,
 )
 from graphmount._compile.dataset.typed_names import check_node_types, given_relations, naming
 from graphmount._compile.dataset.typed_nodes import TIMES_FILE, OpenedNodes
+from graphmount._compile.dataset.typed_order import TypedOrder
 from graphmount._compile.feature_compiler import compile_table
 from graphmount._compile.output.atomic_folder import atomic_folder
 from graphmount._dataset.typed_description import shown_relation
@@ -39,7 +37,7 @@ from graphmount._mount.graph import Graph
 from graphmount._sources.contract.batches import Skipped
 from graphmount._sources.contract.tables import EdgeTable
 from graphmount._sources.opening import open_edge_table
-from graphmount._support.arguments import as_native, require_choice
+from graphmount._support.arguments import require_choice
 from graphmount._support.files.temporary_folders import require_own_process
 from graphmount._support.progress import ProgressOption, reporting, steps
 from graphmount._support.shown import shown
@@ -47,7 +45,7 @@ from graphmount._support.sizes import format_bytes
 from graphmount.errors import BudgetError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -146,10 +144,7 @@ class TypedCompiler:
         # Maps of ids may take half of the budget; those that wait take half of the rest.
         rest = self.memory // 2 if is_mapped else self.memory
         budget = Budget(
-            finishing=rest // 2,
-            waiting=rest // 2 // max(num_cores, 1),
-            parts=4 if is_mapped else 2,
-            folder=folder,
+            finishing=self.memory // 2, waiting=rest // 2 // max(num_cores, 1), folder=folder
         )
         intakes = []
         for one in self._relations:
@@ -200,7 +195,11 @@ class TypedCompiler:
         for name, nodes in self._types.items():
             with naming(f"node type {name!r}"):
                 nodes.check()
-        num_cores = sum(len(intake.cores()) for intake in intakes)
+        cores = [both for intake in intakes for both in intake.cores()]
+        order = TypedOrder(
+            self._types, is_hot=self.order == "hot", memory=self.memory, folder=folder
+        )
+        order.check()
         num_tables = sum(len(nodes.tables) for nodes in self._types.values())
         num_tables += sum(
             len(tables) * (2 if intake.given.reverse else 1)
@@ -209,7 +208,8 @@ class TypedCompiler:
         )
         with (
             atomic_folder(path, overwrite=overwrite) as partial,
-            steps(progress, len(intakes) + num_cores + num_tables) as next_step,
+            closing(order),
+            steps(progress, len(intakes) + 1 + len(cores) + num_tables) as next_step,
         ):
             for nodes in self._types.values():
                 nodes.start()
@@ -220,21 +220,22 @@ class TypedCompiler:
                     reporting(next_step(), name, in_bytes=True) as report,
                 ):
                     intake.read(report, memory=self.memory, check_maps=self._check_maps)
-            spaces, new_ids = self._order_nodes(intakes, partial)
-            entries, num_rows = [], {}
+            num_edges = sum(intake.num_rows for intake in intakes)
+            for nodes in self._types.values():
+                nodes.settle(num_edges)
+            files = {
+                name: os.path.join(partial, _type_file(name, "ids.gi")) for name in self._types
+            }
+            with reporting(next_step(), "ordering nodes", in_bytes=False) as report:
+                spaces = order.write_ids(cores, files, report)
+            num_rows = {
+                intake.given.edge_type: (intake.num_rows, intake.source.name) for intake in intakes
+            }
+            entries = []
             for intake in intakes:
+                require_own_process(process, path)
                 self.skipped.add(intake.source.skipped.count, intake.source.skipped.examples)
-                num_rows[intake.given.edge_type] = (intake.num_rows, intake.source.name)
-                for edge_type, core in intake.cores():
-                    require_own_process(process, path)
-                    file = _relation_file(edge_type, "graph.gl")
-                    target = os.path.join(partial, file)
-                    shown_name = f"writing {file}"
-                    with reporting(next_step(), shown_name, in_bytes=False) as report:
-                        count = write_relation(
-                            edge_type, core, target, spaces, new_ids=new_ids, report=report
-                        )
-                    entries.append(_entry(edge_type, file, count, intake.given))
+                entries += _write_relations(intake, partial, spaces, order, next_step)
 
             def store(file: str, opened: OpenedTable, **belongs: Any) -> None:  # noqa: ANN401
                 require_own_process(process, path)
@@ -247,7 +248,6 @@ class TypedCompiler:
                     **belongs,
                     on_error=self.on_error,
                     folder=folder if has_tmp else partial,
-                    memory=self.memory,
                     progress=next_step(),
                 )
                 self.skipped.add(done.skipped, list(done.skipped_examples))
@@ -257,15 +257,18 @@ class TypedCompiler:
             described = {}
             for name, nodes in self._types.items():
                 with naming(f"node type {name!r}"):
+                    own_ids, memory = order.load_for_rows(name)
                     for file, opened in nodes.tables.items():
                         columns[_type_file(name, file)] = opened
                         store(
                             _type_file(name, file),
                             opened,
                             graph=spaces[name],
-                            new_ids=new_ids[name],
+                            new_ids=own_ids,
+                            memory=memory,
                         )
-                    described[name] = self._described(name, partial, spaces, new_ids)
+                    described[name] = self._described(name, partial, spaces[name], own_ids)
+            order.close()  # edges have tables, too
             for entry in entries:
                 self._store_edge_tables(entry, num_rows, partial, store, columns)
             require_own_process(process, path)
@@ -286,48 +289,17 @@ class TypedCompiler:
         num_nodes = sum(space.num_nodes for space in spaces.values())
         return num_nodes, sum(entry["num_edges"] for entry in entries)
 
-    def _order_nodes(
-        self, intakes: list[RelationIntake], partial: str
-    ) -> tuple[dict[str, NodeSpace], dict[str, NDArray[np.int64] | None]]:
-        """Chooses the order of each type, and writes the files of ids."""
-        num_edges = sum(intake.num_rows for intake in intakes)
-        counts = {name: nodes.settle(num_edges) for name, nodes in self._types.items()}
-        new_ids: dict[str, NDArray[np.int64] | None] = dict.fromkeys(counts)
-        appearances = {}
-        if self.order == "hot":
-            needed = 20 * sum(counts.values())
-            if needed > self.memory // 2:
-                raise BudgetError(
-                    f"ordering {sum(counts.values()):,} nodes takes {format_bytes(needed)}, more "
-                    f"than half of memory={format_bytes(self.memory)}; pass memory={2 * needed} or "
-                    "more, or order='given'"
-                )
-            appearances = count_appearances(intakes, counts)
-        spaces = {}
-        for name, nodes in self._types.items():
-            new_to_old = None
-            if self.order == "hot":
-                new_to_old = as_native(_core.hot_order(appearances.pop(name)))
-                numbers = np.empty(counts[name], np.int64)
-                numbers[new_to_old] = np.arange(counts[name])
-                new_ids[name] = numbers
-            with naming(f"node type {name!r}"):
-                spaces[name] = nodes.write_ids(
-                    partial, _type_file(name, "ids.gi"), new_to_old, memory=self.memory
-                )
-        return spaces, new_ids
-
     def _described(
         self,
         name: str,
         partial: str,
-        spaces: Mapping[str, NodeSpace],
-        new_ids: Mapping[str, NDArray[np.int64] | None],
+        space: NodeSpace,
+        new_ids: NDArray[Any] | None,
     ) -> dict[str, Any]:
         """What the description says of a node type, whose splits are written."""
-        nodes, space = self._types[name], spaces[name]
+        nodes = self._types[name]
         own = os.path.join(partial, _type_file(name, ""))  # made only if something is in it
-        splits = write_splits(nodes.splits, own, space, new_ids=new_ids[name])
+        splits = write_splits(nodes.splits, own, space, new_ids=new_ids)
         tables = [file for file in nodes.tables if file not in (LABELS_FILE, TIMES_FILE)]
 
         def place(file: str) -> str | None:
@@ -360,9 +332,39 @@ class TypedCompiler:
         for file, opened in self._edge_tables.get(original, {}).items():
             target = _relation_file((source, relation, destination), file)
             with naming(f"relation {shown_relation(original)}"):
-                store(target, opened, edges=graph, edge_source=num_rows[original])
+                store(
+                    target,
+                    opened,
+                    edges=graph,
+                    edge_source=num_rows[original],
+                    memory=self.memory,
+                )
             entry["edge_features"][name_of(file)] = target
             columns[target] = opened
+
+
+def _write_relations(
+    intake: RelationIntake,
+    partial: str,
+    spaces: Mapping[str, NodeSpace],
+    order: TypedOrder,
+    next_step: Callable[[], ProgressOption],
+) -> list[dict[str, Any]]:
+    """Writes a relation and its reverse; returns what the description says of them."""
+    entries = []
+    for edge_type, core in intake.cores():
+        file = _relation_file(edge_type, "graph.gl")
+        with reporting(next_step(), f"writing {file}", in_bytes=False) as report:
+            count = write_relation(
+                edge_type,
+                core,
+                os.path.join(partial, file),
+                spaces,
+                new_ids=order.load_for_edges(edge_type, core),
+                report=report,
+            )
+        entries.append(_entry(edge_type, file, count, intake.given))
+    return entries
 
 
 def _type_file(name: str, file: str) -> str:

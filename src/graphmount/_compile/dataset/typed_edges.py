@@ -39,15 +39,13 @@ class Budget(NamedTuple):
     """How memory is shared by the relations of a dataset.
 
     Attributes:
-        finishing: For the one that is being written.
+        finishing: For the one that is being written, at least.
         waiting: For each that waits.
-        parts: What part of the user's memory the first is, for messages.
         folder: Where temporary files may be made.
     """
 
     finishing: int
     waiting: int
-    parts: int
     folder: str
 
 
@@ -136,7 +134,6 @@ class RelationIntake:
             wide_indices=options.index_dtype == "int64",
             keep_source_rows=options.source_rows,
             memory=budget.finishing,
-            memory_parts=budget.parts,
             waiting_memory=budget.waiting,
             folder=os.fsencode(budget.folder),
         )
@@ -214,28 +211,13 @@ class RelationIntake:
         )
 
 
-def count_appearances(
-    intakes: list[RelationIntake], num_nodes: Mapping[str, int]
-) -> dict[str, NDArray[np.uint32]]:
-    """How often sampling meets each node, through all relations: in the lists that it reads."""
-    counts = {name: np.zeros(count, np.uint32) for name, count in num_nodes.items()}
-    for edge_type, core in (both for intake in intakes for both in intake.cores()):
-        found = core.count_appearances()
-        # Incoming lists have sources in them; a relation without them is read from its sources.
-        name = edge_type[0] if core.first_direction == "in" else edge_type[2]
-        some = counts[name][: len(found)]
-        total = some.astype(np.uint64) + found
-        some[:] = np.minimum(total, np.iinfo(np.uint32).max)
-    return counts
-
-
 def write_relation(
     edge_type: EdgeType,
     core: _core.GraphCompiler,
     path: str,
     spaces: Mapping[str, NodeSpace],
     *,
-    new_ids: Mapping[str, NDArray[np.int64] | None],
+    new_ids: Mapping[str, NDArray[Any] | None],
     report: Callable[[int, int], None] | None,
 ) -> int:
     """Writes the graph of a relation; returns how many edges it has."""

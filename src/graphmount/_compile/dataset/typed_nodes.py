@@ -261,9 +261,7 @@ class OpenedNodes:
             self.num_nodes = self._claimed
         return self.num_nodes
 
-    def write_ids(
-        self, folder: str, file: str, new_to_old: NDArray[np.int64] | None, *, memory: int
-    ) -> NodeSpace:
+    def write_ids(self, path: str, new_to_old: NDArray[Any] | None, *, memory: int) -> NodeSpace:
         """Writes the file of ids, if there are any; returns the nodes as the dataset has them."""
         external: Keys | None = self.keys
         if new_to_old is not None:
@@ -276,7 +274,6 @@ class OpenedNodes:
         if isinstance(external, TextColumn):
             columns = {"node_names": (external.offsets, external.data)}
         order = _core.typed_order(self.name, **columns)
-        path = os.path.join(folder, file)
         os.makedirs(os.path.dirname(path), exist_ok=True)
         _core.write_node_ids(os.fsencode(path), order=order, memory=memory, **columns)
         return NodeSpace(self.name, count, order, NodeIdStore(path))

@@ -6,7 +6,7 @@ What compiling a graph and compiling a dataset share. First `read`, then `finish
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -82,6 +82,7 @@ class EdgeIntake:
         self._is_closed = ids == "map" and node_ids is not None
         self._node_ids = node_ids
         self._map: KeyMap | None = None
+        self._num_mapped = 0  # once the map is gone
         if ids == "map":
             if options.num_nodes is not None and node_ids is None:
                 raise ValueError(
@@ -132,7 +133,7 @@ class EdgeIntake:
     @property
     def num_nodes(self) -> int:
         """How many nodes there are, by the options or by the edges read."""
-        return max(self._core.num_nodes, 0 if self._map is None else len(self._map))
+        return max(self._core.num_nodes, self._num_mapped if self._map is None else len(self._map))
 
     @property
     def num_rows(self) -> int:
@@ -176,11 +177,16 @@ class EdgeIntake:
                 f"{self._core.num_rows} edges; pass num_nodes={num_nodes} if that is right"
             )
 
-    def appearances(self) -> NDArray[np.uint32]:
-        """How often each node appears in the lists that sampling reads."""
-        counts = self._core.count_appearances()
-        # Nodes that no edge has are not known to the core yet.
-        return np.pad(counts, (0, self.num_nodes - len(counts)))
+    @property
+    def core(self) -> _core.GraphCompiler:
+        """What has the edges."""
+        return self._core
+
+    def take_keys(self) -> Keys | None:
+        """As `keys`, and the map that found them is gone: all edges have been read."""
+        keys, self._num_mapped = self.keys(), self.num_nodes
+        self._map = None
+        return keys
 
     def keys(self) -> Keys | None:
         """The external ids of the nodes, in the order of their numbers; None if they have none."""
@@ -193,7 +199,7 @@ class EdgeIntake:
         path: str,
         report: Callable[[int, int], None] | None,
         *,
-        new_ids: NDArray[np.int64] | None = None,
+        new_ids: NDArray[Any] | None = None,
         node_ids: Keys | None = None,
     ) -> WrittenGraph:
         """Writes the graph, with node i as node `new_ids[i]`, and these external ids."""

@@ -91,7 +91,7 @@ class Placement(ABC):
 class ArrayPlacement(Placement):
     """Row i of the source goes to row `destinations[i]`: for nodes that were given new numbers."""
 
-    def __init__(self, destinations: NDArray[np.int64], num_rows: int | None) -> None:
+    def __init__(self, destinations: NDArray[Any], num_rows: int | None) -> None:
         super().__init__(num_rows)
         self._destinations = destinations
 
@@ -105,7 +105,7 @@ class ArrayPlacement(Placement):
                 f"row {len(self._destinations)}: there is no node for it; "
                 f"{len(self._destinations)} rows are expected"
             )
-        return None, destinations
+        return None, destinations.astype(np.int64, copy=False)
 
 
 class KeyPlacement(Placement):

@@ -68,21 +68,26 @@ def _refuse_keys(values: list[Any], name: str) -> None:
             raise SourceError(f"{name}[{place}] is {value!r}, which is not valid text")
 
 
-def take_keys(keys: Keys, places: NDArray[np.int64]) -> Keys:
+def take_keys(keys: Keys, places: NDArray[Any]) -> Keys:
     """The keys at these places, in this order."""
+    # In pieces: each place, and each byte of text, takes several more while it is being moved.
+    pieces = [slice(at, at + _KEYS_AT_ONCE) for at in range(0, len(places), _KEYS_AT_ONCE)]
     if not isinstance(keys, TextColumn):
-        return keys[places]
-    begins, lengths = keys.offsets[:-1][places], np.diff(keys.offsets)[places]
+        taken = np.empty(len(places), keys.dtype)
+        for piece in pieces:
+            taken[piece] = keys[places[piece]]
+        return taken
     offsets = np.zeros(len(places) + 1, dtype=np.int64)
-    np.cumsum(lengths, out=offsets[1:])
+    for piece in pieces:
+        begins = places[piece].astype(np.int64)
+        offsets[1:][piece] = keys.offsets[begins + 1] - keys.offsets[begins]
+    np.cumsum(offsets, out=offsets)
     data = np.empty(offsets[-1], dtype=np.uint8)
-    # In pieces: each byte of a piece takes several more while it is being moved.
-    for first in range(0, len(places), _KEYS_AT_ONCE):
-        some = slice(first, first + _KEYS_AT_ONCE)
-        begin, end = offsets[first], offsets[min(first + _KEYS_AT_ONCE, len(places))]
+    for piece in pieces:
+        ends = offsets[piece.start : piece.stop + 1]
         # For each byte of the result, where it comes from.
-        shifts = np.repeat(begins[some] - offsets[:-1][some], lengths[some])
-        data[begin:end] = keys.data[shifts + np.arange(begin, end)]
+        shifts = np.repeat(keys.offsets[places[piece]] - ends[:-1], np.diff(ends))
+        data[ends[0] : ends[-1]] = keys.data[shifts + np.arange(ends[0], ends[-1])]
     return TextColumn(offsets=offsets, data=data)
 
 

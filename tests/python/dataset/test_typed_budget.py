@@ -6,10 +6,12 @@ import errno
 import hashlib
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
@@ -220,6 +222,25 @@ def test_a_disk_that_is_full(tmp_path, monkeypatch):
         gm.compile_dataset(tmp_path / "ds", **some_parts(0, "dense"), memory="64MiB")
     assert e.value.errno == errno.ENOSPC
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("has_tmp", [False, True])
+def test_a_disk_without_room_is_told_before_edges_are_read(has_tmp, tmp_path, monkeypatch):
+    """Papers have 96 MB of rows, of which 96 MB more wait in the temporary folder."""
+    (tmp_path / "tmp").mkdir()
+    tmp = tmp_path / "tmp" if has_tmp else None
+    parts = some_parts(0, "dense")
+    rows = np.zeros((3_000, 16_000), np.float16)
+    parts["nodes"]["paper"] = gm.Nodes(features={"x": rows})
+    free = {tmp_path: 98 << 20, tmp_path / "tmp": 80 << 20}
+    monkeypatch.setattr(shutil, "disk_usage", lambda place: SimpleNamespace(free=free[Path(place)]))
+    monkeypatch.delattr(RelationIntake, "read")
+    message = r"compiling 7,027 nodes and about 12,000 edges needs about .* are free"
+    with pytest.raises(OSError, match=message) as e:
+        gm.compile_dataset(tmp_path / "ds", **parts, memory="64MiB", tmp=tmp)
+    assert e.value.errno == errno.ENOSPC
+    assert e.value.filename == str(tmp or tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["tmp"]
 
 
 def test_inverted():

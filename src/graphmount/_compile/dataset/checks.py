@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphmount._compile.dataset.files import OpenedTable, file_of
-from graphmount._compile.dataset.nodes import KnownNodes, as_scores
+from graphmount._compile.dataset.nodes import KnownNodes, as_scores, check_ordering
 from graphmount._compile.rows.placement import require_order
 from graphmount._compile.rows.stored_form import check_table
 from graphmount._dataset.description import MOST_BYTES
@@ -37,6 +37,7 @@ def check_parts(
     splits: Mapping[str, NDArray[Any]],
     order: str | ArrayLike,
     notes: Sequence[str],
+    memory: int,
 ) -> None:
     """Raises if a part of a dataset is wrong by itself, or does not go with the others.
 
@@ -48,12 +49,15 @@ def check_parts(
         splits: Splits by name, as `read_splits` gives them.
         order: The order, as it is given.
         notes: The notes, as they are given.
+        memory: The budget, in bytes.
     """
     order_of_source = source.order if node_tables else 0
     check_node_parts(nodes, node_tables, splits, order=order_of_source, name=source.name)
     check_edge_tables(source, edge_tables)
     if not isinstance(order, str):
         as_scores(order, nodes.count)
+    if nodes.count is not None:
+        check_ordering(order, nodes.count, None, memory)
     check_notes(notes)
 
 

@@ -315,6 +315,7 @@ def compile_dataset(
         splits=read,
         order=order,
         notes=notes,
+        memory=budget,
     )
     intake = EdgeIntake(
         source,

@@ -119,6 +119,21 @@ def require_keys(tables: Iterable[RowSource]) -> None:
             )
 
 
+def check_ordering(order: str | ArrayLike, num_nodes: int, keys: Keys | None, budget: int) -> int:
+    """What ordering nodes takes, in bytes.
+
+    Raises:
+        BudgetError: More than half of the budget.
+    """
+    if isinstance(order, str) and order == "given":
+        return 0
+    needed = ordering_bytes(num_nodes, keys)
+    if not isinstance(order, str):
+        needed += _SORTING_BYTES * num_nodes
+    require_ordering(needed, num_nodes, budget)
+    return needed
+
+
 def choose_order(
     intake: EdgeIntake,
     order: str | ArrayLike,
@@ -133,10 +148,7 @@ def choose_order(
     if isinstance(order, str) and order == "given":
         return None, keys
     num_nodes = intake.num_nodes
-    needed = ordering_bytes(num_nodes, keys)
-    if not isinstance(order, str):
-        needed += _SORTING_BYTES * num_nodes
-    require_ordering(needed, num_nodes, budget)
+    needed = check_ordering(order, num_nodes, keys, budget)
     intake.core.set_memory(max(0, budget - needed - keys_bytes(keys)), parts=2)
     if isinstance(order, str):
         new_ids = hot_ids(num_nodes, [intake.core], report)

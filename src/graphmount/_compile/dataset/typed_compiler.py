@@ -30,6 +30,7 @@ from graphmount._compile.dataset.typed_edges import (
 from graphmount._compile.dataset.typed_names import check_node_types, given_relations, naming
 from graphmount._compile.dataset.typed_nodes import TIMES_FILE, OpenedNodes
 from graphmount._compile.dataset.typed_order import TypedOrder
+from graphmount._compile.dataset.typed_space import require_space
 from graphmount._compile.feature_compiler import compile_table
 from graphmount._compile.output.atomic_folder import atomic_folder
 from graphmount._dataset.typed_description import shown_relation
@@ -200,6 +201,15 @@ class TypedCompiler:
             self._types, is_hot=self.order == "hot", memory=self.memory, folder=folder
         )
         order.check()
+        require_space(
+            self._types,
+            intakes,
+            self.options,
+            is_hot=self.order == "hot",
+            out=path,
+            folder=folder,
+            memory=self.memory,
+        )
         num_tables = sum(len(nodes.tables) for nodes in self._types.values())
         num_tables += sum(
             len(tables) * (2 if intake.given.reverse else 1)

@@ -143,6 +143,12 @@ class RelationIntake:
         """How many edges were read, without those that were skipped."""
         return self._core.num_rows
 
+    @property
+    def known_entries(self) -> int:
+        """How many entries its lists will have, by what the source says; 0 if it does not."""
+        num_edges = self.source.num_edges or self.source.estimated_edges or 0
+        return num_edges * (2 if self.given.is_merged or self.source.is_symmetric else 1)
+
     def cores(self) -> list[tuple[EdgeType, _core.GraphCompiler]]:
         """The relation and its reverse, with what compiles them."""
         both = [(self.given.edge_type, self._core)]

@@ -79,27 +79,38 @@ class GraphOptions:
         """Whether edges run one way; the source may also say that they do not."""
         return self.directed and not source.is_symmetric
 
-    def require_space(self, source: EdgeSource, *, out: str, folder: str, memory: int) -> None:
-        """Raises if the disk clearly has no room for the file and its temporary files."""
-        edges = source.num_edges or source.estimated_edges
-        if not edges:
-            return
-        entries = edges * (1 if self.is_directed(source) else 2)
+    def needed_bytes(self, source: EdgeSource, entries: int) -> tuple[int, int]:
+        """What the file takes besides its offsets, and what temporary files take at the most.
+
+        Args:
+            source: The edges.
+            entries: How many entries the lists of one direction will have.
+        """
         payload = 4 * source.has_weights + 8 * source.has_timestamps
         ways = 2 if self.neighbors == "both" and self.is_directed(source) else 1
         file_bytes = entries * ways * (4 + payload + 8 * source.has_weights)
         file_bytes += entries * 4 * (ways - 1)
         first = entries * (8 + payload + 4 * self.source_rows)
         # The second direction is spooled while the first is still there.
-        second = entries * (12 + payload) * (ways - 1)
+        return file_bytes, first + entries * (12 + payload) * (ways - 1)
+
+    def require_space(self, source: EdgeSource, *, out: str, folder: str, memory: int) -> None:
+        """Raises if the disk clearly has no room for the file and its temporary files."""
+        edges = source.num_edges or source.estimated_edges
+        if not edges:
+            return
+        entries = edges * (1 if self.is_directed(source) else 2)
+        file_bytes, temporary = self.needed_bytes(source, entries)
+        ways = 2 if self.neighbors == "both" and self.is_directed(source) else 1
         num_lists = ways * (self.num_nodes or source.num_nodes or 0)
         if self.num_sources is not None and self.num_destinations is not None:
             num_lists = self.num_destinations if self.neighbors != "out" else 0
             num_lists += self.num_sources if self.neighbors != "in" else 0
         file_bytes += 8 * num_lists
         needs = {os.path.dirname(out): file_bytes}
-        if first > memory // 3:
-            needs[folder] = needs.get(folder, 0) + first + second
+        payload = 4 * source.has_weights + 8 * source.has_timestamps
+        if entries * (8 + payload + 4 * self.source_rows) > memory // 3:
+            needs[folder] = needs.get(folder, 0) + temporary
         require_free(needs, f"compiling about {edges:,} edges")
 
 

@@ -37,7 +37,7 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
         Entry("bench_compile_text", "text to a graph"),
         Entry("bench_compile_large", "a graph larger than memory"),
         Entry("bench_compile_features", "features from .npy and text"),
-        Entry("bench_kinds_compile", "the shape of MAG240M in 3 GiB", ("pyarrow",)),
+        Entry("kinds.bench_kinds_compile", "the shape of MAG240M in 3 GiB", ("pyarrow",)),
     ),
     "mount": (
         Entry("bench_mount", "opening files of any size"),
@@ -47,7 +47,7 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
     ),
     "sample": (
         Entry("bench_sample", "neighbors from memory and disk"),
-        Entry("bench_kinds", "several types of nodes next to one kind"),
+        Entry("kinds.bench_kinds", "several types of nodes next to one kind"),
         Entry("bench_negatives", "edges that do not exist"),
     ),
     "walk": (Entry("bench_walk", "random walks"),),

@@ -21,11 +21,11 @@ from graphmount.cli import interruption as _interruption  # noqa: F401  (Ctrl-C)
 # The module above comes before what takes long to import.
 from graphmount import datasets, errors
 from graphmount._compile.dataset.compiler import CompiledDataset, compile_dataset
-from graphmount._compile.dataset.from_pyg import from_pyg
 from graphmount._compile.dataset.typed_nodes import Nodes
 from graphmount._compile.expected_access import expected_access
 from graphmount._compile.feature_compiler import CompiledFeatures, compile_features
 from graphmount._compile.graph_compiler import CompiledGraph, compile_graph
+from graphmount._compile.pyg.from_pyg import from_pyg
 from graphmount._dataset.dataset import Dataset
 from graphmount._dataset.node_type import NodeType, Relation
 from graphmount._dataset.typed.results import TypedNeighborSample

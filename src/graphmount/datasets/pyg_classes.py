@@ -6,7 +6,7 @@ import errno
 import os
 from typing import TYPE_CHECKING, Any
 
-from graphmount._compile.dataset.from_pyg import from_pyg
+from graphmount._compile.pyg.from_pyg import from_pyg
 from graphmount._support.shown import shown
 from graphmount.datasets.compiled import content_of, open_or_compile
 from graphmount.datasets.options import DatasetOptions

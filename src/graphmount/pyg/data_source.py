@@ -15,7 +15,7 @@ from torch_geometric.data import Data, HeteroData
 from torch_geometric.loader.utils import index_select
 
 from graphmount._compile.cache.compiled_data import open_compiled
-from graphmount._compile.dataset.from_pyg import edge_values_of
+from graphmount._compile.pyg.from_pyg import edge_values_of
 from graphmount._sources.objects.pyg_data import parts_of, require_data
 from graphmount._support.shown import shown
 from graphmount.errors import SourceError

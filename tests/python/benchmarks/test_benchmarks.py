@@ -216,7 +216,7 @@ def test_ids(tmp_path: Path) -> None:
 
 def test_kinds(tmp_path: Path) -> None:
     options = ("--nodes", "3000", "--edges", "20000", "--batch-size", "16", "--samples", "2")
-    results = run_benchmark("bench_kinds", tmp_path, *options, "--rounds", "2")
+    results = run_benchmark("kinds.bench_kinds", tmp_path, *options, "--rounds", "2")
     assert len(passed_checks(results)) == 1
     (table,) = results["tables"].values()
     assert [row["sampler"] for row in table] == [

@@ -92,7 +92,12 @@ def test_streams():
 
 def test_a_small_run(tmp_path):
     pytest.importorskip("pyarrow")
-    command = [sys.executable, "-m", "graphmount.benchmarks.cases.bench_kinds_compile", "--quick"]
+    command = [
+        sys.executable,
+        "-m",
+        "graphmount.benchmarks.cases.kinds.bench_kinds_compile",
+        "--quick",
+    ]
     command += ["--fraction", "0.00005", "--all-nodes", "0.0005", "--folder", str(tmp_path)]
     command += ["--keep", str(tmp_path / "kept"), "--json", str(tmp_path / "found.json")]
     subprocess.run(command, check=True, timeout=300)

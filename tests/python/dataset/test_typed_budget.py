@@ -20,10 +20,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import graphmount as gm
-from graphmount._compile.dataset import new_ids, nodes, typed_order
-from graphmount._compile.dataset.new_ids import NewIdStore, inverted
+from graphmount._compile.dataset import nodes, typed_order
 from graphmount._compile.dataset.typed_edges import RelationIntake
 from graphmount._compile.edges import graph_options
+from graphmount._compile.order import new_id_store, new_ids
+from graphmount._compile.order.new_id_store import NewIdStore
+from graphmount._compile.order.new_ids import inverted
 from graphmount._compile.rows import writer
 from graphmount.errors import BudgetError
 
@@ -217,7 +219,7 @@ def test_a_disk_that_is_full(tmp_path, monkeypatch):
             pass
 
     monkeypatch.setattr(typed_order, "_KEPT_PART", 1 << 40)
-    monkeypatch.setattr(new_ids.tempfile, "TemporaryFile", lambda **_: FullFile())
+    monkeypatch.setattr(new_id_store.tempfile, "TemporaryFile", lambda **_: FullFile())
     with pytest.raises(OSError, match=r"No space left.*new ids of nodes wait here") as e:
         gm.compile_dataset(tmp_path / "ds", **some_parts(0, "dense"), memory="64MiB")
     assert e.value.errno == errno.ENOSPC
@@ -259,10 +261,11 @@ KILLED = """
 import sys
 import numpy as np
 import graphmount as gm
-from graphmount._compile.dataset import new_ids, typed_order
+from graphmount._compile.dataset import typed_order
+from graphmount._compile.order.new_id_store import NewIdStore
 
 typed_order._KEPT_PART = 1 << 40
-load, loads = new_ids.NewIdStore.load, []
+load, loads = NewIdStore.load, []
 
 def slow(self, *names):
     loads.append(names)
@@ -271,7 +274,7 @@ def slow(self, *names):
         sys.stdin.read()
     return load(self, *names)
 
-new_ids.NewIdStore.load = slow
+NewIdStore.load = slow
 edges = np.random.default_rng(0).integers(0, 1000, (2, 100_000))
 gm.compile_dataset(
     sys.argv[1],

@@ -66,6 +66,7 @@ ALLOWED = {
     "doctor/machine.py": {"read_text"},  # the same
     "cli/info/page.py": {"read_text"},  # the style sheet, a file of the package
     "doctor/probe_file.py": {"TemporaryFile"},  # which has no name
+    "_compile/order/new_id_store.py": {"TemporaryFile"},  # the same
     "torch/inference/layerwise.py": {"unlink"},  # in a temporary folder of its own
     "_sources/arrays/stored_bytes.py": {"open"},  # members of an archive that is open
     "_sources/text/matrix_market.py": {"open"},  # gzip over a file that is open

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from graphmount._compile.cache.content_key import key_of
 from graphmount._compile.cache.folder import CacheFolder
-from graphmount._compile.dataset.from_pyg import compile_parts
+from graphmount._compile.pyg.from_pyg import compile_parts
 from graphmount._dataset.dataset import Dataset
 from graphmount._support.files.lock_file import LockFile
 from graphmount._support.progress import say

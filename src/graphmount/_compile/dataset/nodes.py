@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from graphmount._compile.dataset.new_ids import (
+from graphmount._compile.order.new_ids import (
     hot_ids,
     inverted,
     keys_bytes,

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from graphmount._compile.dataset.new_ids import (
-    NewIdStore,
+from graphmount._compile.dataset.typed_names import naming
+from graphmount._compile.order.new_id_store import NewIdStore
+from graphmount._compile.order.new_ids import (
     hot_ids,
     inverted,
     keys_bytes,
@@ -17,7 +18,6 @@ from graphmount._compile.dataset.new_ids import (
     ordering_bytes,
     require_ordering,
 )
-from graphmount._compile.dataset.typed_names import naming
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from graphmount._compile.dataset.new_ids import new_ids_bytes
+from graphmount._compile.order.new_ids import new_ids_bytes
 from graphmount._compile.rows.stored_form import check_table
 from graphmount._support.conversion import item_bytes
 from graphmount._support.files.disk_space import require_free

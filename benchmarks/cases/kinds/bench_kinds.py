@@ -17,9 +17,9 @@ import numpy as np
 import graphmount as gm
 from graphmount._dataset.typed.sampling import TypedSampling
 
-from ..harness.scratch import require_memory, scratch_folder
-from ..report.report import Report, argument_parser, defaults
-from ..report.units import Unit, plain, ratio, spread_of, text
+from ...harness.scratch import require_memory, scratch_folder
+from ...report.report import Report, argument_parser, defaults
+from ...report.units import Unit, plain, ratio, spread_of, text
 
 if TYPE_CHECKING:
     import argparse

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from graphmount._compile.dataset.compiler import compile_dataset
-from graphmount._compile.dataset.from_hetero import compile_hetero
+from graphmount._compile.pyg.from_hetero import compile_hetero
 from graphmount._sources.contract.tables import EdgeTable, Table
 from graphmount._sources.objects.memory_edges import is_pyg
 from graphmount._sources.objects.pyg_data import DataParts, parts_of

@@ -18,12 +18,12 @@ import numpy as np
 
 import graphmount as gm
 
-from ..data.mag_data import TOPICS, Shape
-from ..harness.memcap import UnavailableError, run_capped
-from ..harness.scratch import scratch_folder
-from ..jobs import job_command
-from ..report.report import Report, add_size, argument_parser, defaults
-from ..report.units import Cell, Unit, mebibytes, plain, seconds, text
+from ...data.mag_data import TOPICS, Shape
+from ...harness.memcap import UnavailableError, run_capped
+from ...harness.scratch import scratch_folder
+from ...jobs import job_command
+from ...report.report import Report, add_size, argument_parser, defaults
+from ...report.units import Cell, Unit, mebibytes, plain, seconds, text
 
 if TYPE_CHECKING:
     import argparse

@@ -1,0 +1,1 @@
+"""Benchmarks of datasets of many node types."""

@@ -1,0 +1,1 @@
+"""New numbers for nodes that are put into another order."""

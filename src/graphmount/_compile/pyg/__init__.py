@@ -1,0 +1,1 @@
+"""Compiling objects of PyG."""

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from graphmount import pyg
-    from graphmount._dataset.typed.results import EdgeType, TypedNeighborSample
+    from graphmount._dataset.typed.results import EdgeType, Fanouts, TypedNeighborSample
     from graphmount._mount.handle import Advice, Content
     from graphmount._mount.node_ids import IdReading
     from graphmount._mount.sampling_rule import SubgraphType, TemporalStrategy, TimeOf
@@ -136,7 +136,7 @@ class TypedDataset(Displayed, TypedNegatives):
     def sample_neighbors(
         self,
         seeds: Mapping[str, ArrayLike | str] | tuple[str, ArrayLike | str],
-        fanouts: Sequence[int] | Mapping[EdgeType, Sequence[int]],
+        fanouts: Fanouts,
         *,
         ids: IdReading | None = None,
         replace: bool = False,
@@ -159,7 +159,8 @@ class TypedDataset(Displayed, TypedNegatives):
             seeds: A node type and its nodes, such as ("paper", [0, 1]), or a dict of several. Nodes
                 are ids, a mask, or the name of a split.
             fanouts: For each hop, how many neighbors each node draws in every relation; -1 for all.
-                Or such a list for each relation, which all have the same length.
+                Or a dict with such a list for each relation, all of the same length; the key
+                "default" is for those that are not named.
             ids: Whether seeds are "internal" ids or "external" ones, those of the source. Needed
                 for integers and masks where the two differ.
             replace: Whether a neighbor may be drawn more than once for the same node.

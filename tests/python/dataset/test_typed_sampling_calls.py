@@ -92,6 +92,12 @@ def test_unknown_types_and_splits_are_refused(ds):
         ds.sample_neighbors(("paper", "valid"), [1])
     with pytest.raises(ValueError, match="ids"):
         ds.sample_neighbors(("paper", [0]), [1], ids="both")
+    if ds.description["order"] == "hot":
+        papers = ds.nodes["paper"].to_internal([3])
+        with pytest.raises(IdError):
+            ds.random_walk(papers, [WRITES])
+        with pytest.raises(IdError):
+            ds.sample_neighbors({"paper": papers, "author": papers}, [1])
 
 
 def test_loaders_say_that_they_are_for_one_type(ds):

@@ -333,6 +333,11 @@ def test_walks_go_from_type_to_type(large):
         ({"seeds": ("venue", [50])}, errors.IdError, "50"),
         ({"fanouts": {}}, ValueError, "no entry for"),
         ({"fanouts": {("a", "b", "c"): [1]}}, ValueError, "no relation"),
+        ({"fanouts": {RELATIONS[0]: [1]}}, ValueError, "no entry for .*'cites'.*or 'default'"),
+        ({"fanouts": {"writes": [1], "default": [1]}}, ValueError, "no relation 'writes'"),
+        ({"fanouts": {RELATIONS[0]: [1, 2], "default": [1]}}, ValueError, "numbers of hops"),
+        ({"fanouts": {"default": 3}}, TypeError, r"fanouts\['default'\] has a number for each hop"),
+        ({"fanouts": {"default": [-2]}}, ValueError, r"fanouts\['default'\]"),
         ({"fanouts": 5}, TypeError, "for each hop"),
         ({"time": [1]}, ValueError, "1 times for 2 seeds"),
         ({"time": {"venue": [1]}}, ValueError, "times for"),
@@ -345,6 +350,17 @@ def test_refusals(large, call, kind, message):
     given = {"seeds": ("paper", [0, 1]), "fanouts": [2], **call}
     with pytest.raises(kind, match=message):
         TypedSampling(*large).sample_neighbors(**given)
+
+
+def test_fanouts_of_relations_that_are_not_named(large):
+    sampling = TypedSampling(*large)
+    named = {RELATIONS[0]: [3, 2], RELATIONS[3]: [0, 0]}
+    all_named = {relation: named.get(relation, [1, 4]) for relation in RELATIONS}
+    expected = sampling.sample_neighbors(("paper", np.arange(40)), all_named, seed=1)
+    found = sampling.sample_neighbors(("paper", np.arange(40)), named | {"default": [1, 4]}, seed=1)
+    assert expected.num_sampled_edges[RELATIONS[3]] == (0, 0)
+    for relation in RELATIONS:
+        np.testing.assert_array_equal(found.edge_ids[relation], expected.edge_ids[relation])
 
 
 def test_unequal_numbers_of_hops_are_refused(large):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from graphmount._mount.sampling_rule import SamplingRule
 from graphmount._support.arguments import as_ids
@@ -11,17 +11,19 @@ from graphmount._support.shown import shown
 from graphmount.errors import MissingDataError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import numpy as np
     from numpy.typing import NDArray
 
     from graphmount import _core
-    from graphmount._dataset.typed.results import EdgeType
+    from graphmount._dataset.typed.results import EdgeType, Fanouts
     from graphmount._mount.features import FeatureStore
     from graphmount._mount.graph import Graph
     from graphmount._mount.sampling_rule import TimeOf
     from graphmount._support.direction import Direction
+
+
+#: What stands for all relations that are not named.
+DEFAULT: Final = "default"
 
 
 class Relations:
@@ -122,29 +124,32 @@ class Relations:
             )
         return self.graphs[reverse], "in"
 
-    def fanouts(
-        self, fanouts: Sequence[int] | Mapping[EdgeType, Sequence[int]]
-    ) -> dict[EdgeType, list[int]]:
-        """The fanouts of every relation, checked."""
+    def fanouts(self, fanouts: Fanouts) -> dict[EdgeType, list[int]]:
+        """The fanouts of every relation, checked. PyG's `NumNeighbors` is understood too."""
+        if callable(by_relation := getattr(fanouts, "get_values", None)):
+            fanouts = by_relation(list(self.graphs))
         if not isinstance(fanouts, Mapping):
             rule = SamplingRule(fanouts=fanouts, argument="fanouts")
             return {relation: list(rule.fanouts) for relation in self.graphs}
         given = {
-            self.relation(relation, "fanouts"): list(
-                SamplingRule(fanouts=counts, argument=f"fanouts[{relation}]").fanouts
+            relation if relation == DEFAULT else self.relation(relation, "fanouts"): list(
+                SamplingRule(fanouts=counts, argument=f"fanouts[{relation!r}]").fanouts
             )
             for relation, counts in fanouts.items()
         }
         for relation in self.graphs:
-            if relation not in given:
+            if relation not in given and DEFAULT not in given:
                 raise ValueError(
                     f"fanouts has no entry for {relation}; give one for every relation, "
-                    "[0] * hops for those that are not to be followed"
+                    "[0] * hops for those that are not to be followed, or 'default': a list for "
+                    "all others"
                 )
         hops = {relation: len(counts) for relation, counts in given.items()}
         if len(set(hops.values())) > 1:
             raise ValueError(f"fanouts have different numbers of hops: {hops}")
-        return {relation: given[relation] for relation in self.graphs}
+        return {
+            relation: given[relation if relation in given else DEFAULT] for relation in self.graphs
+        }
 
     def seeds(self, seeds: Any) -> dict[str, NDArray[np.int64]]:  # noqa: ANN401
         """The seeds of each type that has some, checked."""

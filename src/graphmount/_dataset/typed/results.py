@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from graphmount._support.display import Displayed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
 
 #: A relation: the type of its sources, its name, and the type of its destinations.
 EdgeType: TypeAlias = tuple[str, str, str]
+
+#: How many neighbors to draw in each hop: in all relations, or in each of them.
+Fanouts: TypeAlias = (
+    "Sequence[int] | Mapping[EdgeType, Sequence[int]] "
+    "| Mapping[EdgeType | Literal['default'], Sequence[int]]"
+)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from graphmount._dataset.typed.results import EdgeType
+    from graphmount._dataset.typed.results import EdgeType, Fanouts
     from graphmount._mount.features import FeatureStore
     from graphmount._mount.graph import Graph
     from graphmount._mount.sampling_rule import SubgraphType, TemporalStrategy, TimeOf
@@ -57,7 +57,7 @@ class TypedSampling:
     def sample_neighbors(
         self,
         seeds: Mapping[str, ArrayLike] | tuple[str, ArrayLike],
-        fanouts: Sequence[int] | Mapping[EdgeType, Sequence[int]],
+        fanouts: Fanouts,
         *,
         replace: bool = False,
         weighted: bool = False,

@@ -177,8 +177,9 @@ class ChangingNodes(_Changing):
         """Gives the nodes of this type times. Times that they have are replaced.
 
         Args:
-            source: A source with one column of int64, or a `Table`, which also has options. Rows
-                are in the order of the nodes in the source, or have keys.
+            source: A source with one column of int64, or a `Table`, which also has options. Dates
+                become seconds since 1970. Rows are in the order of the nodes in the source, or have
+                keys.
             memory: How much memory to use, besides a source that is in memory.
             tmp: The folder for temporary files; beside the dataset if None.
             progress: A callback of (bytes done, bytes in all); True or False to show a progress bar

@@ -21,17 +21,20 @@ from graphmount._sources.arrays.value_streams import SideColumns
 from graphmount._sources.arrow.opening import is_arrow
 from graphmount._sources.concatenated import ConcatenatedEdges, ConcatenatedRows
 from graphmount._sources.contract.batches import EdgeSource
+from graphmount._sources.contract.exact import as_seconds
 from graphmount._sources.contract.file_stamps import stamps_of
 from graphmount._sources.contract.tables import EdgeRequest, RowRequest
 from graphmount._sources.contract.text_values import EncodedRows
 from graphmount._sources.kinds import kind_of
 from graphmount._sources.objects.memory_edges import as_array
 from graphmount._sources.paths import expand, is_paths
-from graphmount._support.arguments import require_choice
+from graphmount._support.arguments import as_plain, require_choice
 from graphmount._support.conversion import dtype_name
 from graphmount.errors import SourceError
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from graphmount._sources.arrays.array_stream import Stream
     from graphmount._sources.contract.batches import RowSource
     from graphmount._sources.contract.tables import EdgeTable, KeyKind, OnError, Table
@@ -127,6 +130,7 @@ def open_table(
     name: str | None = None,
     on_error: OnError = "raise",
     encoder: TextEncoder | None = None,
+    is_time: bool = False,
 ) -> RowSource:
     """Opens a source of rows.
 
@@ -135,6 +139,7 @@ def open_table(
         name: What messages call a source in memory, which has no path to be told by.
         on_error: "skip" leaves out rows that cannot be read, and counts them.
         encoder: Makes numbers of one column of text; text is refused if None.
+        is_time: Whether the values are times: dates become seconds since 1970.
 
     Raises:
         SourceError: The source is damaged, or does not hold numbers.
@@ -147,7 +152,10 @@ def open_table(
         if table.key is not None or table.columns is not None or table.shape is not None:
             raise ValueError("key=, columns= and shape= do not go with a source that is open")
         return cast("RowSource", source)
-    request = RowRequest(**vars(table), on_error=on_error, encoder=encoder)
+    if is_time and isinstance(source, np.ndarray) and source.dtype.kind == "M":
+        source = _times_in_memory(source, name or "timestamps")
+        table = replace(table, source=source)
+    request = RowRequest(**vars(table), on_error=on_error, encoder=encoder, is_time=is_time)
     if is_paths(source) or is_arrow(source):
         if table.key is not None and not isinstance(table.key, str | int):
             raise TypeError("key= is the name or number of a column of the file or table")
@@ -161,6 +169,15 @@ def open_table(
     if name is not None and not is_paths(source):
         opened.rename(f"{name} ({opened.name})")
     return opened
+
+
+def _times_in_memory(source: NDArray[Any], name: str) -> NDArray[np.int64]:
+    """Times of NumPy as seconds since 1970."""
+    values = as_plain(source, name)
+    missing = np.flatnonzero(np.isnat(values))
+    if len(missing):
+        raise SourceError(f"{name}, row {missing[0]}: the time is missing (NaT)")
+    return as_seconds(values, f"{name}, row", 0)
 
 
 def open_rows(request: RowRequest) -> RowSource:

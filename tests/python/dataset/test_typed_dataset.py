@@ -375,3 +375,54 @@ def test_skips_what_cannot_be_used(tmp_path):
     ds = gm.Dataset(tmp_path / "ds")
     assert external_edges(ds, ("u", "to", "v")) == [(0, 2), (1, 3)]
     assert external_edges(ds, ("v", "rev_to", "u")) == [(2, 0), (3, 1)]
+
+
+YEARS = [2001, 1969, 2020]
+SECONDS = [978307200, -31536000, 1577836800]
+
+
+def times_of(folder, source, **options):
+    gm.compile_dataset(
+        folder,
+        nodes={"u": gm.Nodes(timestamps=gm.Table(source=source, **options))},
+        edges={("u", "to", "u"): ([0, 1], [2, 2])},
+        order="given",
+        overwrite=True,
+    )
+    return gm.Dataset(folder).nodes["u"].timestamps.tolist()
+
+
+def test_dates_become_seconds(tmp_path):
+    """As the times of edges do, from every kind of source that has dates."""
+    dates = np.array([f"{year}-01-01" for year in YEARS], "datetime64[D]")
+    assert times_of(tmp_path / "ds", dates) == SECONDS
+    assert times_of(tmp_path / "ds", dates.astype("datetime64[ns]")) == SECONDS
+    frame = pl.DataFrame({"name": ["a", "b", "c"], "born": dates, "n": YEARS})
+    for one in (frame, frame.with_columns(pl.col("born").cast(pl.Datetime("us")))):
+        one.write_parquet(tmp_path / "t.parquet")
+        for source in (one, tmp_path / "t.parquet"):
+            assert times_of(tmp_path / "ds", source, columns=["born"]) == SECONDS
+    assert times_of(tmp_path / "ds", frame, columns=["n"]) == YEARS
+    (tmp_path / "t.csv").write_text("born,n\n2001-01-01,1\n1969-01-01T00:00:00Z,2\n2020-01-01,3\n")
+    assert times_of(tmp_path / "ds", tmp_path / "t.csv", columns=["born"]) == SECONDS
+    assert times_of(tmp_path / "ds", tmp_path / "t.csv", columns=["n"]) == [1, 2, 3]
+    (tmp_path / "k.csv").write_text("id,born\n2,2020-01-01\n0,2001-01-01\n1,1969-01-01\n")
+    found = times_of(tmp_path / "ds", tmp_path / "k.csv", key="id", columns=["born"])
+    assert found == SECONDS
+    ds = gm.Dataset(tmp_path / "ds").nodes["u"].set_timestamps(dates)
+    assert ds.nodes["u"].timestamps.tolist() == SECONDS
+
+
+def test_dates_that_are_missing_or_features(tmp_path):
+    frame = pl.DataFrame({"born": pl.Series([None, 1, 2]).cast(pl.Date)})
+    with pytest.raises(gm.errors.SourceError, match=r"node type 'u': .*'born'.*missing \(null\)"):
+        times_of(tmp_path / "ds", frame)
+    with pytest.raises(gm.errors.SourceError, match="features are numbers"):
+        gm.compile_dataset(
+            tmp_path / "ds",
+            nodes={"u": gm.Nodes(features={"x": frame})},
+            edges={("u", "to", "u"): ([0], [1])},
+        )
+    nothing = np.array(["2001-01-01", "NaT", "2001-01-01"], "datetime64[s]")
+    with pytest.raises(gm.errors.SourceError, match=r"row 1: the time is missing \(NaT\)"):
+        times_of(tmp_path / "ds", nothing)

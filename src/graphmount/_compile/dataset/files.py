@@ -74,12 +74,27 @@ def open_tables(tables: object, kind: str, *, on_error: OnError) -> dict[str, Op
 
 
 def open_one(
-    file: str, table: object, *, on_error: OnError, encoder: TextEncoder | None = None
+    file: str,
+    table: object,
+    *,
+    on_error: OnError,
+    encoder: TextEncoder | None = None,
+    is_time: bool = False,
 ) -> OpenedTable:
-    """The table that will be in a file: a `Table`, or any source of rows."""
+    """The table that will be in a file: a `Table`, or any source of rows.
+
+    Args:
+        file: The file.
+        table: As it is given.
+        on_error: What to do with rows that cannot be read.
+        encoder: Makes numbers of one column of text; text is refused if None.
+        is_time: Whether the values are times: dates become seconds since 1970.
+    """
     table = table if isinstance(table, Table) else Table(source=table)
     with advising_on_columns(table.source, "pass {}"):
-        rows = open_table(table, name=_shown_name(file), on_error=on_error, encoder=encoder)
+        rows = open_table(
+            table, name=_shown_name(file), on_error=on_error, encoder=encoder, is_time=is_time
+        )
     return OpenedTable(table=table, rows=rows)
 
 

@@ -53,6 +53,7 @@ class Nodes(Displayed):
         labels: The labels of the nodes: a source with one column, or a `Table`.
         splits: The nodes of each split, by the name of the split; or one column of splits.
         timestamps: The time of each node: an int64, in a source with one column, or a `Table`.
+            Dates become seconds since 1970.
         num_nodes: The number of nodes. By default the number of rows of the tables, or the largest
             id in all relations plus one.
         node_ids: The external ids of all nodes, integers or strings, all different.
@@ -293,7 +294,7 @@ def open_times(timestamps: object, on_error: OnError) -> OpenedTable:
     table = timestamps if isinstance(timestamps, Table) else Table(source=timestamps)
     if table.dtype is not None and np.dtype(table.dtype) != np.int64:
         raise ValueError(f"timestamps are stored as int64, not as {shown(table.dtype)}")
-    opened = open_one(TIMES_FILE, replace(table, dtype="int64"), on_error=on_error)
+    opened = open_one(TIMES_FILE, replace(table, dtype="int64"), on_error=on_error, is_time=True)
     if opened.rows.num_columns != 1:
         raise SourceError(
             f"{opened.rows.name}: the times of nodes are one column, not "

@@ -226,8 +226,14 @@ def require_timestamps(kind: Any, name: str) -> None:  # noqa: ANN401
     """Raises unless a column of this type can be timestamps."""
     types = pyarrow("pyarrow.types")
     kind = plain_type(kind)
-    if not (types.is_integer(kind) or types.is_timestamp(kind) or types.is_date(kind)):
+    if not (types.is_integer(kind) or is_time(kind)):
         raise SourceError(f"{name} is of type {kind}; timestamps are integers, times or dates")
+
+
+def is_time(kind: Any) -> bool:  # noqa: ANN401
+    """Whether a plain type is one of times or dates."""
+    types = pyarrow("pyarrow.types")
+    return bool(types.is_timestamp(kind) or types.is_date(kind))
 
 
 def bad_timestamps(column: Any) -> BadRows | None:  # noqa: ANN401

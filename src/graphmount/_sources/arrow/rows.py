@@ -76,8 +76,14 @@ class ArrowRows(RowSource):
             and self.is_vector
             and (arrow_columns.is_string(types[0]) or request.encoder.takes_numbers)
         )
+        self._is_time = False
         if self.has_text_values:
             self.values_name = table.label_of(self._values[0])
+            self._dtype = np.dtype(np.int64)
+            self.dtype = self._dtype.name
+            return
+        self._is_time = request.is_time and self.is_vector and arrow_columns.is_time(types[0])
+        if self._is_time:
             self._dtype = np.dtype(np.int64)
             self.dtype = self._dtype.name
             return
@@ -123,6 +129,8 @@ class ArrowRows(RowSource):
         check_values = functools.partial(arrow_columns.bad_values, dtype=self._dtype)
         checks: list[Callable[[Any], arrow_columns.BadRows | None]]
         checks = [check_lists if self._has_lists else check_values] * len(self._values)
+        if self._is_time:
+            checks = [arrow_columns.bad_timestamps]
         if self.has_text_values:
             checks = [_nothing_bad]
             row_bytes += _KEY_BYTES
@@ -151,6 +159,8 @@ class ArrowRows(RowSource):
             return _numbers(arrow_columns.plain(columns[0].flatten()), self._dtype).reshape(
                 len(columns[0]), self.num_columns
             )
+        if self._is_time:
+            return arrow_columns.as_timestamps(columns[0])
         if self.is_vector:
             return _numbers(columns[0], self._dtype)
         rows = np.empty((len(columns[0]), len(columns)), self._dtype)

@@ -192,6 +192,7 @@ class RowRequest(Table, _Request):
     Attributes:
         on_error: What to do with rows that cannot be read.
         encoder: Makes numbers of a column of text, as of labels; text is refused if None.
+        is_time: Whether one column of dates or times is read as seconds since 1970.
     """
 
     _not_for_reading = (
@@ -203,7 +204,9 @@ class RowRequest(Table, _Request):
         "nan",
         "quantize",
         "encoder",
+        "is_time",
     )
 
     on_error: OnError = "raise"
     encoder: TextEncoder | None = None
+    is_time: bool = False

@@ -112,6 +112,8 @@ class TextRows(RowSource):
         key_column = table.find_optional(request.key, "key")
         values = self._find_values(request.columns, key_column)
         picks: list[tuple[int, Kind]] = [(column, "number") for column in values]
+        if request.is_time:
+            picks += [(column, "time") for column in values]
         if key_column is not None:
             picks.append((key_column, "id"))
         table.settle_header(picks)
@@ -129,6 +131,8 @@ class TextRows(RowSource):
         if self.has_text_values:
             self.is_number = _is_number
             self.dtype, self._outputs = "int64", [("label", values)]
+        if request.is_time and len(values) == 1 and table.is_all(values[0], "time"):
+            self.dtype, self._outputs = "int64", [("time", values)]
         key_type = None
         if key_column is not None:
             key_type = table.key_type(None, [key_column])

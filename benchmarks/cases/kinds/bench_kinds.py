@@ -4,6 +4,11 @@ One dataset has three types and five relations, the other one type and as many n
 drawn by the same law: few nodes have many neighbors. All files are in the page cache. Both are
 sampled from the same number of seeds with the same fanouts, in turns. Then the graph of one kind is
 sampled as a dataset of one type and one relation, which must give the same samples.
+
+Last, the graph of one kind is sampled in time: by the times of edges, which its lists are sorted
+by, and by the times of nodes, which they are not. The times are drawn evenly, and the seeds come
+after half of them. What is compared is processor time, of all threads together, for an edge of a
+sample.
 """
 
 from __future__ import annotations
@@ -25,6 +30,8 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
+    from graphmount._mount.sampling_rule import TemporalStrategy
+
 _SHARES = {"paper": 0.5, "author": 0.45, "place": 0.05}
 _RELATIONS = {
     ("author", "writes", "paper"): 0.3,
@@ -38,6 +45,13 @@ _COLUMNS = {
     "edges/s, millions": Unit(1e-6, 2),
     "ms a sample": Unit(1e3, 2),
     "times one kind": ratio,
+    "runs": plain,
+}
+_TIME_COLUMNS = {
+    "times of": text,
+    "strategy": text,
+    "ns an edge": Unit(1e9, 0),
+    "times those of edges": ratio,
     "runs": plain,
 }
 _ONE, _AS_TYPED, _MANY = "one kind", "one type and one relation", "three types, five relations"
@@ -121,6 +135,63 @@ def bench(report: Report, folder: str, options: argparse.Namespace) -> None:
         report.goal(what, times >= least, f"{times:.2f} of the edges a second of one kind")
 
 
+def bench_times(report: Report, folder: str, options: argparse.Namespace) -> None:
+    edges = draw_edges(options.edges, options.nodes, options.nodes, 1)
+    rng = np.random.default_rng(4)
+    gm.compile_graph(
+        edges,
+        f"{folder}/timed.gl",
+        num_nodes=options.nodes,
+        neighbors="in",
+        timestamps=rng.integers(0, 1000, options.edges),
+    )
+    gm.compile_features(rng.integers(0, 1000, (options.nodes, 1)), f"{folder}/times.gd")
+    relation = ("node", "to", "node")
+    counts = {"node": options.nodes}
+    samplings = {
+        "edges": TypedSampling(counts, {relation: gm.Graph(f"{folder}/timed.gl")}),
+        "nodes": TypedSampling(
+            counts,
+            {relation: gm.Graph(f"{folder}/one.gl")},
+            {"node": gm.FeatureStore(f"{folder}/times.gd")},
+        ),
+    }
+    seeds = rng.integers(0, options.nodes // 2, options.batch_size)
+    strategies: tuple[TemporalStrategy, ...] = ("uniform", "last")
+    costs: dict[tuple[str, str], list[float]] = {}
+    for number in range(options.rounds):
+        for strategy in strategies:
+            for of in samplings if number % 2 else list(samplings)[::-1]:
+                start, drawn = time.process_time(), 0
+                for key in range(options.samples):
+                    sample = samplings[of].sample_neighbors(
+                        ("node", seeds),
+                        options.fanouts,
+                        time=np.full(len(seeds), 500),
+                        temporal_strategy=strategy,
+                        seed=number * options.samples + key,
+                    )
+                    drawn += sample.num_edges
+                taken = time.process_time() - start
+                costs.setdefault((of, strategy), []).append(taken / drawn)
+    report.table(
+        f"In time: {options.nodes:,} nodes, {options.edges:,} edges, fanouts {options.fanouts}",
+        _TIME_COLUMNS,
+        [
+            {
+                "times of": of,
+                "strategy": strategy,
+                "ns an edge": spread_of(own),
+                "times those of edges": spread_of(
+                    [a / b for a, b in zip(own, costs["edges", strategy], strict=True)]
+                ),
+                "runs": options.rounds,
+            }
+            for (of, strategy), own in sorted(costs.items(), key=lambda item: item[0][::-1])
+        ],
+    )
+
+
 def main() -> int:
     parser = argument_parser(__doc__ or "")
     parser.add_argument("--nodes", type=int, help="nodes of all types (4 million)")
@@ -140,9 +211,10 @@ def main() -> int:
     )
     options.fanouts = options.fanouts or [15, 10, 5]
     require_memory(options.edges * 64, "making the graphs")
-    with scratch_folder(options.folder, options.edges * 16 + options.nodes * 64) as folder:
+    with scratch_folder(options.folder, options.edges * 32 + options.nodes * 64) as folder:
         report = Report("kinds", options, folder)
         bench(report, folder, options)
+        bench_times(report, folder, options)
         return report.finish(options.json)
 
 

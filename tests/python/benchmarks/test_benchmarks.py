@@ -218,13 +218,20 @@ def test_kinds(tmp_path: Path) -> None:
     options = ("--nodes", "3000", "--edges", "20000", "--batch-size", "16", "--samples", "2")
     results = run_benchmark("kinds.bench_kinds", tmp_path, *options, "--rounds", "2")
     assert len(passed_checks(results)) == 1
-    (table,) = results["tables"].values()
+    table, in_time = results["tables"].values()
     assert [row["sampler"] for row in table] == [
         "one kind",
         "one type and one relation",
         "three types, five relations",
     ]
     assert all(is_spread(row["edges/s, millions"]) for row in table)
+    assert [(row["times of"], row["strategy"]) for row in in_time] == [
+        ("edges", "last"),
+        ("nodes", "last"),
+        ("edges", "uniform"),
+        ("nodes", "uniform"),
+    ]
+    assert all(is_spread(row["ns an edge"]) for row in in_time)
 
 
 def test_source_ids(tmp_path: Path) -> None:

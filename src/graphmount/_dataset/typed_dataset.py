@@ -17,6 +17,7 @@ from graphmount._mount.node_reading import require_reading, to_internal
 from graphmount._support.display import Displayed, NamedParts, one_line
 from graphmount._support.foreign_words import OPENING_WORDS, TYPED_SAMPLING_WORDS
 from graphmount._support.keywords import advises
+from graphmount._support.shown import shown
 
 if TYPE_CHECKING:
     import os
@@ -258,10 +259,12 @@ class TypedDataset(Displayed, TypedNegatives):
             array([[0, 2, 0],
                    [1, 0, 1]])
         """
-        first = relations[0] if len(relations) else None
-        if not isinstance(first, tuple) or first not in self.edges:
+        if not isinstance(relations, list | tuple) or not relations:
             known = ", ".join(map(str, self.edge_types))
-            raise ValueError(f"relations must be a list of relations, such as [{known}]")
+            raise ValueError(
+                f"relations must be a list of relations, not {shown(relations)}; there are {known}"
+            )
+        first = self._sampling.relation(relations[0], "relations")
         nodes = self._seeds({first[0]: starts}, ids, "starts")[first[0]]
         return self._sampling.random_walk(nodes, relations, weighted=weighted, seed=seed)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from graphmount._mount.node_ids import mark_ids
+from graphmount._support.arguments import require_choice
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -84,6 +85,7 @@ class TypedNegatives:
             array([[1, 1, 1, 1]])
         """
         relation = self._sampling.relation(relation)
+        require_choice("corrupt", corrupt, ("destination", "source"))
         own = relation[2] if corrupt == "source" else relation[0]
         nodes = self._seeds({own: kept}, ids, "kept")[own]
         return self.edges[relation].graph.sample_negatives(

@@ -72,6 +72,44 @@ def test_graphs(dataset, method):
     assert complaints(call, lambda: dict(OF_GRAPHS[method]), but=too_long) == []
 
 
+WRITES = ("author", "writes", "paper")
+OF_TYPED_DATASETS = {
+    "sample_neighbors": {"seeds": ("paper", [0, 1]), "fanouts": [2, 2]},
+    "sample_neighbors in time": {
+        "seeds": ("paper", [0, 1]),
+        "fanouts": {WRITES: [1], "default": [2]},
+        "time": [3, 4],
+        "time_of": "nodes",
+    },
+    "random_walk": {"starts": [0, 1], "relations": [WRITES]},
+    "sample_negatives": {"relation": WRITES, "kept": [0, 1]},
+    "sample_negative_pairs": {"relation": WRITES, "num": 3},
+}
+
+
+@pytest.fixture(scope="module")
+def typed(tmp_path_factory):
+    path = tmp_path_factory.mktemp("hostile") / "typed"
+    generator = np.random.default_rng(0)
+    gm.compile_dataset(
+        path,
+        nodes={"paper": gm.Nodes(timestamps=np.arange(20)), "author": gm.Nodes(num_nodes=12)},
+        edges={
+            WRITES: (generator.integers(0, 12, 60), generator.integers(0, 20, 60)),
+            ("paper", "cites", "paper"): generator.integers(0, 20, (2, 60)),
+        },
+        order="given",
+        progress=False,
+    )
+    return gm.Dataset(path)
+
+
+@pytest.mark.parametrize("call", OF_TYPED_DATASETS)
+def test_typed_datasets(typed, call):
+    method = getattr(typed, call.partition(" ")[0])
+    assert complaints(method, lambda: dict(OF_TYPED_DATASETS[call])) == []
+
+
 def test_tables(dataset):
     store = dataset.features["x"]
     assert complaints(store.gather, lambda: {"ids": [0, 1]}) == []

@@ -17,7 +17,7 @@ from graphmount._dataset.typed.relations import Relations
 from graphmount._dataset.typed.results import TypedNeighborSample
 from graphmount._mount.results import both_ways
 from graphmount._mount.sampling_rule import SamplingRule
-from graphmount._support.arguments import as_ids, as_native
+from graphmount._support.arguments import as_ids, as_native, require_choice
 from graphmount._support.seeds import as_key
 
 if TYPE_CHECKING:
@@ -50,9 +50,9 @@ class TypedSampling:
     ) -> None:
         self._relations = Relations(num_nodes, graphs, node_times)
 
-    def relation(self, relation: EdgeType) -> EdgeType:
+    def relation(self, relation: EdgeType, argument: str = "relation") -> EdgeType:
         """A relation that a caller names; a ValueError if there is none such."""
-        return self._relations.relation(relation, "relation")
+        return self._relations.relation(relation, argument)
 
     def sample_neighbors(
         self,
@@ -110,6 +110,7 @@ class TypedSampling:
         seed: Seed = None,
     ) -> NDArray[np.int64]:
         """What `TypedDataset.random_walk` says, of starts that are internal ids."""
+        require_choice("weighted", weighted, (False, True))
         path = [self._relations.relation(relation, "relations") for relation in relations]
         for one, two in pairwise(path):
             if one[2] != two[0]:

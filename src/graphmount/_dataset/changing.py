@@ -63,6 +63,7 @@ class Changing:
             FileExistsError: There is a table of this name, and `overwrite` is False.
             OrderError: The table has more or fewer rows than there are nodes, or another order.
             SourceError: Something in the source is wrong; the message says what and where.
+            BudgetError: There are more nodes than `memory` has room for.
             DatasetChangedError: The folder has another graph by now.
             BlockingIOError: Another process is changing the dataset.
 

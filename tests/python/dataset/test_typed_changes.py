@@ -441,3 +441,23 @@ class TestCommandLine:
         assert "has one node type; leave --type out" in capsys.readouterr().err
         assert main(["dataset", "set-timestamps", one, "t.npy"]) == 2
         assert "whose nodes have no times" in capsys.readouterr().err
+
+
+class TestMemory:
+    def test_places_of_rows_are_found_piece_by_piece(self, ds, monkeypatch):
+        monkeypatch.setattr(operations, "_NODES_AT_ONCE", 7)
+        grown = ds.nodes["author"].add_features("emb", ROWS * 3)
+        assert by_source(grown.nodes["author"], "emb").tolist() == (ROWS * 3).tolist()
+
+    def test_more_nodes_than_memory(self, tmp_path):
+        num_nodes = 5_000_000
+        gm.compile_dataset(
+            tmp_path / "data",
+            nodes={"u": gm.Nodes(num_nodes=num_nodes)},
+            edges={("u", "to", "u"): ([4_999_999], [0])},
+        )
+        nodes = gm.Dataset(tmp_path / "data").nodes["u"]
+        rows = np.zeros(num_nodes, np.int8)
+        with pytest.raises(gm.errors.BudgetError, match=r"places of 5,000,000 rows.*pass memory=8"):
+            nodes.add_features("x", rows, memory="64MiB")
+        assert list(nodes.add_features("x", rows).nodes["u"].features) == ["x"]

@@ -20,9 +20,10 @@ from graphmount._compile.feature_compiler import compile_features, compile_table
 from graphmount._compile.output.path import temporary_place
 from graphmount._compile.rows.placement import require_order
 from graphmount._mount.mapped_reads import require_source_rows
-from graphmount._mount.node_reading import source_numbers, to_internal
+from graphmount._mount.node_reading import to_internal
 from graphmount._support.arguments import require_choice, require_type
-from graphmount.errors import OrderError
+from graphmount._support.sizes import format_bytes
+from graphmount.errors import BudgetError, OrderError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
     from graphmount._mount.node_ids import IdReading
     from graphmount._sources.contract.batches import RowSource
     from graphmount._support.progress import ProgressOption
+
+#: How many ids of nodes are looked up at a time.
+_NODES_AT_ONCE = 1 << 20
 
 
 def add_table(
@@ -68,7 +72,7 @@ def add_table(
             require_source_rows(graph)  # in whose order the table comes
     else:
         nodes = target.nodes
-        of_nodes = {"graph": nodes, "new_ids": _places_of_rows(opened.rows, nodes)}
+        of_nodes = {"graph": nodes, "new_ids": _places_of_rows(opened.rows, nodes, budget)}
     with changing(target) as change:
         change.require_free(kind, name, overwrite=overwrite)
         for part in change.parts:
@@ -141,23 +145,39 @@ def remove(target: Target, name: str, *, kind: str | None, kinds: tuple[str, ...
         change.drop(*change.find(name, kind))
 
 
-def _places_of_rows(rows: RowSource, graph: Graph | NodeSpace) -> NDArray[np.int64] | None:
+def _places_of_rows(
+    rows: RowSource, graph: Graph | NodeSpace, memory: int
+) -> NDArray[np.int64] | None:
     """The node of each row of a table without keys, or None if it has keys, or the graph's order.
 
     Raises:
         OrderError: The table is in the order of another graph; or rows without keys have no order.
+        BudgetError: There are more nodes than the memory has room for.
     """
     if rows.has_keys:
         return None
     require_order(rows, graph.order, graph.path)
     if rows.order == graph.order or graph.node_id_type is None:
         return None
-    numbers = source_numbers(graph)
-    if numbers is None:
-        raise OrderError(
-            f"{rows.name} has no keys, and the ids of the source are not the numbers 0, 1, 2, …, "
-            "so nobody knows which node a row is of; pass Table(source=…, key=…) with the ids"
+    num_nodes = graph.num_nodes
+    if 8 * num_nodes > memory // 2:
+        raise BudgetError(
+            f"the places of {num_nodes:,} rows take {format_bytes(8 * num_nodes)}, more than half "
+            f"of memory={format_bytes(memory)}; pass memory={16 * num_nodes} or more"
         )
-    places = np.empty(graph.num_nodes, np.int64)
-    places[numbers] = np.arange(graph.num_nodes)
+    places = np.full(num_nodes, -1, np.int64)
+    for first in range(0, num_nodes, _NODES_AT_ONCE):
+        nodes = np.arange(first, min(first + _NODES_AT_ONCE, num_nodes))
+        numbers = graph.to_external(nodes)
+        if isinstance(numbers, list) or ((numbers < 0) | (numbers >= num_nodes)).any():
+            raise OrderError(
+                f"{rows.name} has no keys, and the ids of the source are not the numbers 0, 1, 2, "
+                "…, so nobody knows which node a row is of; pass Table(source=…, key=…) with the "
+                "ids"
+            )
+        places[numbers] = nodes
+    if (places < 0).any():
+        raise OrderError(
+            f"two nodes of {graph.path} have one id: its file is damaged; verify says where"
+        )
     return places

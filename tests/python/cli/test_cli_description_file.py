@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import graphmount as gm
@@ -419,3 +419,30 @@ def test_lines_are_those_of_the_keys(data):
             lines += f"{key} = {value}".split("\n")
     found = find_lines("\n".join(lines))
     assert {keys: found.get(keys) for keys in expected} == expected
+
+
+PIECES = ["\n", " ", "=", "[", "]", "[[", "{", "}", '"', "'", '"""', "#", ".", ",", "\0", "é", "1"]
+
+
+@settings(
+    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    edits=st.lists(
+        st.tuples(st.integers(0, len(WHOLE)), st.integers(0, 12), st.sampled_from(PIECES)),
+        max_size=3,
+    )
+)
+def test_damaged_files_are_refused_or_read(edits, folder):
+    """Whatever is in the file, it is a description or our error, which names the file."""
+    text = WHOLE
+    for place, gone, piece in edits:
+        text = text[:place] + piece + text[place + gone :]
+    spec = write(folder, text)
+    described, problem = None, "spec.toml"
+    try:
+        described = read_description_file(spec)
+    except (gm.errors.SourceError, FileNotFoundError) as error:
+        problem = str(error)
+    assert "spec.toml" in problem
+    assert described is None or "edges" in described.arguments

@@ -6,10 +6,13 @@ import sys
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from known_folders import edges_of
 
 import graphmount as gm
 from graphmount._sources.layouts.relbench_columns import NO_TIME
+from graphmount._sources.layouts.relbench_manifest import read_manifest
 from graphmount._sources.layouts.typed import find_typed_layout
 from graphmount.cli import main
 from graphmount.errors import SourceError
@@ -169,3 +172,50 @@ def test_no_foreign_keys(tmp_path):
     source = as_relbench(tmp_path / "rel", manifest=manifest)
     with pytest.raises(SourceError, match="no foreign keys"):
         find_typed_layout(source)
+
+
+PIECES = [
+    "\n",
+    " ",
+    ":",
+    "- ",
+    "{",
+    "}",
+    "[",
+    "!!",
+    "&a",
+    "*a",
+    "'",
+    '"',
+    "|",
+    "\t",
+    "\0",
+    "é",
+    "~",
+]
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    edits=st.lists(
+        st.tuples(st.integers(0, len(MANIFEST)), st.integers(0, 12), st.sampled_from(PIECES)),
+        max_size=4,
+    )
+)
+def test_damaged_manifests_are_refused_or_read(edits, tmp_path_factory):
+    """Whatever is in the file, there is a manifest whose names are no paths, or our error."""
+    text = MANIFEST
+    for place, gone, piece in edits:
+        text = text[:place] + piece + text[place + gone :]
+    path = tmp_path_factory.mktemp("manifest") / "manifest.yaml"
+    path.write_text(text)
+    manifest, problem = None, str(path)
+    try:
+        manifest = read_manifest(str(path))
+    except SourceError as error:
+        problem = str(error)
+    assert str(path) in problem
+    for name, table in () if manifest is None else manifest.tables.items():
+        for one in (name, *table.fkeys, *table.fkeys.values()):
+            assert one not in (".", "..")
+            assert not set(one) & set("/\\\0\n")

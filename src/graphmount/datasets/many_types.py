@@ -7,12 +7,8 @@ import os
 from typing import TYPE_CHECKING
 
 from graphmount._support.arguments import require_choice
-from graphmount.datasets.typed_folders import (
-    INTEGER_LABELS,
-    find_folder,
-    open_folder,
-    open_types,
-)
+from graphmount.datasets.downloaded import find_folder
+from graphmount.datasets.typed_folders import INTEGER_LABELS, open_folder, open_types
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from graphmount._compile.dataset.from_layout import compile_layout
 from graphmount._sources.layouts.recognition import find_layout
 from graphmount.datasets.compiled import content_of, open_or_compile
+from graphmount.datasets.downloaded import find_folder
 from graphmount.datasets.options import require_known
 
 if TYPE_CHECKING:
@@ -121,13 +122,7 @@ def open_ogb(
 def _find(known: OgbDataset, root: str) -> str:
     usual = known.name.replace("-", "_")
     names = (f"{usual}_pyg", f"{usual}_dgl", usual)  # the first two are of older versions of OGB
-    places = [os.path.join(root, name) for name in names]
-    if os.path.basename(os.path.abspath(root)) in names:
-        places.insert(0, os.path.normpath(root))
-    folder = next((place for place in places if os.path.isdir(place)), None)
-    if folder is None:
-        message = f"this folder is not there; OGB's package downloads it: {known.call(root)}"
-        raise FileNotFoundError(errno.ENOENT, message, places[-1])
+    folder = find_folder(root, names, f"OGB's package downloads it: {known.call(root)}")
     parent = os.path.dirname(folder)
     for name in known.all_files:
         path = os.path.join(folder, name)

@@ -1,5 +1,6 @@
 // Bindings of the loader: its seeds, its tables and its batches.
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -14,6 +15,7 @@
 
 #include "convert/arrays.hpp"
 #include "convert/mounted_features.hpp"
+#include "convert/relations.hpp"
 #include "convert/words.hpp"
 #include "graphmount/loading/batch_pipeline.hpp"
 #include "graphmount/loading/link_seeds.hpp"
@@ -22,8 +24,8 @@
 namespace graphmount::bindings {
 
 template <>
-inline constexpr auto kWords<IdSpace> =
-    make_words<IdSpace>("space", {{"nodes", IdSpace::kNodes}, {"edges", IdSpace::kEdges}});
+inline constexpr auto kWords<IdSpace::Kind> = make_words<IdSpace::Kind>(
+    "space", {{"nodes", IdSpace::Kind::kNodes}, {"edges", IdSpace::Kind::kEdges}});
 
 template <>
 inline constexpr auto kWords<NegativeMode> =
@@ -46,11 +48,11 @@ using namespace std::chrono_literals;
 /// What Python calls TableFeed: harmless in a child of fork, where it cannot be used.
 using PythonFeed = ProcessBound<TableFeed>;
 
-void make_feed(PythonFeed* self, const MountedFeatures& matrix, Word<IdSpace> space,
-               std::uint64_t memory, double slot_share, std::uint64_t window, Ids trial,
-               Ids hottest, Word<DType> dtype, Word<ReaderKind> reader,
+void make_feed(PythonFeed* self, const MountedFeatures& matrix, Word<IdSpace::Kind> space,
+               std::size_t number, std::uint64_t memory, double slot_share, std::uint64_t window,
+               Ids trial, Ids hottest, Word<DType> dtype, Word<ReaderKind> reader,
                Word<Aggregation> aggregation) {
-  const FeedOptions options{.space = space,
+  const FeedOptions options{.space = {space, number},
                             .memory = memory,
                             .slot_share = slot_share,
                             .window = window,
@@ -88,7 +90,23 @@ class PythonPipeline {
   ProcessBound<BatchPipeline> pipeline_;
 };
 
-void make_pipeline(PythonPipeline* self, std::shared_ptr<const Graph> graph,
+/// How many nodes a type has, their times, and their ids, if batches are to have these.
+using SampledTypeArguments =
+    std::tuple<std::uint64_t, std::optional<std::shared_ptr<MountedFeatures>>,
+               std::optional<NodeIds>>;
+
+void make_sampled_graph(SampledGraph* self, const std::vector<SampledTypeArguments>& types,
+                        const std::vector<RelationArguments>& relations) {
+  std::vector<SampledType> of_types;
+  for (const auto& [num_nodes, times, ids] : types)
+    of_types.push_back({num_nodes, ids, times.value_or(nullptr)});
+  std::vector<SampledRelation> of_relations;
+  for (const auto& [graph, source_type, destination_type, fanouts] : relations)
+    of_relations.push_back({graph, source_type, destination_type, to_fanouts(fanouts)});
+  new (self) SampledGraph(std::move(of_types), std::move(of_relations));
+}
+
+void make_pipeline(PythonPipeline* self, const SampledGraph& graph,
                    const std::vector<const PythonFeed*>& feeds,
                    std::shared_ptr<const SeedSource> seeds, const SampleOptions& sample,
                    std::uint64_t first_batch, std::uint64_t window, std::uint64_t prefetch,
@@ -108,8 +126,7 @@ void make_pipeline(PythonPipeline* self, std::shared_ptr<const Graph> graph,
                                 .source_rows = source_rows};
   // With the GIL released, since reads of the last loop may have to be waited for.
   new (self) PythonPipeline(without_gil([&] {
-    return ProcessBound<BatchPipeline>::make(std::move(graph), std::move(tables), std::move(seeds),
-                                             options);
+    return ProcessBound<BatchPipeline>::make(graph, std::move(tables), std::move(seeds), options);
   }));
 }
 
@@ -163,10 +180,24 @@ void make_negatives(LinkNegatives* self, Word<NegativeMode> mode, double amount,
                            to_weights(destination_weights)};
 }
 
-auto seeds_of(const SeedSource& source, std::uint64_t batch, std::uint64_t key) {
-  BatchSeeds seeds = without_gil([&] { return source.seeds_of(batch, RandomKey(key)); });
-  return std::tuple(to_numpy(std::move(seeds.nodes)), to_numpy(std::move(seeds.times)),
-                    to_numpy(std::move(seeds.ends)));
+void make_link_seeds(LinkSeeds* self, std::shared_ptr<const Graph> graph,
+                     std::shared_ptr<const Links> links, Ids order, std::uint64_t batch_size,
+                     bool disjoint, LinkNegatives negatives, std::size_t source_type,
+                     std::size_t destination_type) {
+  new (self) LinkSeeds(std::move(graph), std::move(links), std::move(order), batch_size, disjoint,
+                       std::move(negatives), {source_type, destination_type});
+}
+
+/// A batch of a source, sampled at once, and the ends of its links. Of a source without batches,
+/// one without seeds.
+auto sample_from(const SampledGraph& graph, const SeedSource& source, std::uint64_t batch,
+                 const SampleOptions& options) {
+  BatchSeeds seeds;
+  TypedSample sample = without_gil([&] {
+    if (source.num_batches() != 0) seeds = source.seeds_of(batch, options.key);
+    return graph.sample(seeds, options);
+  });
+  return std::pair(std::move(sample), to_numpy(std::move(seeds.ends)));
 }
 
 }  // namespace
@@ -201,9 +232,13 @@ void bind_loading(nb::module_& module) {
       .def_ro("feeds_before", &PipelineStats::feeds_before);
 
   nb::class_<PythonFeed>(module, "TableFeed")
-      .def("__init__", &make_feed, "matrix"_a, nb::kw_only(), "space"_a, "memory"_a, "slot_share"_a,
-           "window"_a, "trial"_a, "hottest"_a, "dtype"_a, "reader"_a, "aggregation"_a,
-           nb::keep_alive<1, 2>(), nb::call_guard<GilRelease>());
+      .def("__init__", &make_feed, "matrix"_a, nb::kw_only(), "space"_a, "number"_a, "memory"_a,
+           "slot_share"_a, "window"_a, "trial"_a, "hottest"_a, "dtype"_a, "reader"_a,
+           "aggregation"_a, nb::keep_alive<1, 2>(), nb::call_guard<GilRelease>());
+
+  nb::class_<SampledGraph>(module, "SampledGraph")
+      .def("__init__", &make_sampled_graph, nb::kw_only(), "types"_a, "relations"_a)
+      .def("sample", &sample_from, "seeds"_a, "batch"_a, "options"_a);
 
   nb::class_<LoadedBatch>(module, "LoadedBatch")
       .def_ro("number", &LoadedBatch::number)
@@ -221,12 +256,10 @@ void bind_loading(nb::module_& module) {
       .def("stop", &PythonPipeline::stop)
       .def("stats", [](const PythonPipeline& self) { return self.here().stats(); });
 
-  nb::class_<SeedSource>(module, "SeedSource")
-      .def_prop_ro("num_batches", &SeedSource::num_batches)
-      .def("seeds_of", &seeds_of, "batch"_a, "key"_a);
+  nb::class_<SeedSource>(module, "SeedSource").def_prop_ro("num_batches", &SeedSource::num_batches);
   nb::class_<NodeSeeds, SeedSource>(module, "NodeSeeds")
-      .def(nb::init<Ids, Ids, std::uint64_t>(), nb::kw_only(), "nodes"_a, "times"_a,
-           "batch_size"_a);
+      .def(nb::init<Ids, Ids, std::uint64_t, std::size_t>(), nb::kw_only(), "nodes"_a, "times"_a,
+           "batch_size"_a, "type"_a);
   nb::class_<Links>(module, "Links")
       .def(nb::init<Ids, Ids, Ids>(), nb::kw_only(), "sources"_a, "destinations"_a, "times"_a)
       .def("arrays", &links_arrays)
@@ -235,10 +268,9 @@ void bind_loading(nb::module_& module) {
       .def("__init__", &make_negatives, nb::kw_only(), "mode"_a, "amount"_a, "weighting"_a,
            "strict"_a, "self_loops"_a, "source_weights"_a, "destination_weights"_a);
   nb::class_<LinkSeeds, SeedSource>(module, "LinkSeeds")
-      .def(nb::init<std::shared_ptr<const Graph>, std::shared_ptr<const Links>, Ids, std::uint64_t,
-                    bool, LinkNegatives>(),
-           nb::kw_only(), "graph"_a, "links"_a, "order"_a, "batch_size"_a, "disjoint"_a,
-           "negatives"_a, nb::call_guard<GilRelease>());
+      .def("__init__", &make_link_seeds, nb::kw_only(), "graph"_a, "links"_a, "order"_a,
+           "batch_size"_a, "disjoint"_a, "negatives"_a, "source_type"_a, "destination_type"_a,
+           nb::call_guard<GilRelease>());
 }
 
 }  // namespace graphmount::bindings

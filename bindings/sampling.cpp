@@ -15,6 +15,7 @@
 
 #include "convert/arrays.hpp"
 #include "convert/mounted_features.hpp"
+#include "convert/relations.hpp"
 #include "convert/results.hpp"
 #include "convert/words.hpp"
 #include "graphmount/sampling/negatives/negative_sampling.hpp"
@@ -55,13 +56,6 @@ ResultArray<2> fanout(const Graph& graph, const IdColumn& nodes, std::uint64_t k
                      {nodes.size(), static_cast<std::size_t>(k)});
 }
 
-std::vector<std::uint64_t> to_fanouts(const std::vector<std::int64_t>& fanouts) {
-  std::vector<std::uint64_t> counts;
-  for (const std::int64_t fanout : fanouts)
-    counts.push_back(fanout < 0 ? kAllNeighbors : static_cast<std::uint64_t>(fanout));
-  return counts;
-}
-
 void make_sample_options(SampleOptions* self, const std::vector<std::int64_t>& fanouts,
                          bool replace, bool weighted, bool disjoint, bool temporal, bool take_last,
                          Word<TimeOf> time_of, bool induced, Word<Direction> direction,
@@ -78,14 +72,15 @@ void make_sample_options(SampleOptions* self, const std::vector<std::int64_t>& f
                            .key = RandomKey(key)};
 }
 
-NeighborSample sample(const Graph& graph, const IdColumn& seeds, const IdColumn& times,
-                      const SampleOptions& options) {
-  return sample_neighbors(graph, to_span(seeds), to_span(times), options);
+/// Of one type and one relation.
+TypedSample sample(const Graph& graph, const IdColumn& seeds, const IdColumn& times,
+                   const SampleOptions& options) {
+  NeighborSample found = sample_neighbors(graph, to_span(seeds), to_span(times), options);
+  TypedSample sample;
+  sample.types.push_back(std::move(static_cast<TypeSample&>(found)));
+  sample.relations.push_back(std::move(static_cast<RelationSample&>(found)));
+  return sample;
 }
-
-/// A relation is its graph, the types of its sources and destinations, and its fanouts.
-using RelationArguments =
-    std::tuple<std::shared_ptr<Graph>, std::size_t, std::size_t, std::vector<std::int64_t>>;
 
 /// A node type is how many nodes it has, and their times or None.
 using NodeTypeArguments = std::pair<std::uint64_t, std::optional<std::shared_ptr<MountedFeatures>>>;
@@ -126,15 +121,6 @@ auto take_relations(TypedSample& sample) {
                        std::move(relation.num_sampled_edges));
   }
   return taken;
-}
-
-/// Gives each array away once: the core's sample is empty afterwards.
-auto take_arrays(NeighborSample& sample) {
-  const std::size_t num_edges = sample.edge_ids->size();
-  return std::tuple(to_array(std::move(sample.nodes)),
-                    to_array<2>(std::move(sample.edge_index), {2, num_edges}),
-                    to_array(std::move(sample.edge_ids)), to_array(std::move(sample.batch)),
-                    to_array(std::move(sample.indptr)));
 }
 
 ResultArray<2> walk(const Graph& graph, const Copied<NodeId>& starts, std::uint64_t length,
@@ -207,10 +193,6 @@ ResultArray<2> sample_pairs(const Graph& graph, std::size_t num, Word<NegativeWe
 }  // namespace
 
 void bind_sampling(nb::module_& module) {
-  nb::class_<NeighborSample>(module, "NeighborSample")
-      .def("take_arrays", &take_arrays)
-      .def_ro("num_sampled_nodes", &NeighborSample::num_sampled_nodes)
-      .def_ro("num_sampled_edges", &NeighborSample::num_sampled_edges);
   module.def("random_fanout", &fanout, "graph"_a, "nodes"_a, "k"_a, "replace"_a, "weighted"_a,
              "repeat"_a, "direction"_a, "key"_a);
   nb::class_<SampleOptions>(module, "SampleOptions")

@@ -32,11 +32,12 @@ from graphmount._dataset.typed.results import TypedNeighborSample
 from graphmount._dataset.typed_dataset import TypedDataset
 from graphmount._dataset.verification import Problem, Verification, verify
 from graphmount._loading.batches.batch import Batch, LinkBatch
+from graphmount._loading.batches.typed_batch import TypedBatch, TypedLinkBatch
+from graphmount._loading.epochs.replay import Replay
+from graphmount._loading.epochs.stats import LoaderStats, TableStats
 from graphmount._loading.link_loader import LinkNeighborLoader
 from graphmount._loading.link_negatives import LinkNegatives
 from graphmount._loading.node_loader import NeighborLoader
-from graphmount._loading.replay import Replay
-from graphmount._loading.stats import LoaderStats, TableStats
 from graphmount._mount.features import FeatureStore
 from graphmount._mount.graph import Graph
 from graphmount._mount.memory_report import FileMemory, MemoryReport, memory
@@ -84,7 +85,9 @@ __all__ = [
     "SkipGramPairs",
     "Table",
     "TableStats",
+    "TypedBatch",
     "TypedDataset",
+    "TypedLinkBatch",
     "TypedNeighborSample",
     "Verification",
     "VisitCounts",

@@ -12,12 +12,24 @@ namespace graphmount {
 using NodeId = std::int64_t;
 using EdgeId = std::int64_t;
 
-/// What ids number. Each space has ids of its own from 0 on, and a table has a row for each id of
-/// one space.
-enum class IdSpace { kNodes, kEdges };
+/// What ids number: the nodes of a type, or the edges of a relation. Each space has ids of its own
+/// from 0 on, and a table has a row for each id of one space.
+struct IdSpace {
+  enum class Kind { kNodes, kEdges };
+
+  Kind kind = Kind::kNodes;
+  std::size_t number = 0;  // of the type or relation
+
+  // Where there is one type and one relation.
+  static const IdSpace kNodes, kEdges;
+
+  bool operator==(const IdSpace&) const = default;
+};
+
+inline constexpr IdSpace IdSpace::kNodes{Kind::kNodes, 0}, IdSpace::kEdges{Kind::kEdges, 0};
 
 constexpr std::string_view name_of(IdSpace space) {
-  return space == IdSpace::kEdges ? "edges" : "nodes";
+  return space.kind == IdSpace::Kind::kEdges ? "edges" : "nodes";
 }
 
 /// Element type of a section. The numbers are part of the file format (docs/format.md).

@@ -6,9 +6,7 @@
 #include <utility>
 
 #include "graphmount/base/error.hpp"
-#include "graphmount/base/ids.hpp"
 #include "graphmount/base/interrupt.hpp"
-#include "graphmount/graph/list_reads.hpp"
 #include "graphmount/loading/rows/row_window.hpp"
 #include "graphmount/system/threads/team.hpp"
 
@@ -30,27 +28,15 @@ void timed_wait(std::condition_variable& changed, std::unique_lock<std::mutex>& 
   waited += seconds_since(start);
 }
 
-/// Throws IdError unless the table has a row for each of the ids: later steps do not check them
-/// again.
-void require_rows(std::span<const std::int64_t> ids, const TableFeed& feed) {
-  const FeatureMatrix& matrix = feed.matrix();
-  try {
-    require_ids(ids, matrix.num_rows(), "row");
-  } catch (const IdError& error) {
-    throw IdError(matrix.mount().file().path() + ": " + error.what() +
-                  "; the table has fewer rows than the graph has " +
-                  std::string(name_of(feed.space())) + ": it is of another graph");
-  }
-}
-
-/// The ids of a sample in one of the spaces: the rows that it needs from a table.
-std::span<const std::int64_t> ids_of(const NeighborSample& sample, IdSpace space) {
-  return (space == IdSpace::kEdges ? sample.edge_ids : sample.nodes)->span();
-}
-
 /// The edges of a sample by their target, if they lie so.
-NeighborEdges edges_of(const NeighborSample& sample) {
+NeighborEdges edges_of(const RelationSample& sample) {
   return {sample.indptr->span(), sample.edge_index->span().first(sample.edge_ids->size())};
+}
+
+/// Counts what each part of a sample has.
+template <class Parts, class Size>
+void count(std::vector<std::uint64_t>& counts, const Parts& parts, const Size& size_of) {
+  for (std::size_t i = 0; i < parts.size(); ++i) counts[i] += size_of(parts[i]);
 }
 
 /// Throws std::invalid_argument unless all edges that are sampled lead to the nodes that they were
@@ -64,8 +50,7 @@ void require_targets(const SampleOptions& sample) {
 
 }  // namespace
 
-BatchPipeline::BatchPipeline(std::shared_ptr<const Graph> graph,
-                             std::vector<std::shared_ptr<TableFeed>> feeds,
+BatchPipeline::BatchPipeline(SampledGraph graph, std::vector<std::shared_ptr<TableFeed>> feeds,
                              std::shared_ptr<const SeedSource> seeds, PipelineOptions options)
     : graph_(std::move(graph)),
       feeds_(std::move(feeds)),
@@ -78,14 +63,15 @@ BatchPipeline::BatchPipeline(std::shared_ptr<const Graph> graph,
     throw std::invalid_argument(say("the window must be of 1 to ", RowWindow::kMostBatches,
                                     " batches, not ", options_.window));
   if (options_.prefetch == 0) throw std::invalid_argument("prefetch must be at least 1");
-  if (options_.external_nodes) node_ids_.emplace(graph_);
   // The sampler has the rows of the source at hand, but tables of edges are read by our own ids.
   options_.sample.source_rows =
       options_.source_rows && std::ranges::none_of(feeds_, [](const auto& feed) {
-        return feed->space() == IdSpace::kEdges;
+        return feed->space().kind == IdSpace::Kind::kEdges;
       });
+  require_feeds();
+  stats_.sampled_nodes.resize(graph_.num_types());
+  stats_.sampled_edges.resize(graph_.num_relations());
   for (const auto& feed : feeds_) {
-    if (feed->aggregates()) require_targets(options_.sample);
     // The rows that a sweep has ready take the place of buffers that wait for the next batch.
     const std::size_t most_free = feed->is_swept() ? 1 : options_.prefetch + 3;
     pools_.emplace_back(most_free, options_.pin_memory);
@@ -108,6 +94,19 @@ BatchPipeline::BatchPipeline(std::shared_ptr<const Graph> graph,
   } catch (...) {
     stop();
     throw;
+  }
+}
+
+void BatchPipeline::require_feeds() const {
+  for (const auto& feed : feeds_) {
+    if (!graph_.has(feed->space()))
+      throw std::invalid_argument(say(feed->matrix().mount().file().path(), ": a table of ",
+                                      name_of(feed->space()), " of number ", feed->space().number,
+                                      ", of which there are fewer"));
+    if (!feed->aggregates()) continue;
+    require_targets(options_.sample);
+    if (!graph_.is_of_one_kind())
+      throw std::invalid_argument("tables are aggregated in graphs of one kind alone");
   }
 }
 
@@ -184,8 +183,10 @@ void BatchPipeline::run_sampler() {
     Sampled sampled = sample_batch(number);
     const std::lock_guard lock(mutex_);
     stats_.sample_seconds += seconds_since(start);
-    stats_.sampled_nodes += sampled.sample.nodes->size();
-    stats_.sampled_edges += sampled.sample.edge_ids->size();
+    count(stats_.sampled_nodes, sampled.sample.types,
+          [](const TypeSample& type) { return type.nodes->size(); });
+    count(stats_.sampled_edges, sampled.sample.relations,
+          [](const RelationSample& relation) { return relation.edge_ids->size(); });
     sampled_.push_back(std::move(sampled));
     ++num_sampled_;
     changed_.notify_all();
@@ -196,13 +197,10 @@ BatchPipeline::Sampled BatchPipeline::sample_batch(std::uint64_t number) const {
   SampleOptions sample = options_.sample;
   sample.key = sample.key.with(number);
   BatchSeeds seeds = seeds_->seeds_of(number, sample.key);
-  Sampled sampled{number,
-                  sample_neighbors(*graph_, seeds.nodes, seeds.times, sample),
-                  std::move(seeds.ends),
-                  {}};
+  Sampled sampled{number, graph_.sample(seeds, sample), std::move(seeds.ends), {}};
   for (const auto& feed : feeds_) {
     const auto ids = ids_of(sampled.sample, feed->space());
-    require_rows(ids, *feed);
+    feed->require_rows(ids);
     sampled.cold.emplace_back(ids, feed->hot());
   }
   return sampled;
@@ -296,7 +294,7 @@ std::optional<BatchPipeline::Sampled> BatchPipeline::take_sampled(
 /// Says how much memory a sweep may have: as much as two batches, since one is made at a time where
 /// else there are two, and while it is made, one less waits than may. If two less wait, its rows
 /// may be there twice: in the sweep, and in the batch.
-void BatchPipeline::divide_room(const NeighborSample& sample) {
+void BatchPipeline::divide_room(const TypedSample& sample) {
   if (!is_swept_) return;
   const bool has_spare = ready_.size() + 1 < options_.prefetch;
   for (const auto& feed : feeds_)
@@ -320,7 +318,7 @@ void BatchPipeline::start(Loading& loading) {
     LoadedBatch& batch = loading.batch;
     const auto ids = ids_of(batch.sample, feed.space());
     FeedOutput out;
-    if (feed.aggregates()) out.edges = edges_of(batch.sample);
+    if (feed.aggregates()) out.edges = edges_of(batch.sample.relations.front());
     batch.num_rows.push_back(feed.aggregates() ? out.edges.num_targets() : ids.size());
     const std::size_t bytes = batch.num_rows.back() * feed.out_row_bytes();
     batch.rows.push_back(pools_[i].take(bytes));
@@ -351,10 +349,9 @@ void BatchPipeline::finish(std::optional<Loading>& loading) {
 
 /// Puts the ids of the source in the place of our own, where the sampler has not: here, where the
 /// taker need not wait for it, and in the same memory. Rows have been fetched by ours.
-void BatchPipeline::translate(NeighborSample& sample) const {
-  if (node_ids_) node_ids_->to_external(sample.nodes->span(), sample.nodes->span());
-  if (options_.source_rows && !options_.sample.source_rows)
-    gather_source_rows(*graph_, sample.edge_ids->span(), sample.edge_ids->span());
+void BatchPipeline::translate(TypedSample& sample) const {
+  if (options_.external_nodes) graph_.name_nodes(sample);
+  if (options_.source_rows && !options_.sample.source_rows) graph_.name_edges(sample);
 }
 
 BatchPipeline::Next BatchPipeline::next(LoadedBatch& batch, std::chrono::milliseconds patience) {

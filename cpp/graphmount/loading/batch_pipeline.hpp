@@ -1,5 +1,6 @@
 // One epoch of batches, made ahead of the training loop: one thread asks a source for seeds and
-// samples, another fetches rows, and finished batches wait in a queue for `next`.
+// samples, another fetches rows, and finished batches wait in a queue for `next`. Batches have all
+// types of nodes and all relations of what is sampled, of which a graph of one kind has one each.
 //
 // Batches come in order, and each is a pure function of its number and its key. An error in either
 // thread is thrown by `next`, after the batches that were finished before. The pipeline may be
@@ -15,13 +16,13 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <utility>
 #include <vector>
 
-#include "graphmount/graph/node_ids.hpp"
 #include "graphmount/loading/rows/cold_rows.hpp"
+#include "graphmount/loading/sampled_graph.hpp"
 #include "graphmount/loading/seed_source.hpp"
 #include "graphmount/loading/table_feed.hpp"
-#include "graphmount/sampling/neighbors/neighbor_sampler.hpp"
 #include "graphmount/system/memory/buffer_pool.hpp"
 #include "graphmount/system/threads/thread.hpp"
 
@@ -33,13 +34,13 @@ struct PipelineOptions {
   std::uint64_t window = 16;      // batches that are sampled ahead
   std::uint64_t prefetch = 2;     // finished batches that may wait
   bool pin_memory = false;        // rows go to memory that a GPU may read: host_pinning.hpp
-  bool external_nodes = false;    // nodes of batches are what the source calls them
+  bool external_nodes = false;    // nodes of batches are what the source calls them, of each type
   bool source_rows = false;       // edge ids of batches are the rows of the source
 };
 
 struct LoadedBatch {
   std::uint64_t number = 0;
-  NeighborSample sample;
+  TypedSample sample;
   std::vector<std::int64_t> ends;        // of links: see BatchSeeds
   std::vector<BufferPool::Handle> rows;  // of each table; of targets alone, if it is aggregated
   std::vector<std::size_t> num_rows;     // the same; rows may have no columns, and no bytes
@@ -50,10 +51,10 @@ struct LoadedBatch {
 /// How long the parts of the pipeline have worked and waited, and what the feeds say.
 struct PipelineStats {
   std::uint64_t batches = 0;
-  std::uint64_t sampled_nodes = 0, sampled_edges = 0;
-  double sample_seconds = 0;      // the time that sampling took
-  double feed_seconds = 0;        // that fetching rows took
-  double feed_wait_seconds = 0;   // fetching waited for sampling
+  std::vector<std::uint64_t> sampled_nodes, sampled_edges;  // of each type, and each relation
+  double sample_seconds = 0;                                // the time that sampling took
+  double feed_seconds = 0;                                  // that fetching rows took
+  double feed_wait_seconds = 0;                             // fetching waited for sampling
   double ready_wait_seconds = 0;  // fetching waited for the one who takes batches
   double taker_wait_seconds = 0;  // that one waited for a batch
   // Whose rows are in memory now: finished and waiting, or handed out and kept.
@@ -64,11 +65,17 @@ struct PipelineStats {
 
 class BatchPipeline {
  public:
-  /// Throws std::logic_error if another pipeline has one of the feeds, std::invalid_argument (a
-  /// feed aggregates also if edges do not lead from neighbors to targets), and ThreadError; the
-  /// feeds are free again then.
-  BatchPipeline(std::shared_ptr<const Graph> graph, std::vector<std::shared_ptr<TableFeed>> feeds,
+  /// Throws std::logic_error if another pipeline has one of the feeds, std::invalid_argument (also
+  /// if a feed is of a space that is not sampled, or aggregates where there is more than one kind
+  /// or edges do not lead from neighbors to targets), and ThreadError; the feeds are free again
+  /// then.
+  BatchPipeline(SampledGraph graph, std::vector<std::shared_ptr<TableFeed>> feeds,
                 std::shared_ptr<const SeedSource> seeds, PipelineOptions options);
+  /// Of one kind. Throws MissingDataError, too, if the graph does not know the ids of its source.
+  BatchPipeline(std::shared_ptr<const Graph> graph, std::vector<std::shared_ptr<TableFeed>> feeds,
+                std::shared_ptr<const SeedSource> seeds, const PipelineOptions& options)
+      : BatchPipeline(SampledGraph::of_one_kind(std::move(graph), options.external_nodes),
+                      std::move(feeds), std::move(seeds), options) {}
   ~BatchPipeline();
   BatchPipeline(const BatchPipeline&) = delete;
   BatchPipeline& operator=(const BatchPipeline&) = delete;
@@ -88,17 +95,18 @@ class BatchPipeline {
  private:
   struct Sampled {
     std::uint64_t number;
-    NeighborSample sample;
+    TypedSample sample;
     std::vector<std::int64_t> ends;
     std::vector<ColdRows> cold;  // of each table
   };
 
+  void require_feeds() const;
   void take_feeds();
   void free_feeds() noexcept;
   void run_sampler();
   void run_feeder();
   Sampled sample_batch(std::uint64_t number) const;
-  void divide_room(const NeighborSample& sample);
+  void divide_room(const TypedSample& sample);
   void announce();
   /// A batch whose rows are under way.
   struct Loading {
@@ -112,15 +120,14 @@ class BatchPipeline {
   bool sees_far_enough() const;
   void start(Loading& loading);
   void finish(std::optional<Loading>& loading);
-  void translate(NeighborSample& sample) const;
+  void translate(TypedSample& sample) const;
   template <class Work>
   void guarded(const Work& work);
 
-  std::shared_ptr<const Graph> graph_;
+  SampledGraph graph_;
   std::vector<std::shared_ptr<TableFeed>> feeds_;  // of the tables whose rows go with every batch
   std::shared_ptr<const SeedSource> seeds_;
   PipelineOptions options_;
-  std::optional<NodeIds> node_ids_;              // if batches have external ids
   std::uint64_t num_batches_;                    // of the whole epoch
   bool is_swept_ = false;                        // whether a table is
   std::vector<BufferPool> pools_;                // one for each table

@@ -16,14 +16,22 @@ namespace {
 // A part of a batch's key that no hop of its sample has.
 constexpr std::uint64_t kNegatives = std::uint64_t{1} << 32;
 
-/// Makes the seeds of all ends the distinct ones among them.
-void make_distinct(BatchSeeds& seeds) {
-  const std::vector<NodeId> ends = seeds.nodes;
-  std::sort(seeds.nodes.begin(), seeds.nodes.end());
-  seeds.nodes.erase(std::unique(seeds.nodes.begin(), seeds.nodes.end()), seeds.nodes.end());
-  std::transform(ends.begin(), ends.end(), seeds.ends.begin(), [&](NodeId end) {
-    return std::lower_bound(seeds.nodes.begin(), seeds.nodes.end(), end) - seeds.nodes.begin();
+/// Makes seeds that are all ends the distinct ones among them; `ends` gets the place of each.
+void make_distinct(std::vector<NodeId>& seeds, std::span<std::int64_t> ends) {
+  const std::vector<NodeId> all = seeds;
+  std::sort(seeds.begin(), seeds.end());
+  seeds.erase(std::unique(seeds.begin(), seeds.end()), seeds.end());
+  std::transform(all.begin(), all.end(), ends.begin(), [&](NodeId end) {
+    return std::lower_bound(seeds.begin(), seeds.end(), end) - seeds.begin();
   });
+}
+
+/// Moves what is behind the first `count` out of `from`.
+std::vector<std::int64_t> cut_off(std::vector<std::int64_t>& from, std::size_t count) {
+  const auto first = from.begin() + static_cast<std::ptrdiff_t>(std::min(count, from.size()));
+  std::vector<std::int64_t> rest(first, from.end());
+  from.erase(first, from.end());
+  return rest;
 }
 
 }  // namespace
@@ -37,13 +45,14 @@ std::uint64_t Links::checksum() const {
 
 LinkSeeds::LinkSeeds(std::shared_ptr<const Graph> graph, std::shared_ptr<const Links> links,
                      std::vector<std::int64_t> order, std::uint64_t batch_size, bool disjoint,
-                     LinkNegatives negatives)
+                     LinkNegatives negatives, LinkTypes types)
     : graph_(std::move(graph)),
       links_(std::move(links)),
       order_(std::move(order)),
       cut_(order_.size(), batch_size),
       disjoint_(disjoint),
-      negatives_(std::move(negatives)) {
+      negatives_(std::move(negatives)),
+      types_(types) {
   const std::size_t count = links_->sources.size();
   if (links_->destinations.size() != count)
     throw std::invalid_argument(
@@ -51,8 +60,8 @@ LinkSeeds::LinkSeeds(std::shared_ptr<const Graph> graph, std::shared_ptr<const L
   if (!links_->times.empty() && links_->times.size() != count)
     throw std::invalid_argument(
         say("there are ", links_->times.size(), " times for ", count, " links"));
-  require_ids(links_->sources, graph_->num_nodes(), "node");
-  require_ids(links_->destinations, graph_->num_nodes(), "node");
+  require_ids(links_->sources, graph_->num_sources(), "node");
+  require_ids(links_->destinations, graph_->num_destinations(), "node");
   require_ids(order_, count, "link");
   require_drawable(*graph_, negatives_);
 }
@@ -61,6 +70,8 @@ BatchSeeds LinkSeeds::seeds_of(std::uint64_t batch, RandomKey key) const {
   const auto places = cut_.part(order_, batch);
   const std::size_t count = places.size();
   BatchSeeds seeds;
+  seeds.type = types_.source;
+  seeds.destination_type = types_.destination;
   std::vector<NodeId>& nodes = seeds.nodes;
   const auto append = [&](const std::vector<std::int64_t>& column) {
     for (const std::int64_t place : places)
@@ -93,7 +104,16 @@ BatchSeeds LinkSeeds::seeds_of(std::uint64_t batch, RandomKey key) const {
     }
   seeds.ends.resize(nodes.size());
   std::iota(seeds.ends.begin(), seeds.ends.end(), 0);
-  if (!disjoint_) make_distinct(seeds);
+  std::span<std::int64_t> ends(seeds.ends);
+  if (types_.source != types_.destination) {
+    seeds.destinations = cut_off(nodes, num_sources);
+    seeds.destination_times = cut_off(seeds.times, num_sources);
+    const auto of_destinations = ends.subspan(num_sources);
+    std::iota(of_destinations.begin(), of_destinations.end(), 0);
+    if (!disjoint_) make_distinct(seeds.destinations, of_destinations);
+    ends = ends.first(num_sources);
+  }
+  if (!disjoint_) make_distinct(nodes, ends);
   return seeds;
 }
 

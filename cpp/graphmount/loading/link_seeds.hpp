@@ -8,8 +8,9 @@
 //                  every link (n each)
 //
 // so a negative belongs to the link that is its place modulo n, whose time it has. Seeds are the
-// distinct ends, sorted; or, if every seed has a tree of its own, all ends as they are. Negatives
-// are never kept for longer than their batch.
+// distinct ends, sorted; or, if every seed has a tree of its own, all ends as they are. If links
+// lead from one type of nodes to another, sources and destinations are seeds of two types, and the
+// ends count those of each type from 0 on. Negatives are never kept for longer than their batch.
 #pragma once
 
 #include <cstdint>
@@ -31,13 +32,18 @@ struct Links {
   std::uint64_t checksum() const;
 };
 
+/// The types of nodes that links lead from and to.
+struct LinkTypes {
+  std::size_t source = 0, destination = 0;
+};
+
 class LinkSeeds : public SeedSource {
  public:
   /// `order` has the places of an epoch's links. Throws std::invalid_argument, IdError, and
   /// MissingDataError if the graph lacks what drawing needs.
   LinkSeeds(std::shared_ptr<const Graph> graph, std::shared_ptr<const Links> links,
             std::vector<std::int64_t> order, std::uint64_t batch_size, bool disjoint,
-            LinkNegatives negatives);
+            LinkNegatives negatives, LinkTypes types = {});
 
   std::uint64_t num_batches() const override { return cut_.num_batches(); }
   BatchSeeds seeds_of(std::uint64_t batch, RandomKey key) const override;
@@ -49,6 +55,7 @@ class LinkSeeds : public SeedSource {
   BatchCut cut_;
   bool disjoint_;
   LinkNegatives negatives_;
+  LinkTypes types_;
 };
 
 }  // namespace graphmount

@@ -23,8 +23,11 @@ std::span<const std::int64_t> BatchCut::part(std::span<const std::int64_t> input
 }
 
 NodeSeeds::NodeSeeds(std::vector<NodeId> nodes, std::vector<std::int64_t> times,
-                     std::uint64_t batch_size)
-    : nodes_(std::move(nodes)), times_(std::move(times)), cut_(nodes_.size(), batch_size) {
+                     std::uint64_t batch_size, std::size_t type)
+    : nodes_(std::move(nodes)),
+      times_(std::move(times)),
+      cut_(nodes_.size(), batch_size),
+      type_(type) {
   if (!times_.empty() && times_.size() != nodes_.size())
     throw std::invalid_argument(say("there are ", times_.size(), " times for ", nodes_.size(),
                                     " seeds; give one for each seed"));
@@ -32,7 +35,7 @@ NodeSeeds::NodeSeeds(std::vector<NodeId> nodes, std::vector<std::int64_t> times,
 
 BatchSeeds NodeSeeds::seeds_of(std::uint64_t batch, RandomKey) const {
   const auto nodes = cut_.part(nodes_, batch);
-  BatchSeeds seeds{{nodes.begin(), nodes.end()}, {}, {}};
+  BatchSeeds seeds{.nodes = {nodes.begin(), nodes.end()}, .times = {}, .ends = {}, .type = type_};
   if (!times_.empty()) {
     const auto times = cut_.part(times_, batch);
     seeds.times.assign(times.begin(), times.end());

@@ -18,6 +18,12 @@ struct BatchSeeds {
   std::vector<NodeId> nodes;
   std::vector<std::int64_t> times;  // one for each node, if sampling is temporal; else empty
   std::vector<std::int64_t> ends;   // of links: which seed is at each end; see link_seeds.hpp
+  std::size_t type = 0;             // of the nodes
+  // Of links between two types: the seeds at their destinations, while `nodes` are those at their
+  // sources.
+  std::vector<NodeId> destinations = {};
+  std::vector<std::int64_t> destination_times = {};
+  std::size_t destination_type = 0;
 };
 
 /// Inputs cut into batches of one size; the last takes what is left.
@@ -46,11 +52,12 @@ class SeedSource {
   virtual BatchSeeds seeds_of(std::uint64_t batch, RandomKey key) const = 0;
 };
 
-/// Seeds that are given as nodes, in the order of an epoch.
+/// Seeds that are given as nodes of one type, in the order of an epoch.
 class NodeSeeds : public SeedSource {
  public:
   /// `times` has one for each node, or none. Throws std::invalid_argument.
-  NodeSeeds(std::vector<NodeId> nodes, std::vector<std::int64_t> times, std::uint64_t batch_size);
+  NodeSeeds(std::vector<NodeId> nodes, std::vector<std::int64_t> times, std::uint64_t batch_size,
+            std::size_t type = 0);
 
   std::uint64_t num_batches() const override { return cut_.num_batches(); }
   BatchSeeds seeds_of(std::uint64_t batch, RandomKey key) const override;
@@ -59,6 +66,7 @@ class NodeSeeds : public SeedSource {
   std::vector<NodeId> nodes_;
   std::vector<std::int64_t> times_;
   BatchCut cut_;
+  std::size_t type_;
 };
 
 }  // namespace graphmount

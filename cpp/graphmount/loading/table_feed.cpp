@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "graphmount/base/error.hpp"
 #include "graphmount/base/ids.hpp"
 #include "graphmount/system/threads/parallel.hpp"
 
@@ -33,7 +34,7 @@ TableFeed::TableFeed(const FeatureMatrix& matrix, const FeedOptions& options)
       budget_(divide(options)),
       reader_kind_(options.reader),
       aggregation_(options.aggregation) {
-  if (aggregates() && (space_ != IdSpace::kNodes || dtype_ != DType::kFloat32))
+  if (aggregates() && (space_.kind != IdSpace::Kind::kNodes || dtype_ != DType::kFloat32))
     throw std::invalid_argument("rows of " + std::string(name_of(space_)) + " as " +
                                 std::string(traits_of(dtype_).name) +
                                 " cannot be aggregated: that is for rows of nodes as float32");
@@ -41,6 +42,16 @@ TableFeed::TableFeed(const FeatureMatrix& matrix, const FeedOptions& options)
   cache_ = make_cache();
   stats_.is_swept = budget_.chunk_rows != 0;
   stats_.bytes = bytes();
+}
+
+void TableFeed::require_rows(std::span<const std::int64_t> ids) const {
+  try {
+    require_ids(ids, matrix_->num_rows(), "row");
+  } catch (const IdError& error) {
+    throw IdError(matrix_->mount().file().path() + ": " + error.what() +
+                  "; the table has fewer rows than the graph has " + std::string(name_of(space_)) +
+                  ": it is of another graph");
+  }
 }
 
 std::unique_ptr<RowReader> TableFeed::make_reader() const {

@@ -72,6 +72,10 @@ class TableFeed {
   /// Bytes of a row as batches get it.
   std::size_t out_row_bytes() const { return static_cast<std::size_t>(conversion_.out_bytes()); }
 
+  /// Throws IdError unless the table has a row for each of the ids: later steps do not check them
+  /// again.
+  void require_rows(std::span<const std::int64_t> ids) const;
+
   bool aggregates() const { return aggregation_ != Aggregation::kNone; }
 
   /// Whether rows are read before `start`, which has to wait for `arrive` then.

@@ -24,14 +24,14 @@ import numpy as np
 from graphmount import _core
 from graphmount._loading.batch_fields import BatchFields
 from graphmount._loading.batches.aggregation import aggregated_tables, require_targets
+from graphmount._loading.epochs.replay import Replayed
+from graphmount._loading.epochs.state import Resumed
+from graphmount._loading.epochs.stats import LoaderStats
 from graphmount._loading.inputs import places_to_try, require_edge_ids, share_of, share_size
 from graphmount._loading.loop_record import LoopRecord
-from graphmount._loading.replay import Replayed
 from graphmount._loading.row_feeds import RowFeed, as_dtypes, make_feeds
-from graphmount._loading.state import Resumed
-from graphmount._loading.stats import LoaderStats
 from graphmount._mount.memory_report import memory as memory_report
-from graphmount._support.arguments import as_count, as_native, require_choice
+from graphmount._support.arguments import as_count, require_choice
 from graphmount._support.display import Displayed, one_line
 from graphmount._support.seeds import Seed, as_key
 from graphmount._support.shown import shown
@@ -47,10 +47,9 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
     from graphmount._loading.batches.aggregation import AggregateLast
-    from graphmount._loading.inputs import EdgeIds, LoaderData
+    from graphmount._loading.data.loader_data import AnyData, EdgeIds
     from graphmount._loading.memory_budget import MemoryBudget
     from graphmount._mount.features import Reader
-    from graphmount._mount.results import NeighborSample
     from graphmount._mount.sampling_rule import SamplingRule
 
 _MOST_AHEAD = 63
@@ -84,7 +83,7 @@ class BatchLoader(Displayed, Replayed, Resumed, BatchFields):
 
     def __init__(
         self,
-        data: LoaderData,
+        data: AnyData,
         rule: SamplingRule,
         *,
         num_inputs: int,
@@ -105,7 +104,11 @@ class BatchLoader(Displayed, Replayed, Resumed, BatchFields):
         for name, flag in {"shuffle": shuffle, "drop_last": drop_last}.items():
             require_choice(name, flag, (False, True))
         require_choice("reader", reader, ("auto", "mapped", "pread", "uring"))
-        require_edge_ids(edge_ids, data.graph)
+        require_edge_ids(edge_ids, data)
+        if data.is_typed and aggregate_last is not None:
+            raise ValueError(
+                "aggregate_last is for datasets of one type of nodes; leave it out for this one"
+            )
         require_targets(
             aggregate_last,
             subgraph_type=rule.subgraph_type,
@@ -117,11 +120,14 @@ class BatchLoader(Displayed, Replayed, Resumed, BatchFields):
         self._num_inputs = num_inputs
         self._edge_ids: EdgeIds = edge_ids
         # If the dataset kept the order of its source, external and internal ids are the same.
-        self._translates = data.speaks_source and data.graph.node_id_type is not None
+        self._translates = data.speaks_source and data.has_external_ids
         self._dtypes = as_dtypes(dtype, data)
         self._aggregate_last = aggregate_last
         self._aggregated = aggregated_tables(
-            aggregate_last, data.tables.get("nodes", {}), self._dtypes, self._label_tables
+            aggregate_last,
+            data.tables.get("nodes", {}),
+            {name: wanted for (space, name), wanted in self._dtypes.items() if space == "nodes"},
+            self._label_tables,
         )
         self._batch_size = as_count(batch_size, "batch_size", least=1)
         self._prefetch = as_count(prefetch, "prefetch", least=1, most=_MOST_WAITING)
@@ -171,17 +177,17 @@ class BatchLoader(Displayed, Replayed, Resumed, BatchFields):
 
     def __repr__(self) -> str:
         return one_line(
-            f"<{type(self).__name__} of {self._data.graph!r}: {len(self):,} batches of "
-            f"{self._batch_size:,}, num_neighbors={self._rule.fanouts}>"
+            f"<{type(self).__name__} of {self._data.title}: {len(self):,} batches of "
+            f"{self._batch_size:,}, num_neighbors={self._data.shown_fanouts(self._rule)}>"
         )
 
     def _shown_fields(self) -> dict[str, object]:
         last = {} if self._aggregate_last is None else {"aggregate_last": self._aggregate_last}
         return {
-            "graph": self._data.graph.path,
-            "tables": ", ".join(self._data.by_name) or "none",
+            **self._data.shown_files(),
+            "tables": ", ".join(map(self._data.shown_table, self._data.by_key)) or "none",
             "batches": f"{len(self):,} of {self._batch_size:,} inputs, from {self._num_inputs:,}",
-            "num_neighbors": self._rule.fanouts,
+            "num_neighbors": self._data.shown_fanouts(self._rule),
             **last,
             "memory": f"{format_bytes(self._memory)}, {self._budget.source}",
             "place": f"epoch {self._epoch}, {self._handed_out:,} batches handed out",
@@ -203,9 +209,10 @@ class BatchLoader(Displayed, Replayed, Resumed, BatchFields):
     def _make_feeds(self) -> list[RowFeed]:
         places = places_to_try(self._num_inputs, self._batch_size, self._key)
         seeds = functools.cache(lambda: self._make_seeds(places))
+        sampled = self._data.sampled(translates=False)
         return make_feeds(
             self._data,
-            lambda number: self._try_sampling(seeds(), number),
+            lambda number: self._try_sampling(sampled, seeds(), number),
             direction=self._rule.direction,
             memory=self._memory,
             window=self._window,
@@ -214,14 +221,14 @@ class BatchLoader(Displayed, Replayed, Resumed, BatchFields):
             aggregated=self._aggregated,
         )
 
-    def _try_sampling(self, seeds: _core.SeedSource, number: int) -> NeighborSample:
+    def _try_sampling(
+        self, sampled: _core.SampledGraph, seeds: _core.SeedSource, number: int
+    ) -> Any:  # noqa: ANN401
         """A sample like those of the batches, to see what they want."""
-        nodes = no_times = np.empty(0, np.int64)
-        key = _core.random_key([self._key, number])
-        if seeds.num_batches:
-            nodes = as_native(seeds.seeds_of(number % seeds.num_batches, key)[0])
-        graph = self._data.graph._open()  # noqa: SLF001
-        return self._rule.of_all_times().sample(graph, nodes, no_times, key)
+        rule = self._rule.of_all_times()
+        options = rule.to_core(_core.random_key([self._key, number]))
+        sample, _ = sampled.sample(seeds, number % max(seeds.num_batches, 1), options)
+        return self._data.take_sample(rule, sample)[0]
 
     def _epoch_order(self, epoch: int) -> NDArray[np.int64]:
         """Places of the inputs of this rank among all, in the order of the epoch."""
@@ -241,7 +248,7 @@ class BatchLoader(Displayed, Replayed, Resumed, BatchFields):
             return self._begin_loop()
 
     def _begin_loop(self) -> Iterator[Any]:
-        graph = self._data.graph._open()  # noqa: SLF001
+        graph = self._data.sampled(translates=self._translates)
         if self._feeds is None:
             self._feeds = self._make_feeds()
         epoch = self._epoch + (1 if self._was_left else 0)
@@ -265,6 +272,7 @@ class BatchLoader(Displayed, Replayed, Resumed, BatchFields):
         running.add(pipeline)
         record = LoopRecord(
             pipeline=pipeline,
+            data=self._data,
             feeds=self._feeds,
             epoch=epoch,
             epoch_batches=len(self),
@@ -359,7 +367,12 @@ class BatchLoader(Displayed, Replayed, Resumed, BatchFields):
             >>> loader.stats().batches
             2
         """
-        report = memory_report(self._data.graph, *self._data.tables.get("nodes", {}).values())
+        tables = (
+            store
+            for (space, _), store in self._data.by_key.items()
+            if self._data.is_of_nodes(space)
+        )
+        report = memory_report(*self._data.graphs.values(), *tables)
         others: dict[str, Any] = {
             "budget_bytes": self._memory,
             "budget_source": self._budget.source,

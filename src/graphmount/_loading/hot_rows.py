@@ -28,7 +28,7 @@ TRIAL_BATCHES = 16
 
 
 def hottest_nodes(
-    graph: Graph,
+    graph: Graph | None,
     direction: Direction,
     most: int,
     sample: Callable[[int], NDArray[np.int64]],
@@ -36,13 +36,13 @@ def hottest_nodes(
     """The nodes to keep in memory, the hottest first.
 
     Args:
-        graph: What is sampled.
+        graph: What is sampled; None if there are several relations, which only trials know.
         direction: The direction of the lists that are sampled.
         most: How many nodes to name, at most.
         sample: The nodes of a batch, by its number.
     """
     other: Direction = "out" if direction == "in" else "in"
-    if other in graph.directions:
+    if graph is not None and other in graph.directions:
         return _hottest_by_degree(graph, other, most)
     return _hottest_by_trial(sample, most)
 

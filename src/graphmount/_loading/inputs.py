@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from graphmount._dataset.dataset import Dataset
 from graphmount._dataset.typed_dataset import TypedDataset
+from graphmount._loading.data.loader_data import LoaderData
+from graphmount._loading.data.typed_data import TypedData, open_typed_data
+from graphmount._loading.data.typed_inputs import as_typed_nodes
 from graphmount._loading.hot_rows import TRIAL_BATCHES
 from graphmount._mount.features import FeatureStore
 from graphmount._mount.graph import Graph
-from graphmount._mount.mapped_reads import require_source_rows
 from graphmount._mount.node_reading import require_reading, to_internal
 from graphmount._mount.order import check_order
 from graphmount._support.arguments import as_count, as_ids, as_list, as_plain, require_choice
@@ -26,69 +27,35 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from graphmount._loading.data.loader_data import AnyData, EdgeIds
     from graphmount._mount.node_ids import IdReading
 
 
 #: In a graph with so few nodes, a list of only 0 and 1 may really mean these nodes.
 _FEW_NODES = 100
 
-#: What the rows of a table belong to: today the nodes of the graph, or its edges.
-IdSpace = Literal["nodes", "edges"]
-#: What batches have for ids of edges: those of the graph, or rows of its source.
-EdgeIds = Literal["internal", "source"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class LoaderData:
-    """The files that batches come from: a graph, and tables by the ids that they have rows for.
-
-    With `speaks_source`, nodes of batches are given by the ids of the source.
-    """
-
-    graph: Graph
-    tables: Mapping[IdSpace, Mapping[str, FeatureStore]] = field(default_factory=dict)
-    labels: FeatureStore | None = None
-    dataset: Dataset | None = None
-    speaks_source: bool = False
-
-    def __getstate__(self) -> dict[str, Any]:
-        # Files travel as their paths; the labels of a dataset are one of them.
-        return vars(self) | ({} if self.dataset is None else {"labels": None})
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        dataset = state["dataset"]
-        labels = {} if dataset is None else {"labels": dataset._label_store()}  # noqa: SLF001
-        vars(self).update(state | labels)
-
-    @property
-    def by_name(self) -> dict[str, FeatureStore]:
-        """All tables; those of different spaces have different names."""
-        return {name: store for some in self.tables.values() for name, store in some.items()}
-
-    @property
-    def is_hot_first(self) -> bool:
-        """Whether the first rows are those that are wanted most."""
-        return self.dataset is not None and self.dataset.description.get("order") != "given"
-
-    def labels_of(self, nodes: NDArray[np.int64]) -> NDArray[Any] | None:
-        """The labels of these nodes, in memory; None if there are none."""
-        if self.labels is None:
-            return None
-        rows = self.labels._gather(nodes)  # noqa: SLF001  (internal ids)
-        return rows.reshape(-1) if rows.ndim == 2 and rows.shape[1] == 1 else rows
-
 
 def open_data(
     data: Any,  # noqa: ANN401
-    features: Iterable[str] | None,
-    edge_features: Iterable[str] | Mapping[str, FeatureStore],
-) -> LoaderData:
+    features: Any,  # noqa: ANN401
+    edge_features: Any,  # noqa: ANN401
+) -> LoaderData | TypedData:
     """The data that users give: a dataset, a graph, or a graph and its tables.
 
     What has been opened already stays as it is.
     """
-    if isinstance(data, LoaderData):
+    if isinstance(data, LoaderData | TypedData):
         return data
+    if isinstance(data, TypedDataset):
+        return open_typed_data(data, features, edge_features)
+    return _open_one_kind(data, features, edge_features)
+
+
+def _open_one_kind(
+    data: Any,  # noqa: ANN401
+    features: Iterable[str] | None,
+    edge_features: Iterable[str] | Mapping[str, FeatureStore],
+) -> LoaderData:
     dataset = data if isinstance(data, Dataset) else None
     if dataset is None:
         graph, nodes = _graph_and_tables(data)
@@ -126,8 +93,6 @@ def _graph_and_tables(data: Any) -> tuple[Graph, dict[str, FeatureStore]]:  # no
         tables = {"x": tables}
     if not isinstance(graph, Graph) or not isinstance(tables, Mapping):
         advice = f"; pass gm.Dataset({shown(data)})" if isinstance(data, str | PathLike) else ""
-        if isinstance(data, TypedDataset):
-            advice = "; loaders are for one node type, and its sample_neighbors is for all of them"
         raise TypeError(
             "data must be a Dataset, a Graph, or (Graph, FeatureStore or dict of them), not "
             f"{shown(data)}{advice}"
@@ -175,16 +140,27 @@ def _chosen(
     return {name: tables[name] for name in chosen}
 
 
-def require_edge_ids(edge_ids: EdgeIds, graph: Graph) -> None:
+def require_edge_ids(edge_ids: EdgeIds, data: AnyData) -> None:
     """Raises unless batches can have such ids of edges.
 
     Raises:
-        MissingDataError: The graph does not know the rows of its source.
+        MissingDataError: A graph does not know the rows of its source.
         ValueError: There are no such ids.
     """
     require_choice("edge_ids", edge_ids, ("internal", "source"))
     if edge_ids == "source":
-        require_source_rows(graph, "edge_ids='source': ")
+        data.require_source_rows("edge_ids='source': ")
+
+
+def read_inputs(
+    nodes: Any,  # noqa: ANN401
+    data: LoaderData | TypedData,
+    ids: IdReading | None,
+) -> tuple[LoaderData | TypedData, NDArray[np.int64]]:
+    """The seeds of a loader, and its data, which knows their type from then on."""
+    if isinstance(data, TypedData):
+        return as_typed_nodes(nodes, data, ids)
+    return data, as_input_nodes(nodes, data, ids)
 
 
 def as_input_nodes(

@@ -14,11 +14,13 @@ import numpy as np
 from graphmount import _core
 from graphmount._loading.batch_loader import BatchLoader
 from graphmount._loading.batches.batch import LinkBatch
+from graphmount._loading.batches.typed_batch import TypedLinkBatch
+from graphmount._loading.data.typed_data import TypedData
+from graphmount._loading.epochs.state import checksum_of
 from graphmount._loading.inputs import as_rank, as_times, open_data
-from graphmount._loading.link_inputs import as_edge_label, as_links
+from graphmount._loading.link_inputs import as_edge_label, as_links, find_ends
 from graphmount._loading.link_negatives import LinkNegatives, as_negatives, negative_facts, to_core
 from graphmount._loading.memory_budget import as_budget
-from graphmount._loading.state import checksum_of
 from graphmount._mount.node_reading import values_by_node
 from graphmount._mount.sampling_rule import SamplingRule
 from graphmount._support.foreign_words import LINK_LOADER_WORDS
@@ -26,17 +28,20 @@ from graphmount._support.keywords import advises
 from graphmount.errors import MissingDataError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
     from graphmount._dataset.dataset import Dataset
-    from graphmount._loading.inputs import EdgeIds, IdSpace, LoaderData
+    from graphmount._dataset.typed.results import EdgeType
+    from graphmount._dataset.typed_dataset import TypedDataset
+    from graphmount._loading.data.loader_data import EdgeIds, IdSpace, Rows
+    from graphmount._loading.link_inputs import LinkEnds
+    from graphmount._loading.options import EdgeTableNames, InputLinks, TableNames
     from graphmount._mount.features import FeatureStore, Reader
     from graphmount._mount.graph import Graph
     from graphmount._mount.node_ids import IdReading
-    from graphmount._mount.results import NeighborSample
-    from graphmount._mount.sampling_rule import SubgraphType, TemporalStrategy
+    from graphmount._mount.sampling_rule import SubgraphType, TemporalStrategy, TimeOf
     from graphmount._support.direction import Direction
     from graphmount._support.seeds import Seed
 
@@ -49,12 +54,15 @@ class LinkNeighborLoader(BatchLoader):
     difference: unless you ask for it, negatives are not edges of the graph.
 
     Args:
-        data: A `Dataset`; or a `Graph` alone, or a pair of a `Graph` and a `FeatureStore` or a dict
-            of them.
-        num_neighbors: For each hop, how many neighbors to draw for each node; -1 for all.
+        data: A `Dataset` or `TypedDataset`; or a `Graph` alone, or a pair of a `Graph` and a
+            `FeatureStore` or a dict of them. Of a `TypedDataset`, batches are `TypedLinkBatch`
+            objects.
+        num_neighbors: For each hop, how many neighbors to draw for each node; -1 for all. For a
+            `TypedDataset`, such a list is for every relation, or a dict has one for each.
         edge_label_index: The links to predict, of shape (2, links): sources and destinations. They
             need not be edges of the graph. If None, all edges in the order of edge ids; they take
-            16 bytes each, which must fit into `memory`.
+            16 bytes each, which must fit into `memory`. For a `TypedDataset`, a pair of the
+            relation and its links, or the relation alone for all of its edges.
         ids: Which ids the ends of the links are: "internal" for ids of the dataset, "external" for
             ids of its source. The weights of `LinkNegatives` are in the order of the same ids. If
             the dataset kept the order of its source, both are the same and None is enough. None is
@@ -77,6 +85,8 @@ class LinkNeighborLoader(BatchLoader):
             neighbor of weight 0 is never drawn.
         disjoint: Whether each end of a link gets a tree of its own that shares no nodes with other
             trees.
+        time_of: For a `TypedDataset`, whose times must not be later than those of links: those of
+            "edges", or those of the "nodes" that are drawn. If None, it is what has times.
         temporal_strategy: For sampling with times: "uniform" draws among all edges that are early
             enough, "last" takes the latest of them.
         subgraph_type: Which edges a batch has. "directional": the edges that were drawn.
@@ -84,11 +94,14 @@ class LinkNeighborLoader(BatchLoader):
             has between the sampled nodes.
         direction: "in" draws the sources of incoming edges, "out" the targets of outgoing edges.
             `row` and `col` are sources and destinations in both cases.
-        features: Names of the node tables whose rows each batch gets; all tables if None.
+        features: Names of the node tables whose rows each batch gets; all tables if None. For a
+            `TypedDataset`, names are those of any type, or a dict has the names for some types.
         edge_features: Names of the edge tables whose rows each batch gets; none by default. Without
-            a dataset: a dict of `FeatureStore` objects by name.
+            a dataset: a dict of `FeatureStore` objects by name. For a `TypedDataset`, a dict may
+            have the names for some relations.
         dtype: What rows are converted to while they are loaded: one dtype for all node tables, or a
-            dict with a dtype for some tables. Rows stay as stored if None.
+            dict with a dtype for some tables. Rows stay as stored if None. For a `TypedDataset`,
+            the dict may have (type, name) in place of a name.
         memory: How much memory the row caches may use, including their bookkeeping and reads in
             flight. Each table gets at least 2 MiB for reads in flight, even if `memory` is smaller.
             Batches that are being made or that you hold come on top. If None, the loader takes a
@@ -128,10 +141,13 @@ class LinkNeighborLoader(BatchLoader):
     @advises(LINK_LOADER_WORDS)
     def __init__(
         self,
-        data: Dataset | Graph | tuple[Graph, FeatureStore | Mapping[str, FeatureStore]],
-        num_neighbors: Sequence[int],
+        data: Dataset
+        | TypedDataset
+        | Graph
+        | tuple[Graph, FeatureStore | Mapping[str, FeatureStore]],
+        num_neighbors: Sequence[int] | Mapping[EdgeType, Sequence[int]],
         *,
-        edge_label_index: ArrayLike | tuple[ArrayLike, ArrayLike] | None = None,
+        edge_label_index: InputLinks | None = None,
         ids: IdReading | None = None,
         edge_label: ArrayLike | None = None,
         edge_label_time: ArrayLike | None = None,
@@ -144,12 +160,13 @@ class LinkNeighborLoader(BatchLoader):
         replace: bool = False,
         weighted: bool = False,
         disjoint: bool = False,
+        time_of: TimeOf | None = None,
         temporal_strategy: TemporalStrategy = "uniform",
         subgraph_type: SubgraphType = "directional",
         direction: Direction = "in",
-        features: Iterable[str] | None = None,
-        edge_features: Iterable[str] | Mapping[str, FeatureStore] = (),
-        dtype: DTypeLike | Mapping[str, DTypeLike] | None = None,
+        features: TableNames | None = None,
+        edge_features: EdgeTableNames = (),
+        dtype: DTypeLike | Mapping[Any, DTypeLike] | None = None,
         memory: int | str | None = None,
         prefetch: int = 2,
         window: int = 16,
@@ -161,11 +178,18 @@ class LinkNeighborLoader(BatchLoader):
         opened = open_data(data, features, edge_features)
         own_rank, num_ranks = as_rank(rank, world_size)
         budget = as_budget(memory, opened, num_ranks)
-        sources, destinations = as_links(
-            edge_label_index, opened, memory=budget.most_bytes, ids=ids
+        self._ends, links = find_ends(edge_label_index, opened)
+        if isinstance(opened, TypedData):
+            opened = opened.with_seeds_of(self._ends.relation)
+        sources, destinations = as_links(links, self._ends, memory=budget.most_bytes, ids=ids)
+        whole, fanouts = opened.with_fanouts(num_neighbors)
+        times = as_times(edge_label_time, "edge_label_time", len(sources), "links")
+        if times is None and time_of is not None:
+            raise ValueError(f"time_of={time_of!r} needs edge_label_time=, the time of each link")
+        self._times, whose = whole.read_times(times, time_of, direction, sources)
+        self._negatives = _of_internal(
+            as_negatives(neg_sampling, neg_sampling_ratio), self._ends, ids
         )
-        self._times = as_times(edge_label_time, "edge_label_time", len(sources), "links")
-        self._negatives = _of_internal(as_negatives(neg_sampling, neg_sampling_ratio), opened, ids)
         self._core_negatives = to_core(self._negatives)
         self._labels = _shifted(as_edge_label(edge_label, len(sources)), self._negatives)
         self._links = _core.Links(
@@ -174,13 +198,14 @@ class LinkNeighborLoader(BatchLoader):
             times=np.empty(0, np.int64) if self._times is None else self._times,
         )
         super().__init__(
-            opened,
+            whole,
             SamplingRule(
-                fanouts=num_neighbors,
+                fanouts=fanouts,
                 replace=replace,
                 weighted=weighted,
                 disjoint=disjoint,
                 temporal=self._times is not None,
+                time_of=whose,
                 temporal_strategy=temporal_strategy,
                 subgraph_type=subgraph_type,
                 direction=direction,
@@ -224,7 +249,7 @@ class LinkNeighborLoader(BatchLoader):
 
     def _input_facts(self) -> dict[str, Any]:
         return {
-            "kind": "links",
+            "kind": f"links of {self._ends.relation}" if self._data.is_typed else "links",
             "inputs": f"{self._links.checksum():016x}",
             "times": None if self._times is None else checksum_of(self._times),
             **negative_facts(self._negatives),
@@ -233,25 +258,34 @@ class LinkNeighborLoader(BatchLoader):
     def _make_seeds(
         self, order: NDArray[np.int64], batch_size: int | None = None
     ) -> _core.SeedSource:
+        source_type, destination_type = map(self._data.number_of, self._seed_types)
         return _core.LinkSeeds(
-            graph=self._data.graph._open(),  # noqa: SLF001
+            graph=self._ends.graph._open(),  # noqa: SLF001
             links=self._links,
             order=np.ascontiguousarray(order),
             batch_size=batch_size or self._batch_size,
             disjoint=self._rule.has_trees,
             negatives=self._core_negatives,
+            source_type=source_type,
+            destination_type=destination_type,
         )
 
-    def __iter__(self) -> Iterator[LinkBatch]:
+    def __iter__(self) -> Iterator[Any]:
         return self._loop()
 
     def _make_batch(self, fields: dict[str, Any]) -> Any:  # noqa: ANN401
-        return LinkBatch(**fields)
+        return TypedLinkBatch(**fields) if self._data.is_typed else LinkBatch(**fields)
+
+    @property
+    def _seed_types(self) -> tuple[IdSpace, IdSpace]:
+        """The types of the sources and destinations of links."""
+        relation = self._ends.relation
+        return (relation[0], relation[2]) if isinstance(relation, tuple) else ("nodes", "nodes")
 
     def _fields(
         self,
-        sample: NeighborSample,
-        rows: dict[IdSpace, dict[str, NDArray[Any]]],
+        sample: Any,  # noqa: ANN401
+        rows: Rows,
         ends: NDArray[np.int64],
         places: NDArray[np.int64],
     ) -> dict[str, Any]:
@@ -264,7 +298,10 @@ class LinkNeighborLoader(BatchLoader):
         link_of = np.arange(num_pairs) % max(num_links, 1)
         tree = fields["batch"]
         if tree is not None:
-            tree = link_of[np.arange(len(ends)) % max(num_pairs, 1)][tree]
+            of_ends = link_of[np.arange(len(ends)) % max(num_pairs, 1)]
+            tree = self._links_of_trees(tree, of_ends, num_pairs)
+        if self._data.is_typed:
+            fields["edge_type"] = self._ends.relation
         negatives = ends[2 * num_links :].reshape(-1, num_links).T if is_triplet else None
         return fields | {
             "batch": tree,
@@ -275,6 +312,23 @@ class LinkNeighborLoader(BatchLoader):
             "dst_pos_index": ends[num_links : 2 * num_links] if is_triplet else None,
             "dst_neg_index": None if negatives is None else np.ascontiguousarray(negatives),
         }
+
+    def _links_of_trees(
+        self,
+        tree: Any,  # noqa: ANN401
+        of_ends: NDArray[np.int64],
+        num_sources: int,
+    ) -> Any:  # noqa: ANN401
+        """The link of each node, by its tree; `of_ends` has the links of ends as they lie.
+
+        Trees are numbered by the seeds of one type after the other, in the order of types.
+        """
+        if not self._data.is_typed:
+            return of_ends[tree]
+        source, destination = map(self._data.number_of, self._seed_types)
+        if source > destination:
+            of_ends = np.concatenate([of_ends[num_sources:], of_ends[:num_sources]])
+        return {name: of_ends[trees] for name, trees in tree.items()}
 
     def _labels_of(self, places: NDArray[np.int64], num_pairs: int) -> NDArray[Any] | None:
         """The labels of the links at these places, and zeros for their negatives."""
@@ -289,16 +343,15 @@ class LinkNeighborLoader(BatchLoader):
 
 
 def _of_internal(
-    negatives: LinkNegatives | None, data: LoaderData, ids: IdReading | None
+    negatives: LinkNegatives | None, ends: LinkEnds, ids: IdReading | None
 ) -> LinkNegatives | None:
     """Negatives whose weights, if they have any, are in the order of internal ids."""
     if negatives is None:
         return None
-    graph = data.graph
     return replace(
         negatives,
-        src_weight=values_by_node(negatives.src_weight, "src_weight", graph, ids),
-        dst_weight=values_by_node(negatives.dst_weight, "dst_weight", graph, ids),
+        src_weight=values_by_node(negatives.src_weight, "src_weight", ends.sources, ids),
+        dst_weight=values_by_node(negatives.dst_weight, "dst_weight", ends.destinations, ids),
     )
 
 

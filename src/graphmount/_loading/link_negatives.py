@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from graphmount import _core
-from graphmount._loading.state import checksum_of
+from graphmount._loading.epochs.state import checksum_of
 from graphmount._support.arguments import as_number, as_plain, require_choice
 from graphmount._support.display import Displayed
 from graphmount._support.shown import shown

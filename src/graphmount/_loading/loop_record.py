@@ -10,10 +10,11 @@ import time as clock
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
-from graphmount._loading.stats import LoaderStats, TableStats
+from graphmount._loading.epochs.stats import LoaderStats, TableStats
 
 if TYPE_CHECKING:
     from graphmount import _core
+    from graphmount._loading.data.loader_data import AnyData
     from graphmount._loading.row_feeds import RowFeed
 
 
@@ -23,6 +24,7 @@ class LoopRecord:
 
     Attributes:
         pipeline: What makes the batches.
+        data: What they are made from.
         feeds: The caches of its tables.
         epoch: The epoch.
         epoch_batches: How many batches an epoch has.
@@ -30,6 +32,7 @@ class LoopRecord:
     """
 
     pipeline: _core.BatchPipeline
+    data: AnyData
     feeds: list[RowFeed]
     epoch: int
     epoch_batches: int
@@ -50,6 +53,10 @@ class LoopRecord:
             "epoch": self.epoch,
             "epoch_batches": self.epoch_batches,
             "seconds": until - self.begun,
+            "sampled_nodes": sum(counted.sampled_nodes),
+            "sampled_edges": sum(counted.sampled_edges),
+            "nodes_by_type": dict(zip(self.data.node_types, counted.sampled_nodes, strict=True)),
+            "edges_by_relation": dict(zip(self.data.graphs, counted.sampled_edges, strict=True)),
             "tables": tables,
             "epoch_tables": {name: table.since(before[name]) for name, table in tables.items()},
             **others,
@@ -63,7 +70,7 @@ class LoopRecord:
 
     def _tables(self, feeds: list[_core.FeedStats]) -> dict[str, TableStats]:
         return {
-            feed.name: TableStats(
+            feed.title: TableStats(
                 **{each.name: getattr(stats, each.name) for each in fields(TableStats)}
             )
             for feed, stats in zip(self.feeds, feeds, strict=True)

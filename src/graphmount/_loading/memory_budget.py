@@ -21,7 +21,7 @@ from graphmount._support.threads.process_lock import ProcessLock
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from graphmount._loading.inputs import LoaderData
+    from graphmount._loading.data.loader_data import AnyData
     from graphmount._mount.features import FeatureStore
 
 #: What a table takes in a cache beside its rows, for each row and in all: names, reads in flight.
@@ -56,7 +56,7 @@ class _Share:
 _share = _Share()
 
 
-def as_budget(memory: int | str | None, data: LoaderData, world_size: int) -> MemoryBudget:
+def as_budget(memory: int | str | None, data: AnyData, world_size: int) -> MemoryBudget:
     """What `memory=` of a loader means.
 
     Args:
@@ -69,7 +69,7 @@ def as_budget(memory: int | str | None, data: LoaderData, world_size: int) -> Me
             processes, where it decides.
     """
     if memory is None:
-        return _chosen(data.by_name.values(), _ranks_here(world_size))
+        return _chosen(data.by_key.values(), _ranks_here(world_size))
     size = parse_bytes(memory, "memory")
     return MemoryBudget(num_bytes=size, most_bytes=size, source="given as memory=")
 

@@ -9,26 +9,30 @@ import numpy as np
 from graphmount import _core
 from graphmount._loading.batch_loader import BatchLoader
 from graphmount._loading.batches.batch import Batch
-from graphmount._loading.inputs import as_input_nodes, as_rank, as_times, open_data
+from graphmount._loading.batches.typed_batch import TypedBatch
+from graphmount._loading.epochs.state import checksum_of
+from graphmount._loading.inputs import as_rank, as_times, open_data, read_inputs
 from graphmount._loading.memory_budget import as_budget
-from graphmount._loading.state import checksum_of
 from graphmount._mount.sampling_rule import SamplingRule
 from graphmount._support.foreign_words import NODE_LOADER_WORDS
 from graphmount._support.keywords import advises
 from graphmount._support.user_warnings import warn_user
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
     from graphmount._dataset.dataset import Dataset
+    from graphmount._dataset.typed.results import EdgeType
+    from graphmount._dataset.typed_dataset import TypedDataset
     from graphmount._loading.batches.aggregation import AggregateLast
-    from graphmount._loading.inputs import EdgeIds
+    from graphmount._loading.data.loader_data import EdgeIds, IdSpace, Rows
+    from graphmount._loading.options import EdgeTableNames, InputNodes, TableNames
     from graphmount._mount.features import FeatureStore, Reader
     from graphmount._mount.graph import Graph
     from graphmount._mount.node_ids import IdReading
-    from graphmount._mount.sampling_rule import SubgraphType, TemporalStrategy
+    from graphmount._mount.sampling_rule import SubgraphType, TemporalStrategy, TimeOf
     from graphmount._support.direction import Direction
     from graphmount._support.seeds import Seed
 
@@ -45,12 +49,14 @@ class NeighborLoader(BatchLoader):
     docs/threads.md has the details.
 
     Args:
-        data: A `Dataset`; or a `Graph` alone, or a pair of a `Graph` and a `FeatureStore` or a dict
-            of them.
+        data: A `Dataset` or `TypedDataset`; or a `Graph` alone, or a pair of a `Graph` and a
+            `FeatureStore` or a dict of them. Of a `TypedDataset`, batches are `TypedBatch` objects.
         num_neighbors: For each hop, how many neighbors to draw for each node; -1 for all. An
-            empty list gives the seeds alone, with a warning.
+            empty list gives the seeds alone, with a warning. For a `TypedDataset`, such a list is
+            for every relation, or a dict has one for each.
         input_nodes: The seeds: ids, a mask with one bool for each node, or the name of a split. All
-            nodes if None.
+            nodes if None. For a `TypedDataset`, a type and its nodes, as ("paper", "train"), or a
+            type alone for all of its nodes.
         ids: Which ids the seeds are: "internal" for ids of the dataset, "external" for ids of its
             source, such as masks and splits that came with the data. If the dataset kept the order
             of its source, both are the same and None is enough. None is also enough for the name of
@@ -68,6 +74,9 @@ class NeighborLoader(BatchLoader):
             other seeds.
         input_time: The time of each seed. Only edges of that time or before are sampled, and
             sampling is then disjoint.
+        time_of: For a `TypedDataset`, whose times must not be later than those of the seeds: those
+            of "edges", or those of the "nodes" that are drawn. With "nodes" and without
+            `input_time`, seeds have their own times. If None, it is what has times.
         temporal_strategy: For sampling with times: "uniform" draws among all edges that are early
             enough, "last" takes the latest of them.
         subgraph_type: Which edges a batch has. "directional": the edges that were drawn.
@@ -75,18 +84,21 @@ class NeighborLoader(BatchLoader):
             has between the sampled nodes.
         direction: "in" draws the sources of incoming edges, "out" the targets of outgoing edges.
             `row` and `col` are sources and destinations in both cases.
-        features: Names of the node tables whose rows each batch gets; all tables if None.
+        features: Names of the node tables whose rows each batch gets; all tables if None. For a
+            `TypedDataset`, names are those of any type, or a dict has the names for some types.
         edge_features: Names of the edge tables whose rows each batch gets; none by default. Without
-            a dataset: a dict of `FeatureStore` objects by name.
+            a dataset: a dict of `FeatureStore` objects by name. For a `TypedDataset`, a dict may
+            have the names for some relations.
         dtype: What rows are converted to while they are loaded: one dtype for all node tables, or a
-            dict with a dtype for some tables. Rows stay as stored if None.
+            dict with a dtype for some tables. Rows stay as stored if None. For a `TypedDataset`,
+            the dict may have (type, name) in place of a name.
         aggregate_last: What to make of the rows of neighbors while they are loaded: "mean" or
             "sum". A batch then has a row for each target, which is every node but those of the last
             hop: its own in `features`, and the mean or sum over its sampled neighbors in
             `aggregated`. This is less work than to gather the rows of all nodes, and it is what
             `graphmount.torch.nn.SAGEConv` and `GINConv` begin with. It is for float32 tables of
-            nodes, `subgraph_type="directional"` and `direction="in"`. If None, batches have the
-            rows of all nodes.
+            nodes, `subgraph_type="directional"` and `direction="in"`, and not for a `TypedDataset`.
+            If None, batches have the rows of all nodes.
         memory: How much memory the row caches may use, including their bookkeeping and reads in
             flight. Each table gets at least 2 MiB for reads in flight, even if `memory` is smaller.
             Batches that are being made or that you hold come on top. If None, the loader takes a
@@ -121,10 +133,13 @@ class NeighborLoader(BatchLoader):
     @advises(NODE_LOADER_WORDS)
     def __init__(
         self,
-        data: Dataset | Graph | tuple[Graph, FeatureStore | Mapping[str, FeatureStore]],
-        num_neighbors: Sequence[int],
+        data: Dataset
+        | TypedDataset
+        | Graph
+        | tuple[Graph, FeatureStore | Mapping[str, FeatureStore]],
+        num_neighbors: Sequence[int] | Mapping[EdgeType, Sequence[int]],
         *,
-        input_nodes: ArrayLike | str | None = None,
+        input_nodes: InputNodes | None = None,
         ids: IdReading | None = None,
         batch_size: int = 1,
         shuffle: bool = False,
@@ -134,12 +149,13 @@ class NeighborLoader(BatchLoader):
         weighted: bool = False,
         disjoint: bool = False,
         input_time: ArrayLike | None = None,
+        time_of: TimeOf | None = None,
         temporal_strategy: TemporalStrategy = "uniform",
         subgraph_type: SubgraphType = "directional",
         direction: Direction = "in",
-        features: Iterable[str] | None = None,
-        edge_features: Iterable[str] | Mapping[str, FeatureStore] = (),
-        dtype: DTypeLike | Mapping[str, DTypeLike] | None = None,
+        features: TableNames | None = None,
+        edge_features: EdgeTableNames = (),
+        dtype: DTypeLike | Mapping[Any, DTypeLike] | None = None,
         aggregate_last: AggregateLast | None = None,
         memory: int | str | None = None,
         prefetch: int = 2,
@@ -157,16 +173,19 @@ class NeighborLoader(BatchLoader):
         opened = open_data(data, features, edge_features)
         own_rank, num_ranks = as_rank(rank, world_size)
         budget = as_budget(memory, opened, num_ranks)
-        self._inputs = as_input_nodes(input_nodes, opened, ids)
-        self._times = as_times(input_time, "input_time", len(self._inputs), "input nodes")
+        opened, self._inputs = read_inputs(input_nodes, opened, ids)
+        whole, fanouts = opened.with_fanouts(num_neighbors)
+        times = as_times(input_time, "input_time", len(self._inputs), "input nodes")
+        self._times, whose = whole.read_times(times, time_of, direction, self._inputs)
         super().__init__(
-            opened,
+            whole,
             SamplingRule(
-                fanouts=num_neighbors,
+                fanouts=fanouts,
                 replace=replace,
                 weighted=weighted,
                 disjoint=disjoint,
                 temporal=self._times is not None,
+                time_of=whose,
                 temporal_strategy=temporal_strategy,
                 subgraph_type=subgraph_type,
                 direction=direction,
@@ -187,15 +206,30 @@ class NeighborLoader(BatchLoader):
             aggregate_last=aggregate_last,
         )
 
-    def __iter__(self) -> Iterator[Batch]:
+    def __iter__(self) -> Iterator[Any]:
         return self._loop()
 
     def _make_batch(self, fields: dict[str, Any]) -> Any:  # noqa: ANN401
-        return Batch(**fields)
+        return TypedBatch(**fields) if self._data.is_typed else Batch(**fields)
+
+    def _fields(
+        self,
+        sample: Any,  # noqa: ANN401
+        rows: Rows,
+        ends: NDArray[np.int64],
+        places: NDArray[np.int64],
+    ) -> dict[str, Any]:
+        fields = super()._fields(sample, rows, ends, places)
+        return fields | ({"seed_type": self._seed_type} if self._data.is_typed else {})
+
+    @property
+    def _seed_type(self) -> IdSpace:
+        """The type of the seeds."""
+        return getattr(self._data, "seed_types", self._data.node_types)[0]
 
     def _input_facts(self) -> dict[str, Any]:
         return {
-            "kind": "nodes",
+            "kind": f"nodes of type {self._seed_type!r}" if self._data.is_typed else "nodes",
             "inputs": checksum_of(self._inputs),
             "times": None if self._times is None else checksum_of(self._times),
         }
@@ -207,4 +241,5 @@ class NeighborLoader(BatchLoader):
             nodes=np.ascontiguousarray(self._inputs[order]),
             times=np.empty(0, np.int64) if self._times is None else self._times[order],
             batch_size=batch_size or self._batch_size,
+            type=self._data.number_of(self._seed_type),
         )

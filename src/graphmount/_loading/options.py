@@ -6,21 +6,36 @@ With these types, a misspelt option is an error for type checkers there as well.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import ArrayLike, DTypeLike
 
+    from graphmount._dataset.typed.results import EdgeType
     from graphmount._loading.batches.aggregation import AggregateLast
-    from graphmount._loading.inputs import EdgeIds
+    from graphmount._loading.data.loader_data import EdgeIds
     from graphmount._loading.link_negatives import LinkNegatives
     from graphmount._mount.features import FeatureStore, Reader
     from graphmount._mount.node_ids import IdReading
-    from graphmount._mount.sampling_rule import SubgraphType, TemporalStrategy
+    from graphmount._mount.sampling_rule import SubgraphType, TemporalStrategy, TimeOf
     from graphmount._support.direction import Direction
     from graphmount._support.seeds import Seed
+
+
+#: Seeds: of one type; or, of many, a type and its nodes.
+InputNodes: TypeAlias = "ArrayLike | str | tuple[str, ArrayLike | str | None] | Mapping[str, Any]"
+#: Links: of one kind of edges; or, of many, a relation, and its links.
+InputLinks: TypeAlias = (
+    "ArrayLike | tuple[ArrayLike, ArrayLike] | EdgeType | tuple[EdgeType, ArrayLike | None]"
+)
+#: Tables of nodes, by their names; or the names for some types.
+TableNames: TypeAlias = "Iterable[str] | Mapping[str, Iterable[str]]"
+#: Tables of edges, by their names; the tables; or the names for some relations.
+EdgeTableNames: TypeAlias = (
+    "Iterable[str] | Mapping[str, FeatureStore] | Mapping[EdgeType, Iterable[str]]"
+)
 
 
 class PipelineOptions(TypedDict, total=False):
@@ -32,6 +47,7 @@ class PipelineOptions(TypedDict, total=False):
     replace: bool
     disjoint: bool
     temporal_strategy: TemporalStrategy
+    time_of: TimeOf | None
     direction: Direction
     memory: int | str | None
     prefetch: int
@@ -47,15 +63,15 @@ class _OwnOptions(PipelineOptions, total=False):
     edge_ids: EdgeIds
     weighted: bool
     subgraph_type: SubgraphType
-    features: Iterable[str] | None
-    edge_features: Iterable[str] | Mapping[str, FeatureStore]
-    dtype: DTypeLike | Mapping[str, DTypeLike] | None
+    features: TableNames | None
+    edge_features: EdgeTableNames
+    dtype: DTypeLike | Mapping[Any, DTypeLike] | None
 
 
 class NodeOptions(_OwnOptions, total=False):
     """The options of `graphmount.NeighborLoader`."""
 
-    input_nodes: ArrayLike | str | None
+    input_nodes: InputNodes | None
     input_time: ArrayLike | None
     aggregate_last: AggregateLast | None
 
@@ -63,7 +79,7 @@ class NodeOptions(_OwnOptions, total=False):
 class LinkOptions(_OwnOptions, total=False):
     """The options of `graphmount.LinkNeighborLoader`."""
 
-    edge_label_index: ArrayLike | tuple[ArrayLike, ArrayLike] | None
+    edge_label_index: InputLinks | None
     edge_label: ArrayLike | None
     edge_label_time: ArrayLike | None
     neg_sampling: LinkNegatives | str | Sequence[Any] | Mapping[str, Any] | None

@@ -1,6 +1,7 @@
 """The feeds of a loader: for each of its tables, the part of the core that caches and reads rows.
 
-Together they take the memory that the loader was given, each a part by the size of its table.
+Together they take the memory that the loader was given, each a part by what its bytes save
+(`table_shares.py`).
 """
 
 from __future__ import annotations
@@ -13,58 +14,67 @@ import numpy as np
 
 from graphmount import _core
 from graphmount._loading.hot_rows import hottest_nodes
+from graphmount._loading.table_shares import SHARE_TRIALS, TableUse, divide
 from graphmount._support.conversion import dtype_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
+
+    from numpy.typing import NDArray
 
     from graphmount._loading.batches.aggregation import AggregateLast
-    from graphmount._loading.inputs import IdSpace, LoaderData
+    from graphmount._loading.data.loader_data import AnyData, IdSpace, TableKey
     from graphmount._mount.features import FeatureStore, Reader
-    from graphmount._mount.results import NeighborSample
     from graphmount._support.direction import Direction
 
 #: How much of the memory is for rows that come and go: see docs/benchmarks.md.
 SLOT_SHARE = 0.3
 #: What the name of a hot row takes, here and in the core.
 _NAME_BYTES = 16
+#: The rank of a row that no other trial wants: behind all rows of any table.
+_NEVER = 1 << 40
 
 
 @dataclass(frozen=True)
 class RowFeed:
     """The feed of one table, and what its rows belong to."""
 
-    name: str
     space: IdSpace
+    name: str
+    title: str
     core: _core.TableFeed
     aggregates: bool
 
 
-def as_dtypes(dtype: object, data: LoaderData) -> dict[str, str]:
+def as_dtypes(dtype: object, data: AnyData) -> dict[TableKey, str]:
     """The dtype of each table's rows in batches: as wanted, or as stored.
 
     Raises:
         ValueError: There is no such table or dtype.
     """
-    stored = {name: str(store.dtype) for name, store in data.by_name.items()}
+    stored = {key: str(store.dtype) for key, store in data.by_key.items()}
     if dtype is None:
         return stored
     if not isinstance(dtype, Mapping):
-        return stored | dict.fromkeys(data.tables.get("nodes", ()), dtype_name(dtype))
-    for name in dtype:
-        if name not in stored:
-            raise ValueError(f"dtype: there is no table {name!r}; there are {sorted(stored)}")
-    return stored | {name: dtype_name(wanted) for name, wanted in dtype.items()}
+        wanted = dtype_name(dtype)
+        return stored | {key: wanted for key in stored if data.is_of_nodes(key[0])}
+    for name, given in dtype.items():
+        found = [key for key in stored if name in (key[1], key)]
+        if not found:
+            there = sorted({key[1] for key in stored})
+            raise ValueError(f"dtype: there is no table {name!r}; there are {there}")
+        stored |= dict.fromkeys(found, dtype_name(given))
+    return stored
 
 
 def make_feeds(
-    data: LoaderData,
-    sample: Callable[[int], NeighborSample],
+    data: AnyData,
+    sample: Callable[[int], Any],
     *,
     direction: Direction,
     memory: int,
     window: int,
-    dtypes: Mapping[str, str],
+    dtypes: Mapping[TableKey, str],
     reader: Reader,
     aggregated: Mapping[str, AggregateLast],
 ) -> list[RowFeed]:
@@ -81,37 +91,111 @@ def make_feeds(
         aggregated: What batches get for the neighbors of a node from some tables, in place of their
             rows.
     """
-    if not data.by_name:
+    tables = data.by_key
+    if not tables:
         return []
     trial = sample(0)
-    total = sum(max(1, store.file_bytes) for store in data.by_name.values())
+    shares = _shares(data, trial, sample, memory)
 
-    def make(name: str, store: FeatureStore, space: IdSpace) -> _core.TableFeed:
-        share = memory * store.file_bytes // total
-        row_bytes = max(1, store.file_bytes // max(1, len(store)))
+    def make(space: IdSpace, name: str, store: FeatureStore, share: int) -> _core.TableFeed:
+        row_bytes = _row_bytes(store)
         # The ids of the hot rows are in memory as well, until the rows are read.
         most = share // (row_bytes + _NAME_BYTES)
         hottest: Any = np.empty(0, np.int64)
-        has_hottest = space == "nodes" and not data.is_hot_first and share // row_bytes < len(store)
-        if has_hottest and most > 0:
-            hottest = hottest_nodes(
-                data.graph, direction, most, lambda number: sample(number).nodes
-            )
+        is_of_nodes = data.is_of_nodes(space)
+        if is_of_nodes and not data.is_hot_first and share // row_bytes < len(store) and most > 0:
+            hottest = _hottest(data, space, direction, most, sample)
         return _core.TableFeed(
             store._open(),  # noqa: SLF001
-            space=space,
+            space="nodes" if is_of_nodes else "edges",
+            number=data.number_of(space),
             memory=share,
             slot_share=SLOT_SHARE,
             window=window,
-            trial=trial.nodes if space == "nodes" else trial.edge_ids,
+            trial=data.ids_of(trial, space),
             hottest=hottest,
-            dtype=dtypes[name],
+            dtype=dtypes[space, name],
             reader=reader,
             aggregation=aggregated.get(name, "none"),
         )
 
     return [
-        RowFeed(name, space, make(name, store, space), name in aggregated)
-        for space, tables in data.tables.items()
-        for name, store in tables.items()
+        RowFeed(
+            space,
+            name,
+            data.shown_table((space, name)),
+            make(space, name, store, share),
+            name in aggregated,
+        )
+        for ((space, name), store), share in zip(tables.items(), shares, strict=True)
     ]
+
+
+def _hottest(
+    data: AnyData, space: IdSpace, direction: Direction, most: int, sample: Callable[[int], Any]
+) -> NDArray[np.int64]:
+    """Nodes of a type to keep in memory, the hottest first."""
+
+    def nodes(number: int) -> NDArray[np.int64]:
+        return data.ids_of(sample(number), space)
+
+    return hottest_nodes(data.only_graph, direction, most, nodes)
+
+
+def _row_bytes(store: FeatureStore) -> int:
+    return max(1, store.file_bytes // max(1, len(store)))
+
+
+def _matrix_bytes(store: FeatureStore) -> int:
+    return sum(section.num_bytes for section in store.sections if section.name == "matrix")
+
+
+def _use_of(store: FeatureStore, wanted: list[NDArray[np.int64]]) -> TableUse:
+    size = _matrix_bytes(store)
+    return TableUse(num_bytes=size, row_bytes=size // max(1, len(store)), wanted=wanted)
+
+
+def _shares(
+    data: AnyData,
+    trial: Any,  # noqa: ANN401
+    sample: Callable[[int], Any],
+    memory: int,
+) -> list[int]:
+    """The memory of each table."""
+    tables = data.by_key
+    needs_trials = len(tables) > 1 and sum(map(_matrix_bytes, tables.values())) > memory
+    trials = [trial, *map(sample, range(1, SHARE_TRIALS))] if needs_trials else []
+    wanted = {
+        space: _ranks([data.ids_of(one, space) for one in trials], is_hot_first=is_hot_first)
+        for space, is_hot_first in _by_rank(data, {space for space, _ in tables}).items()
+    }
+    uses = [_use_of(store, wanted[space]) for (space, _), store in tables.items()]
+    return divide(memory, uses)
+
+
+def _by_rank(data: AnyData, spaces: Collection[IdSpace]) -> dict[IdSpace, bool]:
+    """Whether the hottest rows of these spaces are the first ones of the file.
+
+    Of edges, the first ones are kept, whatever they are.
+    """
+    return {space: data.is_hot_first or not data.is_of_nodes(space) for space in spaces}
+
+
+def _ranks(trials: list[NDArray[np.int64]], *, is_hot_first: bool) -> list[NDArray[np.int64]]:
+    """For each row that trials want, how many rows are hotter."""
+    if is_hot_first or not trials:
+        return trials
+    # The hottest rows are those that come most often; each trial is judged by the others.
+    ranks = []
+    for number, ids in enumerate(trials):
+        others = np.concatenate([*trials[:number], *trials[number + 1 :]])
+        nodes, counts = np.unique(others, return_counts=True)
+        hottest = np.argsort(-counts, kind="stable")
+        rank_of = np.empty(len(nodes), np.int64)
+        rank_of[hottest] = np.arange(len(nodes))
+        places = np.minimum(np.searchsorted(nodes, ids), max(len(nodes) - 1, 0))
+        is_known = nodes[places] == ids if len(nodes) else np.zeros(len(ids), bool)
+        found = np.full(len(ids), _NEVER, np.int64)
+        found[is_known] = rank_of[places[is_known]]
+        ranks.append(found)
+    return ranks

@@ -18,7 +18,6 @@ from graphmount.errors import IdError
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from graphmount._mount.graph import Graph
     from graphmount._mount.node_ids import IdReading
 
 #: What messages advise for ids that may be those of the source.
@@ -160,7 +159,7 @@ def as_nodes(ids: ArrayLike, name: str, num_nodes: int, *, of: str = "") -> NDAr
 
 
 def values_by_node(
-    values: ArrayLike | None, name: str, graph: Graph, ids: IdReading | None
+    values: ArrayLike | None, name: str, graph: NodesOf, ids: IdReading | None
 ) -> ArrayLike | None:
     """Values of all nodes, such as weights of negatives, in the order of internal ids.
 

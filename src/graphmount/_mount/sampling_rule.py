@@ -107,14 +107,16 @@ class SamplingRule:
         return self.take_sample(_core.sample_neighbors(graph, seeds, times, self.to_core(key)))[0]
 
     def take_sample(
-        self, sample: _core.NeighborSample
+        self, sample: _core.TypedSample
     ) -> tuple[NeighborSample, NDArray[np.int64] | None]:
-        """The arrays of a sample of the core, which has them no longer.
+        """The arrays of a sample of one type and one relation, which the core has no longer.
 
         The second result says, for each edge, which of the core's edges it is; None if they are the
         same.
         """
-        nodes, edge_index, edge_ids, tree, indptr = map(as_native, sample.take_arrays())
+        nodes, tree, num_sampled_nodes = sample.take_types()[0]
+        edge_index, edge_ids, indptr, num_sampled_edges = sample.take_relations()[0]
+        nodes, edge_index, edge_ids = as_native(nodes), as_native(edge_index), as_native(edge_ids)
         kept = None
         if self.subgraph_type == "bidirectional":
             edge_index, kept = both_ways(edge_index, len(nodes))
@@ -124,9 +126,9 @@ class SamplingRule:
             nodes=nodes,
             edge_index=edge_index,
             edge_ids=edge_ids,
-            batch=tree if self.has_trees else None,
-            num_sampled_nodes=tuple(sample.num_sampled_nodes),
-            num_sampled_edges=tuple(sample.num_sampled_edges) if is_by_hop else None,
-            indptr=indptr if is_by_hop and self.direction == "in" else None,
+            batch=as_native(tree) if self.has_trees else None,
+            num_sampled_nodes=tuple(num_sampled_nodes),
+            num_sampled_edges=tuple(num_sampled_edges) if is_by_hop else None,
+            indptr=as_native(indptr) if is_by_hop and self.direction == "in" else None,
         )
         return taken, kept

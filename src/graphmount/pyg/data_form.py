@@ -15,7 +15,8 @@ import torch
 from torch_geometric.data import Data
 
 from graphmount._dataset.dataset import Dataset
-from graphmount._loading.inputs import LoaderData, open_data
+from graphmount._loading.data.typed_data import TypedData
+from graphmount._loading.inputs import open_data
 from graphmount._mount.mapped_reads import gather_list_values
 from graphmount._support.arguments import as_ids, require_function
 from graphmount._support.shown import shown
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from graphmount._loading.data.loader_data import LoaderData
     from graphmount._mount.features import FeatureStore
     from graphmount.pyg.data_source import DataSource
 
@@ -56,6 +58,10 @@ def open_pyg_data(
     if edge_features is None:
         edge_features = list(data.edge_features) if isinstance(data, Dataset) else ()
     opened = open_data(data, features, edge_features)
+    if isinstance(opened, TypedData):
+        raise TypeError(
+            "loaders of graphmount.pyg are for one node type so far; those of graphmount take this"
+        )
     store = None if opened.dataset is None else opened.dataset._label_store()  # noqa: SLF001
     if store is None:
         return opened

@@ -12,7 +12,6 @@ from torch_geometric.data import Data
 from graphmount import _core
 from graphmount._loading.batch_loader import BatchLoader
 from graphmount._loading.batches.aggregation import aggregate_rows
-from graphmount._mount.node_ids import mark_ids
 from graphmount._support.arguments import as_ids, as_native, as_plain
 from graphmount.pyg.data_form import LABELS
 
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from graphmount._loading.inputs import IdSpace
+    from graphmount._loading.data.loader_data import Rows
     from graphmount._loading.row_feeds import RowFeed
     from graphmount.pyg.data_form import DataForm
     from graphmount.pyg.data_source import DataSource
@@ -88,29 +87,29 @@ class PygLoader(BatchLoader, Generic[DataT]):
         """A batch of the inputs at these places, made at once; no loop ends for it."""
         with self._lock:
             number, self._num_calls = self._num_calls, self._num_calls + 1
-        graph, key = self._data.graph, _core.random_key([self._key, _CALLS, number])
+        key = _core.random_key([self._key, _CALLS, number])
         seeds = self._make_seeds(places, len(places))
-        nodes, times, ends = map(as_native, seeds.seeds_of(0, key))
-        sample = self._rule.sample(graph._open(), nodes, times, key)  # noqa: SLF001
-        ids: dict[IdSpace, NDArray[np.int64]] = {"nodes": sample.nodes, "edges": sample.edge_ids}
-        rows: dict[IdSpace, dict[str, NDArray[Any]]] = {"nodes": {}, "edges": {}}
-        for space, tables in self._data.tables.items():
-            for name, store in tables.items():
-                rows[space][name] = store._gather(  # noqa: SLF001  (internal ids)
-                    ids[space], dtype=self._dtypes[name], reader=self._reader
-                )
+        found, ends = self._data.sampled(translates=False).sample(seeds, 0, self._rule.to_core(key))
+        sample, _ = self._data.take_sample(self._rule, found)
+        rows: Rows = {space: {} for space in self._data.tables}
+        for (space, name), store in self._data.by_key.items():
+            rows[space][name] = store._gather(  # noqa: SLF001  (internal ids)
+                self._data.ids_of(sample, space),
+                dtype=self._dtypes[space, name],
+                reader=self._reader,
+            )
         aggregated: dict[str, NDArray[Any]] = {}
         for name, reduce in self._aggregated.items():
             if name in rows["nodes"]:
                 rows["nodes"][name], aggregated[name] = aggregate_rows(
                     rows["nodes"][name], sample, reduce
                 )
-        if self._translates:
-            found = graph.to_external(mark_ids(sample.nodes, graph.order))
-            sample = replace(sample, nodes=as_plain(found, "nodes"))
-        if self._edge_ids == "source" and not self._wants_edge_ids:
-            sample = replace(sample, edge_ids=self._source_rows(sample.edge_ids))
-        fields = self._fields(sample, rows, ends, places)
+        sample = self._data.translated(
+            sample,
+            nodes=self._translates,
+            edges=self._edge_ids == "source" and not self._wants_edge_ids,
+        )
+        fields = self._fields(sample, rows, as_native(ends), places)
         place = {"number": 0, "epoch": self._epoch}
         return self._make_batch(fields | place | {"aggregated": aggregated})
 

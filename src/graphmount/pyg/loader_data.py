@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Mapping
 
-    from graphmount._loading.inputs import EdgeIds, LoaderData
+    from graphmount._loading.data.loader_data import EdgeIds, LoaderData
     from graphmount._mount.features import FeatureStore
     from graphmount._mount.node_ids import IdReading
     from graphmount._support.progress import ProgressOption

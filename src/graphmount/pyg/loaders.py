@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from graphmount._dataset.dataset import Dataset
     from graphmount._loading.batches.aggregation import AggregateLast
-    from graphmount._loading.inputs import EdgeIds
+    from graphmount._loading.data.loader_data import EdgeIds
     from graphmount._loading.link_negatives import LinkNegatives
     from graphmount._mount.features import FeatureStore
     from graphmount._mount.graph import Graph
@@ -94,6 +94,9 @@ class NeighborLoader(PygLoader[NodeData], TensorNodeLoader):
         replace: Whether a neighbor may be drawn more than once for the same node.
         disjoint: Whether each seed gets a tree of its own that shares no nodes with the trees of
             other seeds.
+        time_of: For a dataset of many types, whose times must not be later than those of the seeds:
+            those of "edges", or those of the "nodes" that are drawn. With "nodes" and without
+            `input_time`, seeds have their own times. If None, it is what has times.
         temporal_strategy: For sampling with times: "uniform" draws among all edges that are early
             enough, "last" takes the latest of them.
         subgraph_type: Which edges a batch has. "directional": the edges that were drawn.
@@ -285,6 +288,8 @@ class LinkNeighborLoader(PygLoader[LinkData], TensorLinkLoader):
         replace: Whether a neighbor may be drawn more than once for the same node.
         disjoint: Whether each end of a link gets a tree of its own that shares no nodes with other
             trees.
+        time_of: For a dataset of many types, whose times must not be later than those of links:
+            those of "edges", or those of the "nodes" that are drawn. If None, it is what has times.
         temporal_strategy: For sampling with times: "uniform" draws among all edges that are early
             enough, "last" takes the latest of them.
         subgraph_type: Which edges a batch has. "directional": the edges that were drawn.

@@ -24,6 +24,7 @@ from graphmount.torch.loaders import LinkNeighborLoader, NeighborLoader
 from graphmount.torch.sparse import to_sparse_csr
 from graphmount.torch.tensor_batch import LinkTensorBatch, TensorBatch
 from graphmount.torch.tensor_views import tensor_over
+from graphmount.torch.typed_tensor_batch import TypedLinkTensorBatch, TypedTensorBatch
 from graphmount.torch.walks import SkipGramBatch, SkipGramDataset
 
 if TYPE_CHECKING:
@@ -42,6 +43,8 @@ __all__ = [
     "SkipGramBatch",
     "SkipGramDataset",
     "TensorBatch",
+    "TypedLinkTensorBatch",
+    "TypedTensorBatch",
     "as_tensor",
     "gather",
     "layerwise_inference",

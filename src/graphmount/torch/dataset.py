@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from torch.utils.data import IterableDataset, get_worker_info
 
-from graphmount._loading.state import Place, place_in
+from graphmount._loading.epochs.state import Place, place_in
 from graphmount._support.arguments import as_count
 from graphmount.torch.epoch import SharedEpoch
 from graphmount.torch.loaders import LinkNeighborLoader, NeighborLoader

@@ -40,6 +40,8 @@ class LayerMatrices(Displayed):
         num_sampled_nodes: Seeds, then new nodes of each hop.
         num_sampled_edges: Edges of each hop.
         aggregate_last: "mean" or "sum" if the loader has aggregated the rows of the last hop.
+        num_sampled_sources: For a relation between two types, `num_sampled_nodes` of the type that
+            messages come from; None if they come from the same.
 
     Examples:
         >>> import torch
@@ -59,6 +61,7 @@ class LayerMatrices(Displayed):
     num_sampled_nodes: tuple[int, ...]
     num_sampled_edges: tuple[int, ...]
     aggregate_last: Literal["mean", "sum"] | None = None
+    num_sampled_sources: tuple[int, ...] | None = None
 
     def __len__(self) -> int:
         """How many layers there are: one for each hop."""
@@ -83,7 +86,8 @@ class LayerMatrices(Displayed):
             return AggregatedHop(
                 reduce=self.aggregate_last, num_targets=sum(self.num_sampled_nodes[:hops])
             )
-        size = (sum(self.num_sampled_nodes[:hops]), sum(self.num_sampled_nodes[: hops + 1]))
+        sources = self.num_sampled_sources or self.num_sampled_nodes
+        size = (sum(self.num_sampled_nodes[:hops]), sum(sources[: hops + 1]))
         num_edges = sum(self.num_sampled_edges[:hops])
         values = torch.ones(num_edges, device=self.columns.device)
         return csr_tensor(self.indptr[: size[0] + 1], self.columns[:num_edges], values, size)

@@ -14,11 +14,18 @@ from graphmount._support.foreign_words import LINK_LOADER_WORDS, NODE_LOADER_WOR
 from graphmount._support.keywords import advises
 from graphmount.torch.host_pinning import as_pin_memory
 from graphmount.torch.tensor_batch import LinkTensorBatch, TensorBatch, to_tensors
+from graphmount.torch.typed_tensor_batch import (
+    TypedLinkTensorBatch,
+    TypedTensorBatch,
+    TypedTensors,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from graphmount._dataset.dataset import Dataset
+    from graphmount._dataset.typed.results import EdgeType
+    from graphmount._dataset.typed_dataset import TypedDataset
     from graphmount._mount.features import FeatureStore
     from graphmount._mount.graph import Graph
 
@@ -27,10 +34,12 @@ class _TensorLoader(BatchLoader):
     """What both loaders have beside their options: batches of tensors, ranges of the profiler."""
 
     _batch_type: type[TensorBatch]
+    _typed_batch_type: type[TypedTensors]
     _range = record_function
 
     def _make_batch(self, fields: dict[str, Any]) -> Any:  # noqa: ANN401
-        return self._batch_type(**to_tensors(fields))
+        kind = self._typed_batch_type if self._data.is_typed else self._batch_type
+        return kind(**to_tensors(fields))
 
 
 class NeighborLoader(_TensorLoader, ArrayLoader):
@@ -40,14 +49,16 @@ class NeighborLoader(_TensorLoader, ArrayLoader):
     a batch has the name "graphmount.wait", and turning it into tensors "graphmount.tensors".
 
     Args:
-        data: A `Dataset`; or a `Graph` alone, or a pair of a `Graph` and a `FeatureStore` or a dict
-            of them.
-        num_neighbors: For each hop, how many neighbors to draw for each node; -1 for all.
+        data: A `Dataset` or `TypedDataset`; or a `Graph` alone, or a pair of a `Graph` and a
+            `FeatureStore` or a dict of them. Of a `TypedDataset`, batches are of the typed kind.
+        num_neighbors: For each hop, how many neighbors to draw for each node; -1 for all. For a
+            `TypedDataset`, such a list is for every relation, or a dict has one for each.
         pin_memory: Whether the rows of batches lie in pinned memory, which a GPU can read by
             itself, so that `batch.to("cuda")` does not wait. If None, they do where torch finds
             CUDA.
         input_nodes: The seeds: ids, a mask with one bool for each node, or the name of a split. All
-            nodes if None.
+            nodes if None. For a `TypedDataset`, a type and its nodes, as ("paper", "train"), or a
+            type alone for all of its nodes.
         ids: Which ids the seeds are: "internal" for ids of the dataset, "external" for ids of its
             source, such as masks and splits that came with the data. If the dataset kept the order
             of its source, both are the same and None is enough. None is also enough for the name of
@@ -65,6 +76,9 @@ class NeighborLoader(_TensorLoader, ArrayLoader):
             other seeds.
         input_time: The time of each seed. Only edges of that time or before are sampled, and
             sampling is then disjoint.
+        time_of: For a dataset of many types, whose times must not be later than those of the seeds:
+            those of "edges", or those of the "nodes" that are drawn. With "nodes" and without
+            `input_time`, seeds have their own times. If None, it is what has times.
         temporal_strategy: For sampling with times: "uniform" draws among all edges that are early
             enough, "last" takes the latest of them.
         subgraph_type: Which edges a batch has. "directional": the edges that were drawn.
@@ -72,18 +86,21 @@ class NeighborLoader(_TensorLoader, ArrayLoader):
             has between the sampled nodes.
         direction: "in" draws the sources of incoming edges, "out" the targets of outgoing edges.
             `row` and `col` are sources and destinations in both cases.
-        features: Names of the node tables whose rows each batch gets; all tables if None.
+        features: Names of the node tables whose rows each batch gets; all tables if None. For a
+            `TypedDataset`, names are those of any type, or a dict has the names for some types.
         edge_features: Names of the edge tables whose rows each batch gets; none by default. Without
-            a dataset: a dict of `FeatureStore` objects by name.
+            a dataset: a dict of `FeatureStore` objects by name. For a `TypedDataset`, a dict may
+            have the names for some relations.
         dtype: What rows are converted to while they are loaded: one dtype for all node tables, or a
-            dict with a dtype for some tables. Rows stay as stored if None.
+            dict with a dtype for some tables. Rows stay as stored if None. For a `TypedDataset`,
+            the dict may have (type, name) in place of a name.
         aggregate_last: What to make of the rows of neighbors while they are loaded: "mean" or
             "sum". A batch then has a row for each target, which is every node but those of the last
             hop: its own in `features`, and the mean or sum over its sampled neighbors in
             `aggregated`. This is less work than to gather the rows of all nodes, and it is what
             `graphmount.torch.nn.SAGEConv` and `GINConv` begin with. It is for float32 tables of
-            nodes, `subgraph_type="directional"` and `direction="in"`. If None, batches have the
-            rows of all nodes.
+            nodes, `subgraph_type="directional"` and `direction="in"`, and not for a `TypedDataset`.
+            If None, batches have the rows of all nodes.
         memory: How much memory the row caches may use, including their bookkeeping and reads in
             flight. Each table gets at least 2 MiB for reads in flight, even if `memory` is smaller.
             Batches that are being made or that you hold come on top. If None, the loader takes a
@@ -113,12 +130,16 @@ class NeighborLoader(_TensorLoader, ArrayLoader):
     """
 
     _batch_type = TensorBatch
+    _typed_batch_type = TypedTensorBatch
 
     @advises(NODE_LOADER_WORDS, options=NodeOptions.__optional_keys__)
     def __init__(
         self,
-        data: Dataset | Graph | tuple[Graph, FeatureStore | Mapping[str, FeatureStore]],
-        num_neighbors: Sequence[int],
+        data: Dataset
+        | TypedDataset
+        | Graph
+        | tuple[Graph, FeatureStore | Mapping[str, FeatureStore]],
+        num_neighbors: Sequence[int] | Mapping[EdgeType, Sequence[int]],
         *,
         pin_memory: bool | None = None,
         **options: Unpack[NodeOptions],
@@ -126,7 +147,7 @@ class NeighborLoader(_TensorLoader, ArrayLoader):
         self._pins_memory = as_pin_memory(pin_memory)
         super().__init__(data, num_neighbors, **options)
 
-    def __iter__(self) -> Iterator[TensorBatch]:  # type: ignore[override]
+    def __iter__(self) -> Iterator[Any]:
         return self._loop()
 
 
@@ -137,15 +158,17 @@ class LinkNeighborLoader(_TensorLoader, ArrayLinkLoader):
     well. `torch.profiler` shows the names "graphmount.wait" and "graphmount.tensors" here, too.
 
     Args:
-        data: A `Dataset`; or a `Graph` alone, or a pair of a `Graph` and a `FeatureStore` or a dict
-            of them.
-        num_neighbors: For each hop, how many neighbors to draw for each node; -1 for all.
+        data: A `Dataset` or `TypedDataset`; or a `Graph` alone, or a pair of a `Graph` and a
+            `FeatureStore` or a dict of them. Of a `TypedDataset`, batches are of the typed kind.
+        num_neighbors: For each hop, how many neighbors to draw for each node; -1 for all. For a
+            `TypedDataset`, such a list is for every relation, or a dict has one for each.
         pin_memory: Whether the rows of batches lie in pinned memory, which a GPU can read by
             itself, so that `batch.to("cuda")` does not wait. If None, they do where torch finds
             CUDA.
         edge_label_index: The links to predict, of shape (2, links): sources and destinations. They
             need not be edges of the graph. If None, all edges in the order of edge ids; they take
-            16 bytes each, which must fit into `memory`.
+            16 bytes each, which must fit into `memory`. For a `TypedDataset`, a pair of the
+            relation and its links, or the relation alone for all of its edges.
         ids: Which ids the ends of the links are: "internal" for ids of the dataset, "external" for
             ids of its source. The weights of `LinkNegatives` are in the order of the same ids. If
             the dataset kept the order of its source, both are the same and None is enough. None is
@@ -168,6 +191,8 @@ class LinkNeighborLoader(_TensorLoader, ArrayLinkLoader):
             neighbor of weight 0 is never drawn.
         disjoint: Whether each end of a link gets a tree of its own that shares no nodes with other
             trees.
+        time_of: For a dataset of many types, whose times must not be later than those of links:
+            those of "edges", or those of the "nodes" that are drawn. If None, it is what has times.
         temporal_strategy: For sampling with times: "uniform" draws among all edges that are early
             enough, "last" takes the latest of them.
         subgraph_type: Which edges a batch has. "directional": the edges that were drawn.
@@ -175,11 +200,14 @@ class LinkNeighborLoader(_TensorLoader, ArrayLinkLoader):
             has between the sampled nodes.
         direction: "in" draws the sources of incoming edges, "out" the targets of outgoing edges.
             `row` and `col` are sources and destinations in both cases.
-        features: Names of the node tables whose rows each batch gets; all tables if None.
+        features: Names of the node tables whose rows each batch gets; all tables if None. For a
+            `TypedDataset`, names are those of any type, or a dict has the names for some types.
         edge_features: Names of the edge tables whose rows each batch gets; none by default. Without
-            a dataset: a dict of `FeatureStore` objects by name.
+            a dataset: a dict of `FeatureStore` objects by name. For a `TypedDataset`, a dict may
+            have the names for some relations.
         dtype: What rows are converted to while they are loaded: one dtype for all node tables, or a
-            dict with a dtype for some tables. Rows stay as stored if None.
+            dict with a dtype for some tables. Rows stay as stored if None. For a `TypedDataset`,
+            the dict may have (type, name) in place of a name.
         memory: How much memory the row caches may use, including their bookkeeping and reads in
             flight. Each table gets at least 2 MiB for reads in flight, even if `memory` is smaller.
             Batches that are being made or that you hold come on top. If None, the loader takes a
@@ -209,12 +237,16 @@ class LinkNeighborLoader(_TensorLoader, ArrayLinkLoader):
     """
 
     _batch_type = LinkTensorBatch
+    _typed_batch_type = TypedLinkTensorBatch
 
     @advises(LINK_LOADER_WORDS, options=LinkOptions.__optional_keys__)
     def __init__(
         self,
-        data: Dataset | Graph | tuple[Graph, FeatureStore | Mapping[str, FeatureStore]],
-        num_neighbors: Sequence[int],
+        data: Dataset
+        | TypedDataset
+        | Graph
+        | tuple[Graph, FeatureStore | Mapping[str, FeatureStore]],
+        num_neighbors: Sequence[int] | Mapping[EdgeType, Sequence[int]],
         *,
         pin_memory: bool | None = None,
         **options: Unpack[LinkOptions],
@@ -222,5 +254,5 @@ class LinkNeighborLoader(_TensorLoader, ArrayLinkLoader):
         self._pins_memory = as_pin_memory(pin_memory)
         super().__init__(data, num_neighbors, **options)
 
-    def __iter__(self) -> Iterator[LinkTensorBatch]:  # type: ignore[override]
+    def __iter__(self) -> Iterator[Any]:
         return self._loop()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, Self
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import torch
@@ -13,9 +13,10 @@ from graphmount._loading.batches.batch_parts import BatchParts, external_ids
 from graphmount._mount.node_ids import TENSOR_MARK, order_of
 from graphmount._support.arguments import as_plain
 from graphmount.torch.layer_matrices import LayerMatrices
+from graphmount.torch.tensor_parts import TensorParts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class TensorBatch(BatchParts):
+class TensorBatch(BatchParts, TensorParts):
     """One batch of `graphmount.torch.NeighborLoader`: what `Batch` has, as CPU tensors.
 
     Attributes:
@@ -129,53 +130,6 @@ class TensorBatch(BatchParts):
             self.aggregate_last,
         )
 
-    def to(self, device: torch.device | str | int, *, non_blocking: bool = True) -> Self:
-        """A copy of this batch with its tensors on a device. From pinned memory it does not wait.
-
-        Args:
-            device: The device to copy the tensors to.
-            non_blocking: If False, wait until the tensors are there.
-
-        Examples:
-            >>> import graphmount as gm
-            >>> import graphmount.torch
-            >>> _ = gm.compile_graph(([1, 2], [0, 0]), "g.gl")
-            >>> batch = next(iter(gm.torch.NeighborLoader(gm.Graph("g.gl"), [-1])))
-            >>> batch.to("meta").nodes.device
-            device(type='meta')
-        """
-        return self._changed(lambda tensor: tensor.to(device, non_blocking=non_blocking))
-
-    def pin_memory(self) -> Self:
-        """A copy of this batch with its tensors in pinned memory, which a GPU can read by itself.
-
-        Tensors that are pinned already are not copied; rows are pinned where torch finds CUDA.
-        Code that works with any kind of batch calls this method, such as PyG's `PrefetchLoader`.
-
-        Raises:
-            RuntimeError: torch finds no device that memory could be pinned for.
-
-        Examples:
-            >>> import torch
-            >>> import graphmount as gm
-            >>> import graphmount.torch
-            >>> _ = gm.compile_graph(([1, 2], [0, 0]), "g.gl")
-            >>> batch = next(iter(gm.torch.NeighborLoader(gm.Graph("g.gl"), [-1])))
-            >>> if torch.cuda.is_available():
-            ...     batch = batch.pin_memory()
-        """
-        return self._changed(lambda tensor: tensor.pin_memory())
-
-    def _changed(self, change: Callable[[torch.Tensor], torch.Tensor]) -> Self:
-        """This batch with each of its tensors changed."""
-
-        def changed(value: Any) -> Any:  # noqa: ANN401
-            if isinstance(value, dict):
-                return {name: changed(item) for name, item in value.items()}
-            return change(value) if isinstance(value, torch.Tensor) else value
-
-        return replace(self, **{name: changed(value) for name, value in vars(self).items()})
-
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class LinkTensorBatch(TensorBatch):
@@ -228,11 +182,14 @@ def to_tensors(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def _to_tensor(value: Any) -> Any:  # noqa: ANN401
-    """An array as a tensor, and rows of several tables, by their names, too; others as they are."""
+    """An array as a tensor, and those of a dict, by their names, too; others as they are."""
     if isinstance(value, np.ndarray):
+        # Tables have no uint16, so such rows are the bits of bfloat16.
+        if value.dtype == np.uint16:
+            return torch.from_numpy(value.view(np.int16)).view(torch.bfloat16)
         return marked_tensor(value)
     if isinstance(value, dict):
-        return {name: _rows_to_tensor(rows) for name, rows in value.items()}
+        return {name: _to_tensor(rows) for name, rows in value.items()}
     return value
 
 
@@ -242,10 +199,3 @@ def marked_tensor(array: NDArray[Any]) -> torch.Tensor:
     if order_of(array) != 0:
         setattr(tensor, TENSOR_MARK, order_of(array))
     return tensor
-
-
-def _rows_to_tensor(rows: NDArray[Any]) -> torch.Tensor:
-    # Tables have no uint16, so such rows are the bits of bfloat16.
-    if rows.dtype == np.uint16:
-        return torch.from_numpy(rows.view(np.int16)).view(torch.bfloat16)
-    return torch.from_numpy(rows)

@@ -13,7 +13,8 @@ import numpy as np
 import torch
 from torch.utils.data import IterableDataset, get_worker_info
 
-from graphmount._loading.inputs import LoaderData, as_input_nodes
+from graphmount._loading.data.loader_data import LoaderData
+from graphmount._loading.inputs import as_input_nodes
 from graphmount._mount.graph import Graph
 from graphmount._support.arguments import as_count, require_choice
 from graphmount._support.display import Displayed, one_line

@@ -128,7 +128,7 @@ Bytes take_batches(const std::shared_ptr<const Graph>& graph,
     for (LoadedBatch batch;
          pipeline.next(batch, std::chrono::seconds(90)) == BatchPipeline::Next::kBatch;) {
       const std::byte* const rows = batch.rows[0].data();
-      all.insert(all.end(), rows, rows + batch.sample.nodes->size() * kRowBytes);
+      all.insert(all.end(), rows, rows + batch.sample.types[0].nodes->size() * kRowBytes);
     }
   } catch (...) {
     feed->abandon();

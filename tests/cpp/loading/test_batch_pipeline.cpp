@@ -84,7 +84,7 @@ TEST(first_batches_do_not_wait_for_the_whole_window) {
       seeds->let_go(wanted);
       CHECK(pipeline.next(batch, kPatience) == BatchPipeline::Next::kBatch);
       CHECK_EQUAL(batch.number, number);
-      CHECK_EQUAL((*batch.sample.nodes)[0], static_cast<std::int64_t>(number));
+      CHECK_EQUAL((*batch.sample.types[0].nodes)[0], static_cast<std::int64_t>(number));
     }
     CHECK(pipeline.next(batch, kPatience) == BatchPipeline::Next::kEnd);
   }
@@ -145,13 +145,15 @@ TEST(batches_have_the_ids_of_the_source_if_they_are_wanted) {
       LoadedBatch batch, translated;
       while (own.next(batch, kPatience) == BatchPipeline::Next::kBatch) {
         CHECK(other.next(translated, kPatience) == BatchPipeline::Next::kBatch);
-        const auto nodes = batch.sample.nodes->span(), ids = batch.sample.edge_ids->span();
-        CHECK_EQUAL(translated.sample.nodes->size(), nodes.size());
+        const auto nodes = batch.sample.types[0].nodes->span(),
+                   ids = batch.sample.relations[0].edge_ids->span();
+        CHECK_EQUAL(translated.sample.types[0].nodes->size(), nodes.size());
         for (std::size_t i = 0; i < nodes.size(); ++i)
-          CHECK_EQUAL((*translated.sample.nodes)[i], is_external ? 1000 - nodes[i] : nodes[i]);
-        CHECK_EQUAL(translated.sample.edge_ids->size(), ids.size());
+          CHECK_EQUAL((*translated.sample.types[0].nodes)[i],
+                      is_external ? 1000 - nodes[i] : nodes[i]);
+        CHECK_EQUAL(translated.sample.relations[0].edge_ids->size(), ids.size());
         for (std::size_t i = 0; i < ids.size(); ++i)
-          CHECK_EQUAL((*translated.sample.edge_ids)[i],
+          CHECK_EQUAL((*translated.sample.relations[0].edge_ids)[i],
                       is_of_source ? rows[static_cast<std::size_t>(ids[i])] : ids[i]);
       }
     }

@@ -16,6 +16,7 @@
 
 #include "check.hpp"
 #include "graphmount/loading/batch_pipeline.hpp"
+#include "graphmount/sampling/neighbors/neighbor_sampler.hpp"
 #include "graphmount/system/memory/recycler.hpp"
 #include "graphmount/system/threads/parallel.hpp"
 #include "graphmount/table/feature_writer.hpp"
@@ -176,7 +177,7 @@ class Stress {
         return;
       }
       ++num_taken;
-      const auto& nodes = *batch.sample.nodes;
+      const auto& nodes = *batch.sample.types[0].nodes;
       CHECK_EQUAL(batch.rows[0].size(), nodes.size() * kColumns * sizeof(float));
       for (std::size_t place = 0; place < nodes.size(); ++place)
         check_row(nodes[place], batch.rows[0].data() + place * kColumns * sizeof(float));

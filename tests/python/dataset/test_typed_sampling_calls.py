@@ -100,11 +100,6 @@ def test_unknown_types_and_splits_are_refused(ds):
             ds.sample_neighbors({"paper": papers, "author": papers}, [1])
 
 
-def test_loaders_say_that_they_are_for_one_type(ds):
-    with pytest.raises(TypeError, match="loaders are for one node type, and its sample_neighbors"):
-        gm.NeighborLoader(ds, [2])
-
-
 @pytest.mark.parametrize("order", ["hot", "given"])
 @pytest.mark.parametrize("strategy", ["uniform", "last"])
 def test_nodes_are_drawn_by_their_times(tmp_path, order, strategy):

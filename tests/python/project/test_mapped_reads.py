@@ -44,7 +44,8 @@ _OWN = "an attribute of something else, in memory"
 #: Which modules may use which of these words, and why. No other may.
 ALLOWED = {
     "_loading/batches/batch_parts.py": {"labels": "of a batch, in memory"},
-    "_loading/inputs.py": {"labels": "a store, whose rows are gathered"},
+    "_loading/batches/typed_batch.py": {"labels": "of a batch, in memory"},
+    "_loading/data/loader_data.py": {"labels": "a store, whose rows are gathered"},
     "torch/epoch.py": {"tensor": "of torch"},
     "torch/layer_matrices.py": {"indptr": "of a batch, in memory"},
     "torch/nn/edges.py": {"numpy": "of torch"},
@@ -95,6 +96,7 @@ ALLOWED = {
     "_sources/objects/memory_edges.py": {"numpy": "of torch"},
     "_sources/objects/memory_rows.py": {"numpy": "its shape, and where to read ahead"},
     "_sources/arrays/matrix_edges.py": {"indptr": "of SciPy"},
+    "torch/typed_tensor_batch.py": {"indptr": "of a sample"},
     "torch/__init__.py": {"numpy": "of torch", "_private_view": "views for users"},
 }
 

@@ -124,29 +124,32 @@ class Relations:
             )
         return self.graphs[reverse], "in"
 
-    def fanouts(self, fanouts: Fanouts) -> dict[EdgeType, list[int]]:
-        """The fanouts of every relation, checked. PyG's `NumNeighbors` is understood too."""
+    def fanouts(self, fanouts: Fanouts, argument: str = "fanouts") -> dict[EdgeType, list[int]]:
+        """The fanouts of every relation, checked; `argument` is what the caller calls them.
+
+        PyG's `NumNeighbors` is understood too.
+        """
         if callable(by_relation := getattr(fanouts, "get_values", None)):
             fanouts = by_relation(list(self.graphs))
         if not isinstance(fanouts, Mapping):
-            rule = SamplingRule(fanouts=fanouts, argument="fanouts")
+            rule = SamplingRule(fanouts=fanouts, argument=argument)
             return {relation: list(rule.fanouts) for relation in self.graphs}
         given = {
-            relation if relation == DEFAULT else self.relation(relation, "fanouts"): list(
-                SamplingRule(fanouts=counts, argument=f"fanouts[{relation!r}]").fanouts
+            relation if relation == DEFAULT else self.relation(relation, argument): list(
+                SamplingRule(fanouts=counts, argument=f"{argument}[{relation!r}]").fanouts
             )
             for relation, counts in fanouts.items()
         }
         for relation in self.graphs:
             if relation not in given and DEFAULT not in given:
                 raise ValueError(
-                    f"fanouts has no entry for {relation}; give one for every relation, "
+                    f"{argument} has no entry for {relation}; give one for every relation, "
                     "[0] * hops for those that are not to be followed, or 'default': a list for "
                     "all others"
                 )
         hops = {relation: len(counts) for relation, counts in given.items()}
         if len(set(hops.values())) > 1:
-            raise ValueError(f"fanouts have different numbers of hops: {hops}")
+            raise ValueError(f"{argument} have different numbers of hops: {hops}")
         return {
             relation: given[relation if relation in given else DEFAULT] for relation in self.graphs
         }

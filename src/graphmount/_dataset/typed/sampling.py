@@ -48,11 +48,11 @@ class TypedSampling:
         graphs: Mapping[EdgeType, Graph],
         node_times: Mapping[str, FeatureStore] | None = None,
     ) -> None:
-        self._relations = Relations(num_nodes, graphs, node_times)
+        self.relations = Relations(num_nodes, graphs, node_times)
 
     def relation(self, relation: EdgeType, argument: str = "relation") -> EdgeType:
         """A relation that a caller names; a ValueError if there is none such."""
-        return self._relations.relation(relation, argument)
+        return self.relations.relation(relation, argument)
 
     def sample_neighbors(
         self,
@@ -70,7 +70,7 @@ class TypedSampling:
         seed: Seed = None,
     ) -> TypedNeighborSample:
         """What `TypedDataset.sample_neighbors` says, of seeds that are internal ids."""
-        relations = self._relations
+        relations = self.relations
         by_relation = relations.fanouts(fanouts)
         temporal = time is not None or time_of is not None
         rule = SamplingRule(
@@ -99,7 +99,7 @@ class TypedSampling:
             [(nodes.get(name, none), times.get(name, none)) for name in relations.num_nodes],
             rule.to_core(as_key(seed)),
         )
-        return self._taken(sample, rule)
+        return self.take(sample, rule)[0]
 
     def random_walk(
         self,
@@ -111,7 +111,7 @@ class TypedSampling:
     ) -> NDArray[np.int64]:
         """What `TypedDataset.random_walk` says, of starts that are internal ids."""
         require_choice("weighted", weighted, (False, True))
-        path = [self._relations.relation(relation, "relations") for relation in relations]
+        path = [self.relations.relation(relation, "relations") for relation in relations]
         for one, two in pairwise(path):
             if one[2] != two[0]:
                 raise ValueError(f"{one} leads to {one[2]!r}, and {two} does not begin there")
@@ -120,7 +120,7 @@ class TypedSampling:
         walks[:, 0] = nodes
         key = as_key(seed)
         for step, relation in enumerate(path):
-            graph, direction = self._relations.outgoing(relation)
+            graph, direction = self.relations.outgoing(relation)
             alive = np.flatnonzero(walks[:, step] >= 0) if step else np.arange(len(nodes))
             found = _core.random_fanout(
                 graph._open(),  # noqa: SLF001
@@ -135,19 +135,30 @@ class TypedSampling:
             walks[alive, step + 1] = as_native(found)[:, 0]
         return walks
 
-    def _taken(self, sample: _core.TypedSample, rule: SamplingRule) -> TypedNeighborSample:
-        types = dict(zip(self._relations.num_nodes, sample.take_types(), strict=True))
-        relations = dict(zip(self._relations.graphs, sample.take_relations(), strict=True))
+    def take(
+        self, sample: _core.TypedSample, rule: SamplingRule
+    ) -> tuple[TypedNeighborSample, dict[EdgeType, NDArray[np.int64] | None]]:
+        """The arrays of a sample of the core, which has them no longer.
+
+        The second result has, for relations whose edges are not those of the core, which of the
+        core's edges each one is; None where some are edges of another relation.
+        """
+        types = dict(zip(self.relations.num_nodes, sample.take_types(), strict=True))
+        relations = dict(zip(self.relations.graphs, sample.take_relations(), strict=True))
         edge_index = {name: as_native(taken[0]) for name, taken in relations.items()}
         edge_ids: dict[EdgeType, NDArray[np.int64] | None] = {
             name: as_native(taken[1]) for name, taken in relations.items()
         }
+        kept: dict[EdgeType, NDArray[np.int64] | None] = {}
         if rule.subgraph_type == "bidirectional":
-            edge_index, edge_ids = self._both_ways(
-                edge_index, edge_ids, {name: len(taken[0]) for name, taken in types.items()}
+            edge_index, kept = self._both_ways(
+                edge_index, {name: len(taken[0]) for name, taken in types.items()}
             )
+            for name, places in kept.items():
+                own_ids = edge_ids[name]
+                edge_ids[name] = None if places is None or own_ids is None else own_ids[places]
         is_by_hop = rule.subgraph_type == "directional"
-        return TypedNeighborSample(
+        found = TypedNeighborSample(
             nodes={name: as_native(taken[0]) for name, taken in types.items()},
             edge_index=edge_index,
             edge_ids=edge_ids,
@@ -166,31 +177,27 @@ class TypedSampling:
                 else None
             ),
         )
+        return found, kept
 
     def _both_ways(
-        self,
-        edge_index: dict[EdgeType, NDArray[np.int64]],
-        edge_ids: dict[EdgeType, NDArray[np.int64] | None],
-        num_nodes: dict[str, int],
+        self, edge_index: dict[EdgeType, NDArray[np.int64]], num_nodes: dict[str, int]
     ) -> tuple[dict[EdgeType, NDArray[np.int64]], dict[EdgeType, NDArray[np.int64] | None]]:
         """Every edge with those of the reverse relation, each once, by destination and source."""
         ends: dict[EdgeType, NDArray[np.int64]] = {}
-        ids: dict[EdgeType, NDArray[np.int64] | None] = {}
+        kept: dict[EdgeType, NDArray[np.int64] | None] = {}
         for relation, own in edge_index.items():
             source, _, destination = relation
-            reverse = self._relations.partner_of(relation)
-            own_ids = edge_ids[relation]
+            reverse = self.relations.partner_of(relation)
             if reverse is not None:
                 both = np.concatenate([own, edge_index[reverse][::-1]], axis=1)
                 keys = both[1] * np.int64(max(num_nodes[source], 1)) + both[0]
                 ends[relation] = both.take(np.unique(keys, return_index=True)[1], axis=1)
-                ids[relation] = None
+                kept[relation] = None
             elif source == destination:
-                ends[relation], kept = both_ways(own, num_nodes[source])
-                ids[relation] = None if own_ids is None else own_ids[kept]
+                ends[relation], kept[relation] = both_ways(own, num_nodes[source])
             else:
                 raise ValueError(
                     f"subgraph_type='bidirectional': {relation} has no reverse, such as "
                     f"{(destination, 'rev_' + relation[1], source)}; compile with reverse=True"
                 )
-        return ends, ids
+        return ends, kept

@@ -13,7 +13,8 @@ import torch
 
 from graphmount._compile.graph_compiler import compile_graph
 from graphmount._dataset.dataset import Dataset
-from graphmount._loading.inputs import LoaderData, as_input_nodes
+from graphmount._loading.data.loader_data import LoaderData
+from graphmount._loading.inputs import as_input_nodes
 from graphmount._mount.graph import Graph
 from graphmount._support.arguments import as_count, as_plain, require_choice
 from graphmount._support.shown import shown

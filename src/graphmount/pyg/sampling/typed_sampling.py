@@ -43,7 +43,7 @@ def fanouts_by_relation(dataset: TypedDataset, numbers: Any) -> dict[EdgeType, l
             )
         numbers = NumNeighbors(numbers)
     given = numbers._get_values(list(dataset.edge_types))  # noqa: SLF001  (get_values keeps the first)
-    return dataset._sampling._relations.fanouts(given)  # noqa: SLF001
+    return dataset._sampling.relations.fanouts(given)  # noqa: SLF001
 
 
 def sample_relations(

@@ -7,7 +7,7 @@ or this moment. What is printed or logged never mixes them.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from graphmount._support.display import Displayed, html_table, one_line
 from graphmount._support.sizes import format_bytes
@@ -110,6 +110,9 @@ class LoaderStats(Displayed):
         seconds: The time since the epoch began; for a finished epoch, the time that it took.
         sampled_nodes: How many nodes these batches have.
         sampled_edges: How many edges these batches have.
+        nodes_by_type: How many nodes of each type. A graph of one kind has the type "nodes".
+        edges_by_relation: How many edges of each relation. A graph of one kind has the relation
+            "edges".
         sample_seconds: How long sampling took.
         feed_seconds: How long getting rows took.
         sampling_waited_for: How long the work on rows waited for samples.
@@ -138,6 +141,8 @@ class LoaderStats(Displayed):
     seconds: float = 0.0
     sampled_nodes: int = 0
     sampled_edges: int = 0
+    nodes_by_type: dict[Any, int] = field(default_factory=dict)
+    edges_by_relation: dict[Any, int] = field(default_factory=dict)
     sample_seconds: float = 0.0
     feed_seconds: float = 0.0
     sampling_waited_for: float = 0.0

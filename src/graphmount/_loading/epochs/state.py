@@ -22,8 +22,7 @@ from graphmount._support.arguments import as_count
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from graphmount._loading.inputs import LoaderData
-    from graphmount._mount.graph import Graph
+    from graphmount._loading.data.loader_data import AnyData
     from graphmount._mount.sampling_rule import SamplingRule
     from graphmount._support.threads.process_lock import ProcessLock
 
@@ -42,6 +41,8 @@ _WORDS = {
     "num_edges": "the number of edges of the graph",
     "node_order": "the order of the nodes of the graph",
     "graph": "the checksum of the graph",
+    "node_types": "the list of node types, with their numbers of nodes and orders,",
+    "edge_types": "the list of relations, with their numbers of edges and checksums,",
     "shuffling": "the way in which NumPy shuffles",
     "src_weight": "the checksum of src_weight",
     "dst_weight": "the checksum of dst_weight",
@@ -62,11 +63,11 @@ def checksum_of(array: NDArray[Any]) -> str:
     return f"{_core.checksum(np.ascontiguousarray(array).reshape(-1).view(np.uint8)):016x}"
 
 
-def order_facts(graph: Graph, rule: SamplingRule, **facts: Any) -> dict[str, Any]:  # noqa: ANN401
+def order_facts(data: AnyData, rule: SamplingRule, **facts: Any) -> dict[str, Any]:  # noqa: ANN401
     """All that decides which seeds a batch has, and how it is sampled, but for the key.
 
     Args:
-        graph: What is sampled.
+        data: What is sampled.
         rule: How.
         facts: What the loader has beside these: its inputs, and the options that order them.
     """
@@ -75,12 +76,8 @@ def order_facts(graph: Graph, rule: SamplingRule, **facts: Any) -> dict[str, Any
         **facts,
         # NumPy does not promise that it shuffles alike in all versions.
         "shuffling": None if shuffled is None else checksum_of(shuffled.astype(np.int64)),
-        "num_neighbors": list(rule.fanouts),
         **{name: getattr(rule, name) for name in _OF_RULE},
-        "num_nodes": graph.num_nodes,
-        "num_edges": graph.num_edges,
-        "node_order": f"{graph.order:016x}",
-        "graph": f"{graph._content[1]:016x}",  # noqa: SLF001  (a friend)
+        **data.facts(rule),
     }
 
 
@@ -166,7 +163,7 @@ def _other_size(batch_size: int, world_size: int, own_size: int, own_world: int)
 class Resumed(ABC):
     """A loader that can go on where another one was. `BatchLoader` is what has these attributes."""
 
-    _data: LoaderData
+    _data: AnyData
     _rule: SamplingRule
     _num_inputs: int
     _batch_size: int
@@ -199,7 +196,7 @@ class Resumed(ABC):
         """What a state must have in common with this loader."""
         if self._facts is None:
             self._facts = order_facts(
-                self._data.graph,
+                self._data,
                 self._rule,
                 num_inputs=self._num_inputs,
                 **self._input_facts(),

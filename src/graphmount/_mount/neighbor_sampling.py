@@ -134,8 +134,8 @@ class NeighborSampling(GraphEnds):
                 the latest of them.
             subgraph_type: Which edges to return. "directional": the edges that were drawn.
                 "bidirectional": those and their reverse, each once, sorted by destination.
-                "induced": all edges that the lists have between the sampled nodes, sorted by
-                destination.
+                "induced": all edges that the lists have between the sampled nodes, and that are not
+                later than the time of their tree, sorted by destination.
             direction: "in" draws the sources of incoming edges, "out" the targets of outgoing
                 edges. `row` and `col` are sources and destinations in both cases.
             seed: An integer, or several such as (seed, epoch, batch). The same seed gives the same

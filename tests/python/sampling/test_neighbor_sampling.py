@@ -58,7 +58,8 @@ def test_structure_is_that_of_the_twin(tmp_path_factory, graph, data):
     again = partial(g.sample_neighbors, seeds, fanouts, **call)
     check_bidirectional(again(subgraph_type="bidirectional"), sample)
     whole = again(subgraph_type="induced")
-    check_induced(whole, sample, direction, induced(lists, nodes, batch, disjoint=rule["disjoint"]))
+    expected = induced(lists, nodes, batch, disjoint=rule["disjoint"], times=times)
+    check_induced(whole, sample, direction, expected)
 
 
 def check_bidirectional(both, sample):

@@ -51,7 +51,8 @@ class FrontierPicks final : public HopPicks {
         picker_(lists, rule),
         scratch_(scratch),
         source_section_(source_rows),
-        source_rows_(lists.graph().mount(), source_rows) {
+        source_rows_(lists.graph().mount(), source_rows),
+        neighbor_times_(neighbor_times) {
     const Graph& graph = lists.graph();
     const auto find = [&](SectionKind kind, bool is_read) {
       return is_read ? graph.find(kind, lists.stored_direction()) : nullptr;
@@ -118,11 +119,19 @@ class FrontierPicks final : public HopPicks {
     });
   }
 
-  void induce(std::span<const NodeId> targets, std::span<const NodeId> neighbors,
+  void induce(const HopTargets& targets, std::span<const NodeId> neighbors,
               const SampleNumbers& numbers, const NodeKeys& keys, InducedEdges out) const override {
+    const auto range_of = [&](std::size_t target) {
+      return picker_.eligible(targets.nodes[target], targets.times.of(target));
+    };
+    const auto find = [&](NodeId node, std::size_t target) -> std::optional<std::uint32_t> {
+      if (neighbor_times_ != nullptr &&
+          read_once(neighbor_times_ + node) > targets.times.of(target))
+        return std::nullopt;
+      return numbers.find(keys.key(node, target));
+    };
     induce_edges(
-        lists_, targets, neighbors,
-        [&](NodeId node, std::size_t target) { return numbers.find(keys.key(node, target)); },
+        lists_, targets.nodes, neighbors, range_of, find,
         [&](EdgeId position) { return edge_id(position); }, out);
   }
 
@@ -310,6 +319,7 @@ class FrontierPicks final : public HopPicks {
   IntegerColumn edge_ids_;                  // empty where positions are the ids of edges
   const Section* source_section_;           // if rows of the source stand for the ids of edges
   IntegerColumn source_rows_;
+  const std::int64_t* neighbor_times_;  // if those of edges do not count
   std::span<const NodeId> nodes_;
   std::uint64_t k_ = 0;
   bool is_in_rows_ = false;  // k places for each node, whatever it has, for neighbors only

@@ -85,9 +85,9 @@ class HopPicks {
   /// Picks what was planned. The target of a pick is the place of its node. Calls done(chunk) when
   /// one is written, from any thread.
   virtual void pick(PickedEdges out, const ChunkDone& done) = 0;
-  /// Writes all edges that lead from `neighbors`, which have these numbers, to `targets`, by
-  /// target, in the order of the lists.
-  virtual void induce(std::span<const NodeId> targets, std::span<const NodeId> neighbors,
+  /// Writes all edges that lead from `neighbors`, which have these numbers, to `targets`, and are
+  /// not later than these, by target, in the order of the lists.
+  virtual void induce(const HopTargets& targets, std::span<const NodeId> neighbors,
                       const SampleNumbers& numbers, const NodeKeys& keys,
                       InducedEdges out) const = 0;
 };

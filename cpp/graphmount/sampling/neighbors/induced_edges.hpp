@@ -16,12 +16,12 @@
 namespace graphmount {
 
 /// Writes the edges that lead from `neighbors` to `targets`, by target, in the order of the lists.
-/// find(node, target) gives the number that the neighbor of a target has, if any; id_of(position)
-/// the id of an edge.
-template <class Index, class Find, class IdOf>
+/// range_of(target) gives the part of its list that may be there; find(node, target) the number
+/// that the neighbor of a target has, if any; id_of(position) the id of an edge.
+template <class Index, class RangeOf, class Find, class IdOf>
 void induce_edges(const ListView<Index>& lists, std::span<const NodeId> targets,
-                  std::span<const NodeId> neighbors, const Find& find, const IdOf& id_of,
-                  InducedEdges out) {
+                  std::span<const NodeId> neighbors, const RangeOf& range_of, const Find& find,
+                  const IdOf& id_of, InducedEdges out) {
   struct Found {
     EdgeId position;
     std::int64_t neighbor, target;
@@ -36,7 +36,7 @@ void induce_edges(const ListView<Index>& lists, std::span<const NodeId> targets,
   parallel_for(targets.size(), kGrain, [&](std::size_t begin, std::size_t end) {
     std::vector<Found>& mine = found[begin / kGrain];
     for (std::size_t target = begin; target < end; ++target) {
-      const ListRange range = lists.range(targets[target]);
+      const ListRange range = range_of(target);
       const auto add = [&](EdgeId position) {
         const auto number = find(lists.neighbor(position), target);
         if (number) mine.push_back({position, *number, static_cast<std::int64_t>(target)});

@@ -219,8 +219,9 @@ class Sampling {
     relation.out.num_sampled_edges.clear();
     relation.out.indptr->resize(0);
     const GrowingType &targets = relation.target_type, &neighbors = relation.neighbor_type;
-    relation.picks->induce(targets.out.nodes->span(), neighbors.out.nodes->span(),
-                           *neighbors.numbers, keys_of(neighbors, targets),
+    relation.picks->induce({.nodes = targets.out.nodes->span(), .times = times_of(targets, 0)},
+                           neighbors.out.nodes->span(), *neighbors.numbers,
+                           keys_of(neighbors, targets),
                            {relation.neighbors, relation.targets, *relation.out.edge_ids});
   }
 

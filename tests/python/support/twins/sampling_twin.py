@@ -90,8 +90,11 @@ def replay(lists, seeds, fanouts, drawn, *, replace, weighted, disjoint, times, 
     return nodes, neighbors, targets, batch, tuple(num_nodes), tuple(num_edges)
 
 
-def induced(lists, nodes, batch, *, disjoint):
-    """Sorted (neighbor number, target number, edge id) of all edges between sampled nodes."""
+def induced(lists, nodes, batch, *, disjoint, times=None):
+    """Sorted (neighbor number, target number, edge id) of all edges between sampled nodes.
+
+    With the times of the seeds, only of edges that are not later than that of their tree.
+    """
     numbers = {}
     for number, node in enumerate(nodes):
         numbers.setdefault((batch[number] if disjoint else None, node), number)
@@ -100,4 +103,5 @@ def induced(lists, nodes, batch, *, disjoint):
         for target, node in enumerate(nodes)
         for entry in lists.of[node]
         if (key := (batch[target] if disjoint else None, entry[0])) in numbers
+        and (times is None or entry[3] <= times[batch[target]])
     )

@@ -46,6 +46,7 @@ class TypedTwin:
     def replay(self, fanouts, drawn, *, replace, weighted, timed, last):
         """Follows what was drawn: for each relation, the edge ids of its edges."""
         drawn = {relation: iter(ids) for relation, ids in drawn.items()}
+        self.timed = timed
         begin = dict.fromkeys(self.nodes, 0)
         for hop in range(len(next(iter(fanouts.values())))):
             end = {name: len(own) for name, own in self.nodes.items()}
@@ -88,6 +89,12 @@ class TypedTwin:
         self.ends[relation][0].append(numbers[key])
         self.ends[relation][1].append(target)
 
+    def is_late(self, relation, target, entry):
+        """Whether an edge is later than the tree of its target."""
+        if self.times is None or not self.timed[relation]:
+            return False
+        return entry[3] > self.times[self.trees[self.sides(relation)[0]][target]]
+
     def edge_index(self, relation):
         """Sources and destinations."""
         neighbors, targets = self.ends[relation]
@@ -101,4 +108,5 @@ class TypedTwin:
             for target, node in enumerate(self.nodes[target_type])
             for entry in self.lists[relation].of[node]
             if (key := self.key(target_type, target, entry[0])) in self.numbers[neighbor_type]
+            and not self.is_late(relation, target, entry)
         )

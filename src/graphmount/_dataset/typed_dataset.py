@@ -177,8 +177,8 @@ class TypedDataset(Displayed, TypedNegatives):
             temporal_strategy: "uniform" draws among all edges that are early enough, "last" takes
                 the latest of them.
             subgraph_type: "directional": the edges that were drawn. "induced": all edges between
-                the sampled nodes that are early enough. "bidirectional": the edges that were drawn, and those of the
-                reverse relation with them.
+                the sampled nodes that are early enough. "bidirectional": the edges that were drawn,
+                and those of the reverse relation with them.
             direction: "in" goes from destinations to sources, "out" the other way.
             seed: An integer, or several. The same seed gives the same sample, for any number of
                 threads.

@@ -2,6 +2,7 @@
 #include <nanobind/nanobind.h>
 
 #include "convert/arrays.hpp"
+#include "graphmount/training/dense_products.hpp"
 #include "graphmount/training/edge_maxima.hpp"
 #include "graphmount/training/edge_softmax.hpp"
 #include "graphmount/training/edge_sums.hpp"
@@ -31,6 +32,10 @@ void turn(const IdColumn& starts, const IdColumn& others, const Out<std::int64_t
     turn_round(to_lists(starts, others, turned.size() - (turned.size() == 0 ? 0 : 1)),
                to_out(turned), to_out(owners), to_out(places));
   });
+}
+
+bool sound(const IdColumn& starts, const IdColumn& others, std::uint64_t num_others) {
+  return without_gil([&] { return are_sound(to_lists(starts, others, num_others)); });
 }
 
 std::size_t loops(const IdColumn& starts, const IdColumn& others, std::uint64_t num_others,
@@ -115,12 +120,51 @@ void bind_for(nb::module_& module) {
              "weights"_a, "gradient"_a, "out"_a);
 }
 
+using Floats = Column<float>;
+
+/// Of two parts, the second of which has no inputs if there is none.
+void apply(const Floats& rows, const Floats& weights, std::size_t inputs, const Floats& more_rows,
+           const Floats& more_weights, std::size_t more_inputs, const Floats& bias,
+           std::size_t outputs, bool relu, const Out<float>& out) {
+  const LinearPart parts[] = {{to_span(rows), to_span(weights), inputs},
+                              {to_span(more_rows), to_span(more_weights), more_inputs}};
+  const std::span<const LinearPart> used(parts, more_inputs == 0 ? 1 : 2);
+  without_gil([&] { apply_weights(used, to_span(bias), outputs, relu, to_out(out)); });
+}
+
+void to_rows(const Floats& gradient, const Floats& results, const Floats& weights,
+             std::size_t outputs, std::size_t inputs, const Out<float>& out) {
+  without_gil([&] {
+    return_to_rows({to_span(gradient), to_span(results), outputs}, to_span(weights), inputs,
+                   to_out(out));
+  });
+}
+
+void to_weights(const Floats& gradient, const Floats& results, std::size_t outputs,
+                const Floats& rows, std::size_t inputs, const Out<float>& out,
+                const Floats& more_rows, std::size_t more_inputs, const Out<float>& more_out,
+                const Out<float>& bias) {
+  const WeightGradient parts[] = {{to_span(rows), inputs, to_out(out)},
+                                  {to_span(more_rows), more_inputs, to_out(more_out)}};
+  const std::span<const WeightGradient> used(parts, more_inputs == 0 ? 1 : 2);
+  without_gil([&] {
+    return_to_weights({to_span(gradient), to_span(results), outputs}, used, to_out(bias));
+  });
+}
+
 }  // namespace
 
 void bind_training(nb::module_& module) {
   module.def("turn_edges_round", &turn, "starts"_a, "others"_a, "turned"_a, "owners"_a, "places"_a);
+  module.def("are_lists_sound", &sound, "starts"_a, "others"_a, "num_others"_a);
   module.def("add_self_loops", &loops, "starts"_a, "others"_a, "num_others"_a, "new_starts"_a,
              "new_others"_a);
+  module.def("apply_weights", &apply, "rows"_a, "weights"_a, "inputs"_a, "more_rows"_a,
+             "more_weights"_a, "more_inputs"_a, "bias"_a, "outputs"_a, "relu"_a, "out"_a);
+  module.def("return_to_rows", &to_rows, "gradient"_a, "results"_a, "weights"_a, "outputs"_a,
+             "inputs"_a, "out"_a);
+  module.def("return_to_weights", &to_weights, "gradient"_a, "results"_a, "outputs"_a, "rows"_a,
+             "inputs"_a, "out"_a, "more_rows"_a, "more_inputs"_a, "more_out"_a, "bias"_a);
   bind_for<float>(module);
   bind_for<double>(module);
 }

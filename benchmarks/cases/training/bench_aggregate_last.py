@@ -8,7 +8,6 @@ nearly every node, and communities, where the rows of a batch lie all over the t
 
 from __future__ import annotations
 
-import itertools
 import sys
 import time
 from typing import TYPE_CHECKING, Any, Literal
@@ -24,7 +23,7 @@ import graphmount.torch.nn as own
 from ...data.edge_streams import community_blocks, rmat_blocks
 from ...data.synthetic_dataset import COLUMNS, DEGREE, compile_edges, make_edges
 from ...harness.scratch import require_memory, scratch_folder
-from ...jobs.layers_with_matrices import with_matrices
+from ...jobs.layers_with_matrices import make_layers, with_matrices
 from ...report.report import Report, argument_parser, defaults
 from ...report.units import Unit, plain, ratio, spread_of, text
 
@@ -65,9 +64,8 @@ class Way:
         options: argparse.Namespace,
         aggregate_last: Literal["mean"] | None = None,
     ) -> None:
-        torch.manual_seed(0)
         sizes = [COLUMNS, *[options.hidden] * (len(_FANOUTS) - 1), _CLASSES]
-        self.layers = torch.nn.ModuleList(layer(*pair) for pair in itertools.pairwise(sizes))
+        self.layers = make_layers(layer, sizes)
         self.takes_pairs = layer is nn.SAGEConv
         self.optimizer = torch.optim.Adam(self.layers.parameters(), lr=1e-3)
         dataset = gm.Dataset(path)

@@ -9,7 +9,6 @@ outputs and gradients are compared. Then one hop alone, there and back.
 
 from __future__ import annotations
 
-import itertools
 import sys
 import time
 from dataclasses import dataclass
@@ -26,7 +25,7 @@ import graphmount.torch.nn as own
 
 from ...data.synthetic_dataset import COLUMNS, DEGREE, make_dataset
 from ...harness.scratch import require_memory, scratch_folder
-from ...jobs.layers_with_matrices import with_matrices
+from ...jobs.layers_with_matrices import make_layers, with_matrices
 from ...report.report import Report, argument_parser, defaults
 from ...report.units import Unit, plain, ratio, spread_of, text
 
@@ -81,10 +80,7 @@ _EDGE_INDEX, _MATRICES, _OURS = "PyG, edge_index", "PyG, adjs", "graphmount.torc
 
 
 def make_model(layer: Callable[[int, int], Any], hidden: int) -> torch.nn.ModuleList:
-    """Three layers, whose weights are always the same."""
-    torch.manual_seed(0)
-    sizes = [COLUMNS, *[hidden] * (len(_FANOUTS) - 1), _CLASSES]
-    return torch.nn.ModuleList(layer(*pair) for pair in itertools.pairwise(sizes))
+    return make_layers(layer, [COLUMNS, *[hidden] * (len(_FANOUTS) - 1), _CLASSES])
 
 
 def with_edge_index(layers: torch.nn.ModuleList, batch: Any) -> torch.Tensor:  # noqa: ANN401

@@ -29,11 +29,15 @@ class EdgeLists {
   };
   /// The places of a list's entries. Throws std::invalid_argument if they are none.
   Range range(std::size_t list) const {
-    const auto begin = static_cast<std::uint64_t>(read_once(starts_.data() + list));
-    const auto end = static_cast<std::uint64_t>(read_once(starts_.data() + list + 1));
+    const std::uint64_t begin = start(list), end = start(list + 1);
     if (begin > end || end > others_.size()) [[unlikely]]
       refuse(list);
     return {begin, end};
+  }
+
+  /// Where a list begins, or the one before ends, as it is.
+  std::uint64_t start(std::size_t list) const {
+    return static_cast<std::uint64_t>(read_once(starts_.data() + list));
   }
 
   /// An entry. Throws IdError if there is no such row.
@@ -52,6 +56,9 @@ class EdgeLists {
   std::span<const std::int64_t> starts_, others_;
   std::uint64_t num_others_;
 };
+
+/// Whether the lists follow each other from the first entry to the last, and all entries are rows.
+bool are_sound(const EdgeLists& lists);
 
 /// The same edges by the row that they take: for each of `lists.num_others()` rows, the lists that
 /// have it, in order, and the places of these entries. `starts` has one place more than there are

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
+from graphmount import _core
 from graphmount._support.arguments import as_count, require_choice, require_type
 from graphmount._support.shown import shown
 
@@ -116,14 +117,24 @@ def csr_tensor(
     Torch's own checks want the columns of a row in order and each of them once, which no product
     needs.
     """
-    is_sound = (
-        len(indptr) == size[0] + 1
-        and int(indptr[0]) == 0
-        and int(indptr[-1]) == len(columns) == len(values)
-        and bool((indptr[1:] >= indptr[:-1]).all())
-    )
-    _require(is_sound and _are_below(columns, size[1]))
+    does_fit = len(indptr) == size[0] + 1 and len(columns) == len(values)
+    _require(does_fit and are_lists_sound(indptr, columns, size[1]))
     return torch.sparse_csr_tensor(indptr, columns, values, size=size, check_invariants=False)
+
+
+def are_lists_sound(indptr: torch.Tensor, columns: torch.Tensor, num_columns: int) -> bool:
+    """Whether the rows follow each other from the first entry to the last, all of them columns."""
+    if indptr.device.type == "cpu" and indptr.dtype == columns.dtype == torch.int64:
+        # One pass in the core; each of torch's would wake its threads.
+        return _core.are_lists_sound(
+            indptr.contiguous().numpy(), columns.contiguous().numpy(), num_columns
+        )
+    return (
+        int(indptr[0]) == 0
+        and int(indptr[-1]) == len(columns)
+        and bool((indptr[1:] >= indptr[:-1]).all())
+        and _are_below(columns, num_columns)
+    )
 
 
 def _are_below(numbers: torch.Tensor, end: int) -> bool:

@@ -63,6 +63,10 @@ SHARED_MEMORY = {
         "gradient": "values",
         "scores": "values",
         "weights": "values",
+        "bias": "values",
+        "results": "values",
+        "more_rows": "values",
+        "more_weights": "values",
     },
     "table.cpp": {
         "ids": "checked when used",

@@ -11,6 +11,7 @@ from graphmount import _core
 from graphmount._support.shown import shown
 from graphmount.errors import IdError
 from graphmount.torch.aggregated_hop import AggregatedHop
+from graphmount.torch.sparse import are_lists_sound
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -155,13 +156,8 @@ def edges_of(adj: torch.Tensor, num_sources: int, num_targets: int) -> Edges:
                 "or torch.sparse.mm"
             )
         edges = Edges(adj.crow_indices().long(), adj.col_indices().long(), num_sources)
-        starts = edges.starts
-        if starts[0] != 0 or starts[-1] != len(edges.sources) or bool((starts.diff() < 0).any()):
-            raise ValueError(
-                "adj: crow_indices must ascend from 0 to the number of entries; make the matrix "
-                "with torch.sparse_csr_tensor(..., check_invariants=True)"
-            )
-        _require_ids("comes from row", edges.sources, num_sources, "sources")
+        if not are_lists_sound(edges.starts, edges.sources, num_sources):
+            _refuse(edges)
         return edges
     if adj.layout != torch.strided or adj.dim() != 2 or len(adj) != 2 or adj.dtype != torch.int64:
         raise ValueError(
@@ -175,6 +171,15 @@ def edges_of(adj: torch.Tensor, num_sources: int, num_targets: int) -> Edges:
     # Each edge is a list of one entry, its target: turned round, they lie by target.
     starts, order, _ = turn_round(torch.arange(len(targets) + 1), targets, num_targets)
     return Edges(starts, sources[order], num_sources)
+
+
+def _refuse(edges: Edges) -> None:
+    """Says what is wrong with edges."""
+    _require_ids("comes from row", edges.sources, edges.num_sources, "sources")
+    raise ValueError(
+        "adj: crow_indices must ascend from 0 to the number of entries; make the matrix with "
+        "torch.sparse_csr_tensor(..., check_invariants=True)"
+    )
 
 
 def _require_ids(what: str, ids: torch.Tensor, count: int, rows: str) -> None:

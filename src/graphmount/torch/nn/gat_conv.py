@@ -7,6 +7,7 @@ import torch
 from graphmount._support.arguments import as_count
 from graphmount.torch.nn.attention import attend
 from graphmount.torch.nn.edges import Rows, divide_rows, edges_of
+from graphmount.torch.nn.linear import apply_linear
 
 
 class GATConv(torch.nn.Module):
@@ -103,11 +104,10 @@ class GATConv(torch.nn.Module):
         sums_first = self.heads == 1 and edges.is_cheaper_first(
             self.lin.in_features, self.out_channels
         )
-        rows = sources if sums_first else self.lin(sources)
+        rows = sources if sums_first else apply_linear(sources, self.lin.weight)
         rows = rows.view(len(sources), self.heads, rows.size(1) // self.heads)
         out = attend(rows, by_source, by_target, edges, slope=self.negative_slope, dropout=dropout)
         if sums_first:
-            out = self.lin(out.flatten(1))
-        else:
-            out = out.flatten(1) if self.concat else out.mean(dim=1)
+            return apply_linear(out.flatten(1), self.lin.weight, self.bias)
+        out = out.flatten(1) if self.concat else out.mean(dim=1)
         return out if self.bias is None else out + self.bias

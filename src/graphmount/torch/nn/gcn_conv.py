@@ -7,6 +7,7 @@ import torch
 from graphmount._support.arguments import as_count
 from graphmount.torch.nn.aggregation import aggregate_edges
 from graphmount.torch.nn.edges import Edges, divide_rows, edges_of
+from graphmount.torch.nn.linear import apply_linear
 
 
 class GCNConv(torch.nn.Module):
@@ -77,9 +78,10 @@ class GCNConv(torch.nn.Module):
         edges = edges_of(adj, len(sources), len(targets)).with_self_loops()
         factors = self._factors(edges)
         if edges.is_cheaper_first(self.lin.in_features, self.lin.out_features):
-            out: torch.Tensor = self.lin(aggregate_edges(sources, edges, "sum", factors))
-        else:
-            out = aggregate_edges(self.lin(sources), edges, "sum", factors)
+            sums = aggregate_edges(sources, edges, "sum", factors)
+            return apply_linear(sums, self.lin.weight, self.bias)
+        rows = apply_linear(sources, self.lin.weight)
+        out = aggregate_edges(rows, edges, "sum", factors)
         return out if self.bias is None else out + self.bias
 
     def _factors(self, edges: Edges) -> torch.Tensor:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import torch
 
 from graphmount._support.arguments import as_count, require_choice
 from graphmount.torch.nn.aggregation import Reduce, aggregate_beside
+from graphmount.torch.nn.linear import apply_linear
 
 if TYPE_CHECKING:
     from graphmount.torch.aggregated_hop import AggregatedHop
@@ -25,6 +26,8 @@ class SAGEConv(torch.nn.Module):
         normalize: Whether results are scaled to length 1.
         root_weight: Whether the row of a target itself counts.
         bias: Whether there is one.
+        activation: "relu" makes negative results 0, as `torch.relu` after the layer would, without
+            another pass over them, there and back.
 
     Examples:
         >>> import torch
@@ -49,9 +52,11 @@ class SAGEConv(torch.nn.Module):
         normalize: bool = False,
         root_weight: bool = True,
         bias: bool = True,
+        activation: Literal["relu"] | None = None,
     ) -> None:
         super().__init__()
         require_choice("aggr", aggr, ("mean", "sum", "max"))
+        require_choice("activation", activation, (None, "relu"))
         pair = in_channels if isinstance(in_channels, tuple) else (in_channels, in_channels)
         if len(pair) != 2:
             raise ValueError(f"in_channels={in_channels!r}; give one number, or a pair")
@@ -61,6 +66,7 @@ class SAGEConv(torch.nn.Module):
         self.out_channels = out_channels
         self.aggr: Reduce = aggr
         self.normalize = normalize
+        self.activation = activation
         self.lin_l = torch.nn.Linear(sources, out_channels, bias=bias)
         self.lin_r = torch.nn.Linear(targets, out_channels, bias=False) if root_weight else None
 
@@ -92,14 +98,18 @@ class SAGEConv(torch.nn.Module):
             torch.Size([3, 2])
         """
         neighbors, targets = aggregate_beside(x, adj, self.aggr)
-        out: torch.Tensor = self.lin_l(neighbors)
-        if self.lin_r is not None:
-            weight = self.lin_r.weight
-            if out.dtype == targets.dtype == weight.dtype:
-                out.addmm_(targets, weight.t())  # one pass less than a sum of two products
-            else:
-                out = out + self.lin_r(targets)
-        return torch.nn.functional.normalize(out, dim=-1) if self.normalize else out
+        relu = self.activation == "relu"
+        out = apply_linear(
+            neighbors,
+            self.lin_l.weight,
+            self.lin_l.bias,
+            *([] if self.lin_r is None else [targets, self.lin_r.weight]),
+            relu=relu and not self.normalize,
+        )
+        if self.normalize:
+            out = torch.nn.functional.normalize(out, dim=-1)
+            out = out.relu() if relu else out
+        return out
 
     def extra_repr(self) -> str:
         """What `repr` says besides the parts.
@@ -109,4 +119,5 @@ class SAGEConv(torch.nn.Module):
             >>> graphmount.torch.nn.SAGEConv(8, 2).extra_repr()
             "8, 2, aggr='mean'"
         """
-        return f"{self.in_channels}, {self.out_channels}, aggr={self.aggr!r}"
+        relu = "" if self.activation is None else f", activation={self.activation!r}"
+        return f"{self.in_channels}, {self.out_channels}, aggr={self.aggr!r}{relu}"

@@ -1,0 +1,203 @@
+"""Products of rows with weights, in the core: what linear layers do, and their way back.
+
+Two products are one operator, since many layers add that of a node to that of its neighbors: the
+results are written once. Only in float32 on a processor; all else is torch's.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from graphmount import _core
+from graphmount.torch.nn.edges import flat
+
+
+def apply_linear(
+    rows: torch.Tensor,
+    weight: torch.Tensor,
+    bias: torch.Tensor | None = None,
+    more_rows: torch.Tensor | None = None,
+    more_weight: torch.Tensor | None = None,
+    *,
+    relu: bool = False,
+) -> torch.Tensor:
+    """What a linear layer makes of rows, plus what a second one makes of other rows.
+
+    Args:
+        rows: A row for each result.
+        weight: For each column of the results, what each column of the rows counts.
+        bias: What is added to each row of the results.
+        more_rows: As many rows, for the second layer.
+        more_weight: The weights of the second layer; it has no bias.
+        relu: Whether results below 0 become 0.
+
+    Raises:
+        ValueError: Rows have another number of columns than the layer takes.
+    """
+    given = [rows, weight]
+    if more_rows is not None and more_weight is not None:
+        given += [more_rows, more_weight]
+    for values, own in zip(given[::2], given[1::2], strict=True):
+        if values.size(1) != own.size(1):
+            raise ValueError(
+                f"x has {values.size(1)} columns, and the layer was made for {own.size(1)}"
+            )
+    if not _is_for_core(given):
+        out = torch.nn.functional.linear(rows, weight, bias)
+        if len(given) == 4:
+            out = out + torch.nn.functional.linear(*given[2:])
+        return out.relu() if relu else out
+    made: torch.Tensor = torch.ops.graphmount.apply_weights(
+        rows, weight, more_rows, more_weight, bias, relu
+    )
+    return made
+
+
+def _is_for_core(tensors: list[torch.Tensor]) -> bool:
+    return not torch.is_autocast_enabled("cpu") and all(
+        tensor.dtype == torch.float32 and tensor.device.type == "cpu" for tensor in tensors
+    )
+
+
+def _or_nothing(tensor: torch.Tensor | None, like: torch.Tensor) -> torch.Tensor:
+    return like.new_empty(0, 0) if tensor is None else tensor
+
+
+# With their schemas: older versions of torch do not understand annotations that are strings.
+@torch.library.custom_op(
+    "graphmount::apply_weights",
+    mutates_args=(),
+    schema="(Tensor rows, Tensor weight, Tensor? more_rows, Tensor? more_weight, Tensor? bias,"
+    " bool relu) -> Tensor",
+)
+def _apply_weights(  # noqa: PLR0917  (as operators are called)
+    rows: torch.Tensor,
+    weight: torch.Tensor,
+    more_rows: torch.Tensor | None,
+    more_weight: torch.Tensor | None,
+    bias: torch.Tensor | None,
+    relu: bool,
+) -> torch.Tensor:
+    out = rows.new_empty(len(rows), len(weight))
+    others, other_weight = _or_nothing(more_rows, rows), _or_nothing(more_weight, rows)
+    _core.apply_weights(
+        flat(rows),
+        flat(weight),
+        rows.size(1),
+        flat(others),
+        flat(other_weight),
+        others.size(1),
+        flat(_or_nothing(bias, rows)),
+        len(weight),
+        relu,
+        flat(out),
+    )
+    return out
+
+
+@torch.library.custom_op(
+    "graphmount::weights_back_to_rows",
+    mutates_args=(),
+    schema="(Tensor gradient, Tensor? results, Tensor weight) -> Tensor",
+)
+def _back_to_rows(
+    gradient: torch.Tensor, results: torch.Tensor | None, weight: torch.Tensor
+) -> torch.Tensor:
+    out = gradient.new_empty(len(gradient), weight.size(1))
+    cut = _or_nothing(results, gradient)
+    outputs, inputs = weight.shape
+    _core.return_to_rows(flat(gradient), flat(cut), flat(weight), outputs, inputs, flat(out))
+    return out
+
+
+@torch.library.custom_op(
+    "graphmount::rows_back_to_weights",
+    mutates_args=(),
+    schema="(Tensor gradient, Tensor? results, Tensor rows, Tensor? more_rows)"
+    " -> (Tensor, Tensor, Tensor)",
+)
+def _back_to_weights(
+    gradient: torch.Tensor,
+    results: torch.Tensor | None,
+    rows: torch.Tensor,
+    more_rows: torch.Tensor | None,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    others = _or_nothing(more_rows, gradient)
+    outputs = gradient.size(1)
+    out, more, bias = (
+        gradient.new_empty(outputs, rows.size(1)),
+        gradient.new_empty(outputs, others.size(1)),
+        gradient.new_empty(outputs),
+    )
+    _core.return_to_weights(
+        flat(gradient),
+        flat(_or_nothing(results, gradient)),
+        outputs,
+        flat(rows),
+        rows.size(1),
+        flat(out),
+        flat(others),
+        others.size(1),
+        flat(more),
+        flat(bias),
+    )
+    return out, more, bias
+
+
+@_apply_weights.register_fake
+def _(
+    rows: torch.Tensor,
+    weight: torch.Tensor,
+    *_rest: Any,  # noqa: ANN401
+) -> torch.Tensor:
+    return rows.new_empty(rows.size(0), weight.size(0))
+
+
+@_back_to_rows.register_fake
+def _(gradient: torch.Tensor, _results: torch.Tensor | None, weight: torch.Tensor) -> torch.Tensor:
+    return gradient.new_empty(gradient.size(0), weight.size(1))
+
+
+@_back_to_weights.register_fake
+def _(
+    gradient: torch.Tensor,
+    _results: torch.Tensor | None,
+    rows: torch.Tensor,
+    more_rows: torch.Tensor | None,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    outputs = gradient.size(1)
+    more_inputs = 0 if more_rows is None else more_rows.size(1)
+    return (
+        gradient.new_empty(outputs, rows.size(1)),
+        gradient.new_empty(outputs, more_inputs),
+        gradient.new_empty(outputs),
+    )
+
+
+def _keep(ctx: Any, inputs: tuple[Any, ...], output: torch.Tensor) -> None:  # noqa: ANN401
+    rows, weight, more_rows, more_weight, _, ctx.relu = inputs
+    kept = [rows, weight] if more_weight is None else [rows, weight, more_rows, more_weight]
+    ctx.save_for_backward(*([output] if ctx.relu else []), *kept)
+
+
+def _back(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:  # noqa: ANN401
+    saved = list(ctx.saved_tensors)
+    results = saved.pop(0) if ctx.relu else None
+    rows, weights = saved[::2], saved[1::2]
+    needs = ctx.needs_input_grad
+    operators = torch.ops.graphmount
+    made: list[torch.Tensor | None] = [None] * len(needs)
+    for number, weight in enumerate(weights):
+        if needs[2 * number]:
+            made[2 * number] = operators.weights_back_to_rows(gradient, results, weight)
+    if needs[1] or needs[3] or needs[4]:
+        more_rows = rows[1] if len(rows) > 1 else None
+        found = operators.rows_back_to_weights(gradient, results, rows[0], more_rows)
+        for place, value in zip((1, 3, 4), found, strict=True):
+            made[place] = value if needs[place] else None
+    return tuple(made)
+
+
+_apply_weights.register_autograd(_back, setup_context=_keep)

@@ -16,6 +16,7 @@
 #include "convert/arrays.hpp"
 #include "convert/mounted_features.hpp"
 #include "convert/relations.hpp"
+#include "convert/results.hpp"
 #include "convert/words.hpp"
 #include "graphmount/loading/batch_pipeline.hpp"
 #include "graphmount/loading/link_seeds.hpp"
@@ -110,7 +111,7 @@ void make_pipeline(PythonPipeline* self, const SampledGraph& graph,
                    const std::vector<const PythonFeed*>& feeds,
                    std::shared_ptr<const SeedSource> seeds, const SampleOptions& sample,
                    std::uint64_t first_batch, std::uint64_t window, std::uint64_t prefetch,
-                   bool pin_memory, bool external_nodes, bool source_rows) {
+                   bool pin_memory, bool external_nodes, bool source_rows, bool turned_edges) {
   std::vector<std::shared_ptr<TableFeed>> tables;
   for (const PythonFeed* feed : feeds) {
     if (!feed->is_here())
@@ -123,7 +124,8 @@ void make_pipeline(PythonPipeline* self, const SampledGraph& graph,
                                 .prefetch = prefetch,
                                 .pin_memory = pin_memory,
                                 .external_nodes = external_nodes,
-                                .source_rows = source_rows};
+                                .source_rows = source_rows,
+                                .turned_edges = turned_edges};
   // With the GIL released, since reads of the last loop may have to be waited for.
   new (self) PythonPipeline(without_gil([&] {
     return ProcessBound<BatchPipeline>::make(graph, std::move(tables), std::move(seeds), options);
@@ -157,6 +159,11 @@ nb::ndarray<nb::numpy> take_rows(LoadedBatch& batch, std::size_t table, const Py
   return to_numpy(std::move((batch.*kRows).at(table)), num_dimensions(matrix),
                   batch.num_rows.at(table), static_cast<std::size_t>(matrix.matrix().columns),
                   to_numpy_dtype(of->dtype()));
+}
+
+/// The edges by source, as turn_hops lays them out.
+auto take_turned(LoadedBatch& batch) {
+  return to_array(std::move(batch.turned));
 }
 
 /// What they were made of.
@@ -244,6 +251,7 @@ void bind_loading(nb::module_& module) {
       .def_ro("number", &LoadedBatch::number)
       .def("take_sample", [](LoadedBatch& self) { return std::move(self.sample); })
       .def("take_ends", [](LoadedBatch& self) { return to_numpy(std::move(self.ends)); })
+      .def("take_turned", &take_turned)
       .def("take_rows", &take_rows<&LoadedBatch::rows>, "table"_a, "feed"_a)
       .def("take_aggregated", &take_rows<&LoadedBatch::aggregated>, "table"_a, "feed"_a);
 
@@ -251,7 +259,7 @@ void bind_loading(nb::module_& module) {
   nb::class_<PythonPipeline>(module, "BatchPipeline", nb::is_weak_referenceable())
       .def("__init__", &make_pipeline, nb::kw_only(), "graph"_a, "feeds"_a, "seeds"_a, "sample"_a,
            "first_batch"_a, "window"_a, "prefetch"_a, "pin_memory"_a, "external_nodes"_a,
-           "source_rows"_a)
+           "source_rows"_a, "turned_edges"_a)
       .def("next", &next_batch)
       .def("stop", &PythonPipeline::stop)
       .def("stats", [](const PythonPipeline& self) { return self.here().stats(); });

@@ -1,6 +1,10 @@
 // Bindings of training: what layers of a model do along edges, forth and back.
 #include <nanobind/nanobind.h>
 
+#include <bit>
+#include <string>
+#include <type_traits>
+
 #include "convert/arrays.hpp"
 #include "graphmount/training/dense_products.hpp"
 #include "graphmount/training/edge_maxima.hpp"
@@ -38,6 +42,11 @@ bool sound(const IdColumn& starts, const IdColumn& others, std::uint64_t num_oth
   return without_gil([&] { return are_sound(to_lists(starts, others, num_others)); });
 }
 
+std::int64_t mark_of(const IdColumn& starts, const IdColumn& others) {
+  return without_gil(
+      [&] { return std::bit_cast<std::int64_t>(fingerprint(to_lists(starts, others, 0))); });
+}
+
 std::size_t loops(const IdColumn& starts, const IdColumn& others, std::uint64_t num_others,
                   const Out<std::int64_t>& new_starts, const Out<std::int64_t>& new_others) {
   return without_gil([&] {
@@ -46,13 +55,40 @@ std::size_t loops(const IdColumn& starts, const IdColumn& others, std::uint64_t 
   });
 }
 
-template <class Real>
+/// How numbers of 16 bits cross the border: as their bits.
+template <class Value>
+using Crossing = std::conditional_t<std::is_floating_point_v<Value>, Value, std::uint16_t>;
+
+template <class Value>
+std::span<const Value> to_values(const Column<Crossing<Value>>& column) {
+  return {reinterpret_cast<const Value*>(column.data()), column.size()};
+}
+
+template <class Value>
+std::span<Value> to_values(const Out<Crossing<Value>>& out) {
+  return {reinterpret_cast<Value*>(out.data()), out.size()};
+}
+
+template <class Value>
 void sums(const IdColumn& starts, const IdColumn& others, std::uint64_t num_others,
-          std::size_t heads, std::size_t width, const Column<Real>& rows,
-          const Column<Real>& factors, bool mean, const Out<Real>& out) {
+          std::size_t heads, std::size_t width, const Column<Crossing<Value>>& rows,
+          const Column<SumType<Value>>& factors, bool mean, const Out<Crossing<Value>>& out) {
   without_gil([&] {
-    sum_rows<Real>(to_lists(starts, others, num_others), {heads, width}, to_span(rows),
-                   to_span(factors), mean, to_out(out));
+    sum_rows<Value>(to_lists(starts, others, num_others), {heads, width}, to_values<Value>(rows),
+                    to_span(factors), mean, to_values<Value>(out));
+  });
+}
+
+/// `means` are the starts of the lists before they were turned round, if they were averaged.
+template <class Value>
+void sums_back(const IdColumn& starts, const IdColumn& others, std::uint64_t num_others,
+               std::size_t heads, std::size_t width, const Column<Crossing<Value>>& gradient,
+               const Column<SumType<Value>>& factors, const IdColumn& means,
+               const Column<Crossing<Value>>& of_first, const Out<Crossing<Value>>& out) {
+  without_gil([&] {
+    return_sums<Value>(to_lists(starts, others, num_others), {heads, width},
+                       to_values<Value>(gradient), to_span(factors), to_span(means),
+                       to_values<Value>(of_first), to_values<Value>(out));
   });
 }
 
@@ -66,23 +102,25 @@ void products(const IdColumn& starts, const IdColumn& others, std::uint64_t num_
   });
 }
 
-template <class Real>
+template <class Value>
 void largest(const IdColumn& starts, const IdColumn& others, std::uint64_t num_others,
-             std::size_t columns, const Column<Real>& rows, const Out<Real>& out,
-             const Out<std::int32_t>& winners) {
+             std::size_t columns, const Column<Crossing<Value>>& rows,
+             const Out<Crossing<Value>>& out, const Out<std::int32_t>& winners) {
   without_gil([&] {
-    largest_rows<Real>(to_lists(starts, others, num_others), columns, to_span(rows), to_out(out),
-                       to_out(winners));
+    largest_rows<Value>(to_lists(starts, others, num_others), columns, to_values<Value>(rows),
+                        to_values<Value>(out), to_out(winners));
   });
 }
 
-template <class Real>
+template <class Value>
 void to_winners(const IdColumn& starts, const IdColumn& others, std::uint64_t num_others,
-                const IdColumn& places, std::size_t columns, const Column<Real>& gradient,
-                const Column<std::int32_t>& winners, const Out<Real>& out) {
+                const IdColumn& places, std::size_t columns,
+                const Column<Crossing<Value>>& gradient, const Column<std::int32_t>& winners,
+                const Column<Crossing<Value>>& of_first, const Out<Crossing<Value>>& out) {
   without_gil([&] {
-    return_to_winners<Real>(to_lists(starts, others, num_others), to_span(places), columns,
-                            to_span(gradient), to_span(winners), to_out(out));
+    return_to_winners<Value>(to_lists(starts, others, num_others), to_span(places), columns,
+                             to_values<Value>(gradient), to_span(winners),
+                             to_values<Value>(of_first), to_values<Value>(out));
   });
 }
 
@@ -104,16 +142,25 @@ void softmax_back(const IdColumn& starts, const IdColumn& others, std::size_t he
   });
 }
 
+/// What layers do with rows; those of 16 bits have calls of their own, named by `kind`.
+template <class Value>
+void bind_rows(nb::module_& module, const std::string& kind = "") {
+  module.def(("sum_rows" + kind).c_str(), &sums<Value>, "starts"_a, "others"_a, "num_others"_a,
+             "heads"_a, "width"_a, "rows"_a, "factors"_a, "mean"_a, "out"_a);
+  module.def(("return_sums" + kind).c_str(), &sums_back<Value>, "starts"_a, "others"_a,
+             "num_others"_a, "heads"_a, "width"_a, "gradient"_a, "factors"_a, "means"_a,
+             "of_first"_a, "out"_a);
+  module.def(("largest_rows" + kind).c_str(), &largest<Value>, "starts"_a, "others"_a,
+             "num_others"_a, "columns"_a, "rows"_a, "out"_a, "winners"_a);
+  module.def(("return_to_winners" + kind).c_str(), &to_winners<Value>, "starts"_a, "others"_a,
+             "num_others"_a, "places"_a, "columns"_a, "gradient"_a, "winners"_a, "of_first"_a,
+             "out"_a);
+}
+
 template <class Real>
-void bind_for(nb::module_& module) {
-  module.def("sum_rows", &sums<Real>, "starts"_a, "others"_a, "num_others"_a, "heads"_a, "width"_a,
-             "rows"_a, "factors"_a, "mean"_a, "out"_a);
+void bind_attention(nb::module_& module) {
   module.def("multiply_rows", &products<Real>, "starts"_a, "others"_a, "num_others"_a, "heads"_a,
              "width"_a, "left"_a, "right"_a, "out"_a);
-  module.def("largest_rows", &largest<Real>, "starts"_a, "others"_a, "num_others"_a, "columns"_a,
-             "rows"_a, "out"_a, "winners"_a);
-  module.def("return_to_winners", &to_winners<Real>, "starts"_a, "others"_a, "num_others"_a,
-             "places"_a, "columns"_a, "gradient"_a, "winners"_a, "out"_a);
   module.def("softmax_entries", &softmax<Real>, "starts"_a, "others"_a, "heads"_a, "scores"_a,
              "out"_a);
   module.def("softmax_gradient", &softmax_back<Real>, "starts"_a, "others"_a, "heads"_a,
@@ -157,6 +204,7 @@ void to_weights(const Floats& gradient, const Floats& results, std::size_t outpu
 void bind_training(nb::module_& module) {
   module.def("turn_edges_round", &turn, "starts"_a, "others"_a, "turned"_a, "owners"_a, "places"_a);
   module.def("are_lists_sound", &sound, "starts"_a, "others"_a, "num_others"_a);
+  module.def("fingerprint_of_lists", &mark_of, "starts"_a, "others"_a);
   module.def("add_self_loops", &loops, "starts"_a, "others"_a, "num_others"_a, "new_starts"_a,
              "new_others"_a);
   module.def("apply_weights", &apply, "rows"_a, "weights"_a, "inputs"_a, "more_rows"_a,
@@ -165,8 +213,12 @@ void bind_training(nb::module_& module) {
              "inputs"_a, "out"_a);
   module.def("return_to_weights", &to_weights, "gradient"_a, "results"_a, "outputs"_a, "rows"_a,
              "inputs"_a, "out"_a, "more_rows"_a, "more_inputs"_a, "more_out"_a, "bias"_a);
-  bind_for<float>(module);
-  bind_for<double>(module);
+  bind_rows<float>(module);
+  bind_rows<double>(module);
+  bind_rows<Float16>(module, "_float16");
+  bind_rows<BFloat16>(module, "_bfloat16");
+  bind_attention<float>(module);
+  bind_attention<double>(module);
 }
 
 }  // namespace graphmount::bindings

@@ -9,6 +9,7 @@
 #include "graphmount/base/interrupt.hpp"
 #include "graphmount/loading/rows/row_window.hpp"
 #include "graphmount/system/threads/team.hpp"
+#include "graphmount/training/turned_hops.hpp"
 
 namespace graphmount {
 namespace {
@@ -44,8 +45,9 @@ void count(std::vector<std::uint64_t>& counts, const Parts& parts, const Size& s
 void require_targets(const SampleOptions& sample) {
   if (sample.direction != Direction::kIn || sample.induced || sample.fanouts.empty())
     throw std::invalid_argument(
-        "tables are aggregated along the edges that were drawn, which must be edges into the nodes "
-        "that they were drawn for, of one hop at least");
+        "tables are aggregated, and edges turned round, along the edges that were drawn, which "
+        "must "
+        "be edges into the nodes that they were drawn for, of one hop at least");
 }
 
 }  // namespace
@@ -63,6 +65,11 @@ BatchPipeline::BatchPipeline(SampledGraph graph, std::vector<std::shared_ptr<Tab
     throw std::invalid_argument(say("the window must be of 1 to ", RowWindow::kMostBatches,
                                     " batches, not ", options_.window));
   if (options_.prefetch == 0) throw std::invalid_argument("prefetch must be at least 1");
+  if (options_.turned_edges) {
+    require_targets(options_.sample);
+    if (!graph_.is_of_one_kind())
+      throw std::invalid_argument("edges are turned round in graphs of one kind alone");
+  }
   // The sampler has the rows of the source at hand, but tables of edges are read by our own ids.
   options_.sample.source_rows =
       options_.source_rows && std::ranges::none_of(feeds_, [](const auto& feed) {
@@ -250,7 +257,7 @@ void BatchPipeline::load_batches(std::optional<Loading>& begun, std::optional<Lo
     begun.emplace(
         std::move(sampled->cold),
         LoadedBatch{
-            sampled->number, std::move(sampled->sample), std::move(sampled->ends), {}, {}, {}});
+            sampled->number, std::move(sampled->sample), std::move(sampled->ends), {}, {}, {}, {}});
     for (const auto& feed : feeds_) feed->arrive();
     start(*begun);
     finish(pending);
@@ -336,6 +343,7 @@ void BatchPipeline::finish(std::optional<Loading>& loading) {
   loading->state = Loading::State::kFinishing;
   for (const auto& feed : feeds_) feed->finish();
   translate(loading->batch.sample);
+  loading->batch.turned = turned(loading->batch.sample);
   {
     const std::lock_guard lock(mutex_);
     ++stats_.batches;
@@ -352,6 +360,20 @@ void BatchPipeline::finish(std::optional<Loading>& loading) {
 void BatchPipeline::translate(TypedSample& sample) const {
   if (options_.external_nodes) graph_.name_nodes(sample);
   if (options_.source_rows && !options_.sample.source_rows) graph_.name_edges(sample);
+}
+
+/// The edges of a batch by source, for the way back of a model: nothing if it is not wanted.
+ResultBuffer BatchPipeline::turned(const TypedSample& sample) const {
+  ResultBuffer made;
+  made->resize(0);
+  if (!options_.turned_edges) return made;
+  const RelationSample& relation = sample.relations.front();
+  const NeighborEdges edges = edges_of(relation);
+  const HopEdges hops{edges.starts, edges.sources, sample.types.front().num_sampled_nodes,
+                      relation.num_sampled_edges};
+  made->resize(turned_size(hops));
+  turn_hops(hops, made->span());
+  return made;
 }
 
 BatchPipeline::Next BatchPipeline::next(LoadedBatch& batch, std::chrono::milliseconds patience) {

@@ -36,6 +36,7 @@ struct PipelineOptions {
   bool pin_memory = false;        // rows go to memory that a GPU may read: host_pinning.hpp
   bool external_nodes = false;    // nodes of batches are what the source calls them, of each type
   bool source_rows = false;       // edge ids of batches are the rows of the source
+  bool turned_edges = false;      // batches have their edges by source, too: turned_hops.hpp
 };
 
 struct LoadedBatch {
@@ -46,6 +47,7 @@ struct LoadedBatch {
   std::vector<std::size_t> num_rows;     // the same; rows may have no columns, and no bytes
   /// Of each table that is aggregated, as many rows: what is made of the neighbors of each target.
   std::vector<BufferPool::Handle> aggregated;
+  ResultBuffer turned;  // what turn_hops makes; nothing if it is not wanted
 };
 
 /// How long the parts of the pipeline have worked and waited, and what the feeds say.
@@ -121,6 +123,7 @@ class BatchPipeline {
   void start(Loading& loading);
   void finish(std::optional<Loading>& loading);
   void translate(TypedSample& sample) const;
+  ResultBuffer turned(const TypedSample& sample) const;
   template <class Work>
   void guarded(const Work& work);
 

@@ -1,53 +1,22 @@
 #include "graphmount/table/row_conversion.hpp"
 
-#include <bit>
 #include <cstring>
 #include <limits>
 #include <stdexcept>
 #include <type_traits>
 #include <utility>
 
+#include "graphmount/base/half_floats.hpp"
+
 namespace graphmount {
 namespace {
 
-// Dtypes that C++ has no type for.
-struct Float16 {
-  std::uint16_t bits;
-};
-struct BFloat16 {
-  std::uint16_t bits;
-};
+/// A dtype that C++ has no type for: any byte but 0 is true.
 struct Bool {
   std::uint8_t byte;
 };
 
-}  // namespace
-
-float float16_value(std::uint16_t bits) {
-  constexpr std::uint32_t kRebias = std::uint32_t{127 - 15} << 23;
-  constexpr std::uint32_t kInfinity = std::uint32_t{0x7C00} << 13;
-  constexpr std::uint32_t kLeastNormal = std::uint32_t{0x0400} << 13;
-  const std::uint32_t magnitude = (std::uint32_t{bits} & 0x7FFF) << 13;
-  const std::uint32_t sign = (std::uint32_t{bits} & 0x8000) << 16;
-  const std::uint32_t normal = magnitude + kRebias + (magnitude >= kInfinity ? kRebias : 0);
-  // A subnormal is a fraction of 2^-14: put behind that number's leading one, which is taken away.
-  const float with_one = std::bit_cast<float>(magnitude + kRebias + kLeastNormal);
-  const auto subnormal = std::bit_cast<std::uint32_t>(with_one - 0x1p-14F);
-  return std::bit_cast<float>(sign | (magnitude < kLeastNormal ? subnormal : normal));
-}
-
-namespace {
-
-template <class Value>
-Value value_of(Value value) {
-  return value;
-}
-inline float value_of(Float16 value) {
-  return float16_value(value.bits);
-}
-inline float value_of(BFloat16 value) {
-  return std::bit_cast<float>(std::uint32_t{value.bits} << 16);
-}
+using graphmount::value_of;
 inline std::uint8_t value_of(Bool value) {
   return value.byte != 0;
 }

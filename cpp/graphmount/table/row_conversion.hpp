@@ -36,8 +36,4 @@ class RowConversion {
   const float* scales_;
 };
 
-/// What float16 bits mean. Branch-free, so that compilers do several at once; right also where the
-/// processor was told to take tiny floats for zero.
-float float16_value(std::uint16_t bits);
-
 }  // namespace graphmount

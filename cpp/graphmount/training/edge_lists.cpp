@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "graphmount/base/checksum.hpp"
 #include "graphmount/base/error.hpp"
 
 namespace graphmount {
@@ -55,6 +56,13 @@ void turn_round(const EdgeLists& lists, std::span<std::int64_t> starts,
   }
   if (done != others.size())
     throw std::invalid_argument(say("the lists have ", done, " of ", others.size(), " entries"));
+}
+
+std::uint64_t fingerprint(const EdgeLists& lists) {
+  Xxh64 hash;
+  hash.add(std::as_bytes(lists.starts()));
+  hash.add(std::as_bytes(lists.others()));
+  return hash.hash();
 }
 
 std::size_t add_self_loops(const EdgeLists& lists, std::span<std::int64_t> starts,

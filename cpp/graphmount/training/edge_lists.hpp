@@ -45,6 +45,9 @@ class EdgeLists {
     return static_cast<std::size_t>(read_id(others_, place, num_others_, "row"));
   }
 
+  std::span<const std::int64_t> starts() const { return starts_; }
+  std::span<const std::int64_t> others() const { return others_; }
+
   /// The entry at a place as it is, for a prefetch, which may go anywhere.
   std::uint64_t glance(std::size_t place) const {
     return static_cast<std::uint64_t>(read_once(others_.data() + place));
@@ -65,6 +68,9 @@ bool are_sound(const EdgeLists& lists);
 /// such rows, the others have one for each entry. By counting: nothing is compared.
 void turn_round(const EdgeLists& lists, std::span<std::int64_t> starts,
                 std::span<std::int64_t> owners, std::span<std::int64_t> places);
+
+/// A number that is another one for other lists: to know whether something was made of them.
+std::uint64_t fingerprint(const EdgeLists& lists);
 
 /// The same lists, each with one entry more at its front: its own row. Entries that were that
 /// before are left out. Returns how many entries there are now; `others` has room for one more a

@@ -25,35 +25,37 @@ void require_few(const EdgeLists& lists) {
     throw BudgetError("a layer has more than 2^31 edges; take fewer seeds at a time");
 }
 
-template <bool kIsFull, class Real>
+template <bool kIsFull, class Value>
 GRAPHMOUNT_INLINE void largest_tile(const EdgeLists& lists, EdgeLists::Range range,
-                                    const Real* rows, std::size_t columns, std::size_t width,
-                                    Real* out, std::int32_t* winners) {
+                                    const Value* rows, std::size_t columns, std::size_t width,
+                                    Value* out, std::int32_t* winners) {
+  using Real = SumType<Value>;
   Real best[kTileColumns];
   std::int32_t winner[kTileColumns];
   const std::size_t count = kIsFull ? kTileColumns : width;
   for (std::size_t i = 0; i < count; ++i) best[i] = -std::numeric_limits<Real>::infinity();
   for (std::size_t i = 0; i < count; ++i) winner[i] = static_cast<std::int32_t>(range.begin);
   for (std::size_t place = range.begin; place < range.end; ++place) {
-    const Real* const row = rows + lists.other(place) * columns;
+    const Value* const row = rows + lists.other(place) * columns;
     const auto own = static_cast<std::int32_t>(place);
     for (std::size_t i = 0; i < count; ++i) {
       // The negation lets a NaN win, and the first of them stay.
-      const bool is_larger = !(row[i] <= best[i]) & (best[i] == best[i]);
-      best[i] = is_larger ? row[i] : best[i];
+      const Real value = value_of(row[i]);
+      const bool is_larger = !(value <= best[i]) & (best[i] == best[i]);
+      best[i] = is_larger ? value : best[i];
       winner[i] = is_larger ? own : winner[i];
     }
   }
   const bool is_empty = range.begin == range.end;
-  for (std::size_t i = 0; i < count; ++i) out[i] = is_empty ? Real{0} : best[i];
+  for (std::size_t i = 0; i < count; ++i) out[i] = rounded_to<Value>(is_empty ? 0 : best[i]);
   for (std::size_t i = 0; i < count; ++i) winners[i] = is_empty ? -1 : winner[i];
 }
 
 }  // namespace
 
-template <class Real>
-void largest_rows(const EdgeLists& lists, std::size_t columns, std::span<const Real> rows,
-                  std::span<Real> out, std::span<std::int32_t> winners) {
+template <class Value>
+void largest_rows(const EdgeLists& lists, std::size_t columns, std::span<const Value> rows,
+                  std::span<Value> out, std::span<std::int32_t> winners) {
   require_few(lists);
   require_sizes(rows.size() == lists.num_others() * columns &&
                 out.size() == lists.size() * columns && winners.size() == out.size());
@@ -77,25 +79,33 @@ void largest_rows(const EdgeLists& lists, std::size_t columns, std::span<const R
            });
 }
 
-template <class Real>
+template <class Value>
 void return_to_winners(const EdgeLists& turned, std::span<const std::int64_t> places,
-                       std::size_t columns, std::span<const Real> gradient,
-                       std::span<const std::int32_t> winners, std::span<Real> out) {
+                       std::size_t columns, std::span<const Value> gradient,
+                       std::span<const std::int32_t> winners, std::span<const Value> of_first,
+                       std::span<Value> out) {
   require_few(turned);
   require_sizes(gradient.size() == turned.num_others() * columns &&
                 winners.size() == gradient.size() && places.size() == turned.num_entries() &&
+                of_first.size() <= out.size() && (columns == 0 || of_first.size() % columns == 0) &&
                 out.size() == turned.size() * columns);
   const auto collect = [&](std::size_t first, std::size_t last) __attribute__((always_inline)) {
     for (std::size_t row = first; row < last; ++row) {
-      Real* const sums = out.data() + row * columns;
-      std::fill_n(sums, columns, Real{0});
       const EdgeLists::Range range = turned.range(row);
-      for (std::size_t entry = range.begin; entry < range.end; ++entry) {
-        const std::size_t list = turned.other(entry);
-        const Real* const from = gradient.data() + list * columns;
-        const std::int32_t* const winner = winners.data() + list * columns;
-        const auto place = static_cast<std::int32_t>(places[entry]);
-        for (std::size_t i = 0; i < columns; ++i) sums[i] += winner[i] == place ? from[i] : Real{0};
+      for (std::size_t at = 0; at < columns; at += kTileColumns) {
+        const std::size_t width = std::min(kTileColumns, columns - at), to = row * columns + at;
+        SumType<Value> sums[kTileColumns] = {};
+        for (std::size_t entry = range.begin; entry < range.end; ++entry) {
+          const std::size_t from = turned.other(entry) * columns + at;
+          const Value* const values = gradient.data() + from;
+          const std::int32_t* const winner = winners.data() + from;
+          const auto place = static_cast<std::int32_t>(places[entry]);
+          for (std::size_t i = 0; i < width; ++i)
+            sums[i] += winner[i] == place ? value_of(values[i]) : 0;
+        }
+        if (to < of_first.size())
+          for (std::size_t i = 0; i < width; ++i) sums[i] += value_of(of_first[to + i]);
+        for (std::size_t i = 0; i < width; ++i) out[to + i] = rounded_to<Value>(sums[i]);
       }
     }
   };
@@ -107,13 +117,23 @@ void return_to_winners(const EdgeLists& turned, std::span<const std::int64_t> pl
 
 template void largest_rows(const EdgeLists&, std::size_t, std::span<const float>, std::span<float>,
                            std::span<std::int32_t>);
+template void return_to_winners(const EdgeLists&, std::span<const std::int64_t>, std::size_t,
+                                std::span<const float>, std::span<const std::int32_t>,
+                                std::span<const float>, std::span<float>);
 template void largest_rows(const EdgeLists&, std::size_t, std::span<const double>,
                            std::span<double>, std::span<std::int32_t>);
 template void return_to_winners(const EdgeLists&, std::span<const std::int64_t>, std::size_t,
-                                std::span<const float>, std::span<const std::int32_t>,
-                                std::span<float>);
-template void return_to_winners(const EdgeLists&, std::span<const std::int64_t>, std::size_t,
                                 std::span<const double>, std::span<const std::int32_t>,
-                                std::span<double>);
+                                std::span<const double>, std::span<double>);
+template void largest_rows(const EdgeLists&, std::size_t, std::span<const Float16>,
+                           std::span<Float16>, std::span<std::int32_t>);
+template void return_to_winners(const EdgeLists&, std::span<const std::int64_t>, std::size_t,
+                                std::span<const Float16>, std::span<const std::int32_t>,
+                                std::span<const Float16>, std::span<Float16>);
+template void largest_rows(const EdgeLists&, std::size_t, std::span<const BFloat16>,
+                           std::span<BFloat16>, std::span<std::int32_t>);
+template void return_to_winners(const EdgeLists&, std::span<const std::int64_t>, std::size_t,
+                                std::span<const BFloat16>, std::span<const std::int32_t>,
+                                std::span<const BFloat16>, std::span<BFloat16>);
 
 }  // namespace graphmount

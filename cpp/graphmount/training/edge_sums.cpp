@@ -29,68 +29,120 @@ GRAPHMOUNT_INLINE void fetch(const EdgeLists& lists, std::size_t place, const Re
     __builtin_prefetch(reinterpret_cast<const void*>(row + at));
 }
 
-/// Sums `width` columns, at most a tile, of the rows of a list.
-template <bool kIsFull, class Real>
-GRAPHMOUNT_INLINE void sum_tile(const EdgeLists& lists, EdgeLists::Range range, const Real* rows,
-                                std::size_t columns, std::size_t width, const Real* factors,
-                                std::size_t heads, Real scale, Real* out) {
-  Real sums[kTileColumns] = {};
+/// What entries count: all the same.
+struct AsTheyAre {
+  static constexpr bool kIsOne = true;
+};
+
+/// A factor for each entry and head.
+template <class Sum>
+struct ByFactors {
+  static constexpr bool kIsOne = false;
+  const Sum* factors;
+  std::size_t heads;
+
+  Sum operator()(const EdgeLists&, std::size_t place, std::size_t head) const {
+    return factors[place * heads + head];
+  }
+};
+
+/// A share of the list that an entry leads to: on the way back of a mean.
+template <class Sum>
+struct ByShares {
+  static constexpr bool kIsOne = false;
+  EdgeLists lists;  // that were averaged
+  ByFactors<Sum> factors;
+
+  Sum operator()(const EdgeLists& turned, std::size_t place, std::size_t head) const {
+    const EdgeLists::Range range = lists.range(turned.other(place));
+    const std::size_t count = std::max<std::size_t>(1, range.end - range.begin);
+    const Sum share = Sum{1} / static_cast<Sum>(count);
+    return factors.factors == nullptr ? share : share * factors(turned, place, head);
+  }
+};
+
+/// Sums `width` columns, at most a tile, of the rows of a list, and adds `base` if it is there.
+template <bool kIsFull, class Value, class Factor>
+GRAPHMOUNT_INLINE void sum_tile(const EdgeLists& lists, EdgeLists::Range range, const Value* rows,
+                                std::size_t columns, std::size_t width, const Factor& factor,
+                                std::size_t head, SumType<Value> scale, const Value* base,
+                                Value* out) {
+  SumType<Value> sums[kTileColumns] = {};
   const std::size_t count = kIsFull ? kTileColumns : width;
   for (std::size_t place = range.begin; place < range.end; ++place) {
-    const Real* const row = rows + lists.other(place) * columns;
-    if (factors == nullptr) {
-      for (std::size_t i = 0; i < count; ++i) sums[i] += row[i];
+    const Value* const row = rows + lists.other(place) * columns;
+    if constexpr (Factor::kIsOne) {
+      for (std::size_t i = 0; i < count; ++i) sums[i] += value_of(row[i]);
     } else {
-      const Real factor = factors[place * heads];
-      for (std::size_t i = 0; i < count; ++i) sums[i] += factor * row[i];
+      const SumType<Value> own = factor(lists, place, head);
+      for (std::size_t i = 0; i < count; ++i) sums[i] += own * value_of(row[i]);
     }
   }
-  for (std::size_t i = 0; i < count; ++i) out[i] = sums[i] * scale;
+  for (std::size_t i = 0; i < count; ++i) sums[i] *= scale;
+  if (base != nullptr)
+    for (std::size_t i = 0; i < count; ++i) sums[i] += value_of(base[i]);
+  for (std::size_t i = 0; i < count; ++i) out[i] = rounded_to<Value>(sums[i]);
 }
 
 /// The sum of one row: on the way back, most lists have no other.
-template <class Real>
-GRAPHMOUNT_INLINE void take_row(const Real* __restrict row, RowShape shape, const Real* factors,
-                                Real* __restrict out) {
+template <class Value, class Factor>
+GRAPHMOUNT_INLINE void take_row(const EdgeLists& lists, std::size_t place, const Value* rows,
+                                RowShape shape, const Factor& factor, Value* __restrict out) {
+  const Value* __restrict row = rows + lists.other(place) * shape.columns();
   for (std::size_t head = 0; head < shape.heads; ++head) {
-    const Real factor = factors == nullptr ? Real{1} : factors[head];
-    for (std::size_t i = 0; i < shape.width; ++i) out[i] = factor * row[i];
+    SumType<Value> own = 1;
+    if constexpr (!Factor::kIsOne) own = factor(lists, place, head);
+    for (std::size_t i = 0; i < shape.width; ++i)
+      out[i] = rounded_to<Value>(own * value_of(row[i]));
     row += shape.width;
     out += shape.width;
   }
 }
 
-template <class Real>
+template <class Value, class Factor>
 GRAPHMOUNT_INLINE void sum_lists(const EdgeLists& lists, std::size_t first, std::size_t last,
-                                 RowShape shape, const Real* rows, const Real* factors,
-                                 bool is_mean, Real* out) {
+                                 RowShape shape, const Value* rows, const Factor& factor,
+                                 bool is_mean, std::span<const Value> bases, Value* out) {
+  using Sum = SumType<Value>;
   const std::size_t columns = shape.columns();
   for (std::size_t list = first; list < last; ++list) {
     const EdgeLists::Range range = lists.range(list);
     const std::size_t count = range.end - range.begin;
     for (std::size_t i = 0; i < std::min(count, kRowsAhead); ++i)
       fetch(lists, range.end + i, rows, columns);
-    Real* const sums = out + list * columns;
-    if (count == 1) {
-      take_row(rows + lists.other(range.begin) * columns, shape,
-               factors == nullptr ? nullptr : factors + range.begin * shape.heads, sums);
+    Value* const sums = out + list * columns;
+    const Value* const base =
+        list * columns < bases.size() ? bases.data() + list * columns : nullptr;
+    if (count == 1 && base == nullptr) {
+      take_row(lists, range.begin, rows, shape, factor, sums);
       continue;
     }
-    const Real scale = is_mean && count != 0 ? Real{1} / static_cast<Real>(count) : Real{1};
+    const Sum scale = is_mean && count != 0 ? Sum{1} / static_cast<Sum>(count) : Sum{1};
     for (std::size_t head = 0; head < shape.heads; ++head) {
       for (std::size_t at = 0; at < shape.width; at += kTileColumns) {
         const std::size_t column = head * shape.width + at;
         const std::size_t width = std::min(kTileColumns, shape.width - at);
-        const Real* const own = factors == nullptr ? nullptr : factors + head;
+        const Value* const own = base == nullptr ? nullptr : base + column;
         if (width == kTileColumns)
-          sum_tile<true>(lists, range, rows + column, columns, width, own, shape.heads, scale,
+          sum_tile<true>(lists, range, rows + column, columns, width, factor, head, scale, own,
                          sums + column);
         else
-          sum_tile<false>(lists, range, rows + column, columns, width, own, shape.heads, scale,
+          sum_tile<false>(lists, range, rows + column, columns, width, factor, head, scale, own,
                           sums + column);
       }
     }
   }
+}
+
+template <class Value, class Factor>
+void sum_all(const EdgeLists& lists, RowShape shape, const Value* rows, const Factor& factor,
+             bool is_mean, std::span<const Value> bases, Value* out) {
+  team_for(lists.size(), balanced_grain(lists.size(), kLeastLists),
+           [&](std::size_t first, std::size_t last) {
+             run_vectorized([&]() __attribute__((always_inline)) {
+               sum_lists(lists, first, last, shape, rows, factor, is_mean, bases, out);
+             });
+           });
 }
 
 template <class Real>
@@ -122,19 +174,40 @@ GRAPHMOUNT_INLINE void multiply_lists(const EdgeLists& lists, std::size_t first,
 
 }  // namespace
 
-template <class Real>
-void sum_rows(const EdgeLists& lists, RowShape shape, std::span<const Real> rows,
-              std::span<const Real> factors, bool is_mean, std::span<Real> out) {
+template <class Value>
+void sum_rows(const EdgeLists& lists, RowShape shape, std::span<const Value> rows,
+              std::span<const SumType<Value>> factors, bool is_mean, std::span<Value> out) {
+  using Sum = SumType<Value>;
   require_sizes(rows.size() == lists.num_others() * shape.columns() &&
                 (factors.empty() || factors.size() == lists.num_entries() * shape.heads) &&
                 out.size() == lists.size() * shape.columns());
-  const Real* const own = factors.empty() ? nullptr : factors.data();
-  team_for(lists.size(), balanced_grain(lists.size(), kLeastLists),
-           [&](std::size_t first, std::size_t last) {
-             run_vectorized([&]() __attribute__((always_inline)) {
-               sum_lists(lists, first, last, shape, rows.data(), own, is_mean, out.data());
-             });
-           });
+  if (factors.empty())
+    sum_all<Value>(lists, shape, rows.data(), AsTheyAre(), is_mean, {}, out.data());
+  else
+    sum_all<Value>(lists, shape, rows.data(), ByFactors<Sum>{factors.data(), shape.heads}, is_mean,
+                   {}, out.data());
+}
+
+template <class Value>
+void return_sums(const EdgeLists& turned, RowShape shape, std::span<const Value> gradient,
+                 std::span<const SumType<Value>> factors, std::span<const std::int64_t> starts,
+                 std::span<const Value> of_first, std::span<Value> out) {
+  using Sum = SumType<Value>;
+  require_sizes(gradient.size() == turned.num_others() * shape.columns() &&
+                (factors.empty() || factors.size() == turned.num_entries() * shape.heads) &&
+                (starts.empty() || starts.size() == turned.num_others() + 1) &&
+                of_first.size() <= out.size() &&
+                (shape.columns() == 0 || of_first.size() % shape.columns() == 0) &&
+                out.size() == turned.size() * shape.columns());
+  const ByFactors<Sum> own{factors.empty() ? nullptr : factors.data(), shape.heads};
+  // Only the lengths of these lists are looked at, and none has more entries than there are.
+  if (!starts.empty())
+    sum_all(turned, shape, gradient.data(),
+            ByShares<Sum>{EdgeLists(starts, turned.others(), 0), own}, false, of_first, out.data());
+  else if (factors.empty())
+    sum_all(turned, shape, gradient.data(), AsTheyAre(), false, of_first, out.data());
+  else
+    sum_all(turned, shape, gradient.data(), own, false, of_first, out.data());
 }
 
 template <class Real>
@@ -153,8 +226,24 @@ void multiply_rows(const EdgeLists& lists, RowShape shape, std::span<const Real>
 
 template void sum_rows(const EdgeLists&, RowShape, std::span<const float>, std::span<const float>,
                        bool, std::span<float>);
+template void return_sums(const EdgeLists&, RowShape, std::span<const float>,
+                          std::span<const float>, std::span<const std::int64_t>,
+                          std::span<const float>, std::span<float>);
 template void sum_rows(const EdgeLists&, RowShape, std::span<const double>, std::span<const double>,
                        bool, std::span<double>);
+template void return_sums(const EdgeLists&, RowShape, std::span<const double>,
+                          std::span<const double>, std::span<const std::int64_t>,
+                          std::span<const double>, std::span<double>);
+template void sum_rows(const EdgeLists&, RowShape, std::span<const Float16>, std::span<const float>,
+                       bool, std::span<Float16>);
+template void return_sums(const EdgeLists&, RowShape, std::span<const Float16>,
+                          std::span<const float>, std::span<const std::int64_t>,
+                          std::span<const Float16>, std::span<Float16>);
+template void sum_rows(const EdgeLists&, RowShape, std::span<const BFloat16>,
+                       std::span<const float>, bool, std::span<BFloat16>);
+template void return_sums(const EdgeLists&, RowShape, std::span<const BFloat16>,
+                          std::span<const float>, std::span<const std::int64_t>,
+                          std::span<const BFloat16>, std::span<BFloat16>);
 template void multiply_rows(const EdgeLists&, RowShape, std::span<const float>,
                             std::span<const float>, std::span<float>);
 template void multiply_rows(const EdgeLists&, RowShape, std::span<const double>,

@@ -30,6 +30,8 @@ class BatchFields(ABC):
     _edge_ids: EdgeIds
     _translates: bool
     _aggregate_last: AggregateLast | None
+    #: Whether batches are for layers of torch.
+    _is_for_layers: bool = False
 
     @abstractmethod
     def _make_batch(self, fields: dict[str, Any]) -> Any:  # noqa: ANN401
@@ -53,6 +55,8 @@ class BatchFields(ABC):
         places = order[first : first + self._batch_size]
         fields = self._fields(sample, rows, as_native(loaded.take_ends()), places)
         fields |= {"number": loaded.number, "epoch": epoch}
+        if self._turns_edges:
+            fields["turned"] = as_native(loaded.take_turned())
         return fields if self._data.is_typed else fields | {"aggregated": aggregated}
 
     def _fields(
@@ -82,6 +86,15 @@ class BatchFields(ABC):
             **({} if self._data.is_typed else {"aggregate_last": self._aggregate_last}),
             "input_ids": places,
         }
+
+    @property
+    def _turns_edges(self) -> bool:
+        """Whether batches get their edges by source as well, for the way back of layers."""
+        rule = self._rule
+        if self._data.is_typed or not self._is_for_layers:
+            return False
+        is_by_hop = rule.subgraph_type == "directional" and rule.direction == "in"
+        return is_by_hop and len(rule.fanouts) > 0
 
     @property
     def _wants_edge_ids(self) -> bool:

@@ -268,6 +268,7 @@ class BatchLoader(Displayed, Replayed, Resumed, BatchFields):
             pin_memory=self._pins_memory,
             external_nodes=self._translates,
             source_rows=self._edge_ids == "source" and not self._wants_edge_ids,
+            turned_edges=self._turns_edges,
         )
         running.add(pipeline)
         record = LoopRecord(

@@ -232,6 +232,7 @@ def _add_hops(data: Data, of: Mapping[str, Any]) -> None:
             of["num_sampled_nodes"],
             of["num_sampled_edges"],
             of["aggregate_last"],
+            turned=of.get("turned"),
         )
 
 

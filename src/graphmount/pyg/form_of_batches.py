@@ -39,6 +39,7 @@ class PygLoader(BatchLoader, Generic[DataT]):
     _source: DataSource | None
     _given: Any
     _num_calls = 0
+    _is_for_layers = True
     _label_tables = frozenset({LABELS})
 
     def __iter__(self) -> Iterator[DataT]:

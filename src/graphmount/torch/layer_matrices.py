@@ -18,6 +18,9 @@ from graphmount.torch.sparse import csr_tensor
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+#: The attribute of a matrix that has its edges by source.
+TURNED_MARK = "_graphmount_turned"
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LayerMatrices(Displayed):
@@ -42,6 +45,9 @@ class LayerMatrices(Displayed):
         aggregate_last: "mean" or "sum" if the loader has aggregated the rows of the last hop.
         num_sampled_sources: For a relation between two types, `num_sampled_nodes` of the type that
             messages come from; None if they come from the same.
+        turned: For the way back of `graphmount.torch.nn`, the edges of all layers but the first by
+            their source, as the core lays them out: see `training/turned_hops.hpp`. None where the
+            loader has not made them; layers do so themselves then, and where edges were changed.
 
     Examples:
         >>> import torch
@@ -62,6 +68,7 @@ class LayerMatrices(Displayed):
     num_sampled_edges: tuple[int, ...]
     aggregate_last: Literal["mean", "sum"] | None = None
     num_sampled_sources: tuple[int, ...] | None = None
+    turned: torch.Tensor | None = None
 
     def __len__(self) -> int:
         """How many layers there are: one for each hop."""
@@ -90,7 +97,16 @@ class LayerMatrices(Displayed):
         size = (sum(self.num_sampled_nodes[:hops]), sum(sources[: hops + 1]))
         num_edges = sum(self.num_sampled_edges[:hops])
         values = torch.ones(num_edges, device=self.columns.device)
-        return csr_tensor(self.indptr[: size[0] + 1], self.columns[:num_edges], values, size)
+        adj = csr_tensor(self.indptr[: size[0] + 1], self.columns[:num_edges], values, size)
+        if self.turned is not None and hops < len(self):
+            before = sum(map(self._turned_size, range(hops + 1, len(self))))
+            turned = self.turned[before : before + self._turned_size(hops)]
+            setattr(adj, TURNED_MARK, turned)
+        return adj
+
+    def _turned_size(self, hops: int) -> int:
+        """How many numbers of `turned` belong to the layer over so many hops."""
+        return 2 + sum(self.num_sampled_nodes[: hops + 1]) + 2 * sum(self.num_sampled_edges[:hops])
 
     def __iter__(self) -> Iterator[Any]:
         return map(self.__getitem__, range(len(self)))
@@ -148,4 +164,6 @@ class LayerMatrices(Displayed):
         return self._changed(lambda tensor: tensor.pin_memory())
 
     def _changed(self, change: Callable[[torch.Tensor], torch.Tensor]) -> Self:
-        return replace(self, indptr=change(self.indptr), columns=change(self.columns))
+        turned = None if self.turned is None else change(self.turned)
+        columns = change(self.columns)
+        return replace(self, indptr=change(self.indptr), columns=columns, turned=turned)

@@ -36,6 +36,7 @@ class _TensorLoader(BatchLoader):
     _batch_type: type[TensorBatch]
     _typed_batch_type: type[TypedTensors]
     _range = record_function
+    _is_for_layers = True
 
     def _make_batch(self, fields: dict[str, Any]) -> Any:  # noqa: ANN401
         kind = self._typed_batch_type if self._data.is_typed else self._batch_type

@@ -50,6 +50,9 @@ class TensorBatch(BatchParts, TensorParts):
         number: The place of the batch in its epoch, from 0 on.
         epoch: The number of the epoch, from 0 on.
         dataset: What the loader was made of, if that was a dataset.
+        turned: The edges of inner layers by their source, made ahead by the loader for the way back
+            of `graphmount.torch.nn`, as `adjs` takes it; None where edges do not lie by
+            destination.
 
     Examples:
         >>> import graphmount as gm
@@ -77,6 +80,7 @@ class TensorBatch(BatchParts, TensorParts):
     dataset: Dataset | None = None
     aggregated: Mapping[str, torch.Tensor] = field(default_factory=dict)
     aggregate_last: Literal["mean", "sum"] | None = None
+    turned: torch.Tensor | None = None
 
     @property
     def external_ids(self) -> NDArray[np.int64] | list[str]:
@@ -128,6 +132,7 @@ class TensorBatch(BatchParts, TensorParts):
             self.num_sampled_nodes,
             self.num_sampled_edges,
             self.aggregate_last,
+            turned=self.turned,
         )
 
 

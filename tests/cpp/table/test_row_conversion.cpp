@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "check.hpp"
+#include "graphmount/base/half_floats.hpp"
 #include "graphmount/table/row_conversion.hpp"
 
 using namespace graphmount;
@@ -55,7 +56,7 @@ TEST(every_float16) {
     CHECK(std::isnan(expected) ? std::isnan(floats[bits]) : expected == double{floats[bits]});
     CHECK(std::isnan(expected) ? std::isnan(doubles[bits]) : expected == doubles[bits]);
     CHECK_EQUAL(std::signbit(floats[bits]), (bits & 0x8000) != 0);
-    CHECK(std::isnan(expected) || float16_value(bits) == floats[bits]);
+    CHECK(std::isnan(expected) || value_of(Float16{bits}) == floats[bits]);
   }
 }
 

@@ -137,7 +137,7 @@ TEST(maxima_and_their_way_back) {
         places(test.others.size());
     turn_round(test.lists(), turned, owners, places);
     return_to_winners<float>({turned, owners, test.num_lists()}, places, columns, test.gradient,
-                             winners, back);
+                             winners, {}, back);
     for (std::size_t i = 0; i < back.size(); ++i) CHECK_EQUAL(back[i], expected[i]);
   }
 }
@@ -198,4 +198,35 @@ TEST(sizes_and_ids_that_do_not_fit_are_refused) {
   CHECK_THROWS(largest_rows<float>(test.lists(), 4, test.rows, out, winners), IdError);
   test.others.back() = -1;
   CHECK_THROWS(sum_rows<float>(test.lists(), {1, 4}, test.rows, none, false, out), IdError);
+}
+
+TEST(floats_of_16_bits_are_summed_in_float_and_rounded_once) {
+  const std::vector<std::int64_t> starts{0, 2, 2, 3}, others{0, 1, 1};
+  // 1 and 2^-11 in float16: their sum lies halfway between two numbers, and goes to the even one.
+  const std::vector<Float16> rows{{0x3C00}, {0x1000}};
+  std::vector<Float16> out(3);
+  sum_rows<Float16>({starts, others, 2}, {1, 1}, rows, {}, false, out);
+  CHECK(out[0].bits == 0x3C00 && out[1].bits == 0 && out[2].bits == 0x1000);
+  for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
+    const auto half = static_cast<std::uint16_t>(bits);
+    const float value = value_of(Float16{half}), wide = value_of(BFloat16{half});
+    if (value == value) CHECK(rounded_to<Float16>(value).bits == half);
+    if (wide == wide) CHECK(rounded_to<BFloat16>(wide).bits == half);
+  }
+  CHECK(rounded_to<Float16>(65519.0F).bits == 0x7BFF &&
+        rounded_to<Float16>(65520.0F).bits == 0x7C00);
+  CHECK(std::isnan(value_of(rounded_to<Float16>(std::numeric_limits<float>::quiet_NaN()))));
+  CHECK(std::isnan(value_of(rounded_to<BFloat16>(std::numeric_limits<float>::quiet_NaN()))));
+}
+
+TEST(the_way_back_of_a_mean_divides_and_adds_to_the_first_rows) {
+  const std::vector<std::int64_t> starts{0, 2, 3}, others{0, 2, 2};
+  std::vector<std::int64_t> turned(4), owners(3), places(3);
+  turn_round({starts, others, 3}, turned, owners, places);
+  const std::vector<double> gradient{4, 10}, of_first{100};
+  std::vector<double> out(3);
+  return_sums<double>({turned, owners, 2}, {1, 1}, gradient, {}, starts, of_first, out);
+  CHECK(out == (std::vector<double>{102, 0, 12}));
+  CHECK_THROWS(return_sums<double>({turned, owners, 2}, {1, 1}, gradient, {}, turned, {}, out),
+               std::invalid_argument);
 }

@@ -56,6 +56,7 @@ SHARED_MEMORY = {
         "others": "checked when used",
         "places": "compared",
         "winners": "compared",
+        "means": "checked when used",
         "rows": "values",
         "factors": "values",
         "left": "values",

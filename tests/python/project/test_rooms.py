@@ -37,9 +37,9 @@ CORE = {
     "sampling/neighbors": "graph table",
     "sampling/negatives": "graph",
     "sampling/walks": "sampling/negatives",
-    "loading/rows": "table/reading",
-    "loading": "loading/rows sampling/neighbors sampling/negatives",
     "training": "system/threads",
+    "loading/rows": "table/reading",
+    "loading": "loading/rows sampling/neighbors sampling/negatives training",
     "verify": "graph table",
 }
 

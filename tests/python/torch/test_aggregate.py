@@ -87,6 +87,62 @@ def test_halves_are_summed_in_float32(dtype):
     assert torch.equal(out, plain(x.float(), lists, "sum").to(dtype))
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("reduce", REDUCES)
+@pytest.mark.parametrize("width", [1, 64, 70])
+def test_half_precision_is_that_of_a_twin_in_float64_rounded_once(dtype, reduce, width):
+    lists = random_lists(sources=40)
+    generator = torch.Generator().manual_seed(width)
+    rows = torch.randn(40, width, generator=generator).to(dtype)
+    rows[0, 0], rows[1, 0] = 60_000.0, 1e-7  # near the ends of what float16 has
+    towards = torch.randn(len(lists), width, generator=generator).to(dtype)
+    exact = rows.double().requires_grad_()
+    half = rows.clone().requires_grad_()
+    expected = plain(exact, lists, reduce)
+    (gradient,) = torch.autograd.grad(expected, exact, towards.double())
+    found = nn.aggregate((half, half[: len(lists)]), matrix(lists, 40), reduce)
+    (back,) = torch.autograd.grad(found, half, towards)
+    # Sums in float32 are so near that rounding once to 16 bits is all that is lost.
+    spacing = torch.finfo(dtype).eps
+    for one, two in ((found, expected), (back, gradient)):
+        assert one.dtype == dtype
+        torch.testing.assert_close(
+            one.double(), two.detach().to(dtype).double(), rtol=spacing, atol=1e-5
+        )
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_every_number_of_16_bits_goes_there_and_back(dtype):
+    rows = torch.arange(-(1 << 15), 1 << 15).to(torch.int16).view(dtype)[:, None]
+    lists = [[row] for row in range(len(rows))]
+    found = nn.aggregate(rows, matrix(lists, len(rows)), "sum")
+    assert torch.equal(found.isnan(), rows.isnan())
+    assert torch.equal(found[~found.isnan()], rows[~rows.isnan()])
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_sums_are_rounded_as_torch_rounds(dtype):
+    generator = torch.Generator().manual_seed(0)
+    scales = torch.tensor([1e-8, 1e-6, 1e-4, 1.0, 1e3, 1e4])
+    rows = (torch.randn(3000, 6, generator=generator) * scales).to(dtype)
+    lists = [[row, row + 1] for row in range(2999)]
+    found = nn.aggregate((rows, rows[:2999]), matrix(lists, 3000), "sum")
+    assert torch.equal(found, (rows[:-1].float() + rows[1:].float()).to(dtype))
+
+
+def test_second_derivatives_are_refused_and_not_wrong():
+    x = torch.rand(3, 4, requires_grad=True)
+    for call in (
+        lambda: nn.aggregate(x, torch.tensor([[1, 2], [0, 0]])),
+        lambda: nn.SAGEConv(4, 2)(x, torch.tensor([[1, 2], [0, 0]])),
+    ):
+        (first,) = torch.autograd.grad(call().sin().sum(), x, create_graph=True)
+        with pytest.raises(RuntimeError, match="no autograd formula"):
+            first.sum().backward()
+    with pytest.raises(RuntimeError, match=r"not through torch\.func.*autograd"):
+        torch.func.grad(lambda rows: nn.aggregate(rows, torch.tensor([[1], [0]])).sum())(x)
+
+
 @pytest.mark.parametrize("reduce", REDUCES)
 def test_results_do_not_depend_on_the_number_of_threads(reduce):
     adj = matrix(random_lists(targets=3000, sources=5000, most=9), 5000)
@@ -111,9 +167,9 @@ def test_operators_are_sound_for_autograd_and_compile():
     x = torch.randn(30, 4, requires_grad=True)
     checks = ("test_schema", "test_autograd_registration", "test_faketensor")
     operators = torch.ops.graphmount
-    for inputs in ((None, True, 0), (torch.rand(len(others)), False, 5)):
+    for inputs in ((None, True, 0, None), (torch.rand(len(others)), False, 5, starts)):
         torch.library.opcheck(operators.sum_rows, (starts, others, x, *inputs), test_utils=checks)
-    torch.library.opcheck(operators.largest_rows, (starts, others, x, 5), test_utils=checks)
+    torch.library.opcheck(operators.largest_rows, (starts, others, x, 5, None), test_utils=checks)
     rows, scores = torch.randn(30, 2, 4, requires_grad=True), torch.randn(30, 2)
     torch.library.opcheck(
         operators.attend, (starts, others, rows, scores, scores[:12], None, 0.2), test_utils=checks
@@ -129,8 +185,8 @@ def test_rows_that_do_not_lie_together():
     checks = ("test_schema", "test_autograd_registration", "test_faketensor")
     operators = torch.ops.graphmount
     inputs = (edges.starts, edges.sources, x.requires_grad_())
-    torch.library.opcheck(operators.sum_rows, (*inputs, None, True, 5), test_utils=checks)
-    torch.library.opcheck(operators.largest_rows, (*inputs, 5), test_utils=checks)
+    torch.library.opcheck(operators.sum_rows, (*inputs, None, True, 5, None), test_utils=checks)
+    torch.library.opcheck(operators.largest_rows, (*inputs, 5, None), test_utils=checks)
 
 
 FORK = """

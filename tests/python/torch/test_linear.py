@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
@@ -51,6 +51,7 @@ def plain(tensors, relu):
     st.booleans(),
     st.integers(0, 9),
 )
+@settings(max_examples=60, deadline=None)
 def test_results_and_gradients_are_those_of_a_twin_in_float64(  # noqa: PLR0917
     rows, inputs, more_inputs, outputs, bias, relu, seed
 ):
@@ -111,3 +112,13 @@ def test_a_layer_with_its_activation_is_the_layer_and_relu(normalize):
 def test_other_activations_are_refused():
     with pytest.raises(ValueError, match="activation"):
         nn.SAGEConv(4, 2, activation="tanh")
+
+
+def test_the_operator_is_sound_for_autograd_and_compile():
+    tensors = [each.requires_grad_() for each in make(9, 4, 3, 5, bias=True, seed=0)]
+    rows, weight, bias, *more = tensors
+    torch.library.opcheck(
+        torch.ops.graphmount.apply_weights,
+        (rows, weight, *more, bias, True),
+        test_utils=("test_schema", "test_autograd_registration", "test_faketensor"),
+    )

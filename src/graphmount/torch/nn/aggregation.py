@@ -8,7 +8,7 @@ and threads do not meet. They run on a processor.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import torch
 
@@ -21,15 +21,30 @@ from graphmount.torch.nn.edges import (
     divide_rows,
     edges_of,
     flat,
+    return_sums,
     sum_rows,
     take_aggregated,
     turn_round,
 )
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 Reduce = Literal["mean", "sum", "max"]
 
-#: What rows of other floats are converted to, and results back.
-_EXACT = (torch.float32, torch.float64)
+# The calls of the core, by the dtype of rows.
+_LARGEST_ROWS: dict[torch.dtype, Callable[..., None]] = {
+    torch.float32: _core.largest_rows,
+    torch.float64: _core.largest_rows,
+    torch.float16: _core.largest_rows_float16,
+    torch.bfloat16: _core.largest_rows_bfloat16,
+}
+_RETURN_TO_WINNERS: dict[torch.dtype, Callable[..., None]] = {
+    torch.float32: _core.return_to_winners,
+    torch.float64: _core.return_to_winners,
+    torch.float16: _core.return_to_winners_float16,
+    torch.bfloat16: _core.return_to_winners_bfloat16,
+}
 
 
 def aggregate(x: Rows, adj: torch.Tensor, reduce: Reduce = "mean") -> torch.Tensor:
@@ -99,15 +114,19 @@ def _aggregate(
     factors: torch.Tensor | None,
     num_targets: int,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    rows = x if x.dtype in _EXACT else x.float()
+    # Floats of other widths have no loops of their own.
+    rows = x if x.dtype in _LARGEST_ROWS else x.float()
     operators = torch.ops.graphmount
     if reduce == "max":
-        out, targets, _ = operators.largest_rows(edges.starts, edges.sources, rows, num_targets)
+        out, targets, _ = operators.largest_rows(
+            edges.starts, edges.sources, rows, num_targets, edges.turned
+        )
     else:
-        factors = None if factors is None else factors.to(rows.dtype)
+        exact = torch.float64 if rows.dtype == torch.float64 else torch.float32
+        factors = None if factors is None else factors.to(exact)
         is_mean = reduce == "mean"
         out, targets = operators.sum_rows(
-            edges.starts, edges.sources, rows, factors, is_mean, num_targets
+            edges.starts, edges.sources, rows, factors, is_mean, num_targets, edges.turned
         )
     return out.to(x.dtype), targets.to(x.dtype)
 
@@ -118,7 +137,7 @@ def _aggregate(
     "graphmount::sum_rows",
     mutates_args=(),
     schema="(Tensor starts, Tensor others, Tensor x, Tensor? factors, bool mean,"
-    " SymInt num_targets) -> (Tensor, Tensor)",
+    " SymInt num_targets, Tensor? turned) -> (Tensor, Tensor)",
 )
 def _sum_rows(  # noqa: PLR0917  (as operators are called)
     starts: torch.Tensor,
@@ -127,6 +146,7 @@ def _sum_rows(  # noqa: PLR0917  (as operators are called)
     factors: torch.Tensor | None,
     mean: bool,
     num_targets: int,
+    turned: torch.Tensor | None,  # noqa: ARG001  (for the way back)
 ) -> tuple[torch.Tensor, torch.Tensor]:
     out = sum_rows(starts, others, x, factors, mean=mean)
     return out, x[:num_targets].clone(memory_format=torch.contiguous_format)
@@ -136,7 +156,7 @@ def _sum_rows(  # noqa: PLR0917  (as operators are called)
     "graphmount::sum_rows_back",
     mutates_args=(),
     schema="(Tensor starts, Tensor others, Tensor? factors, Tensor gradient, Tensor of_targets,"
-    " SymInt num_rows, bool mean) -> Tensor",
+    " SymInt num_rows, bool mean, Tensor? turned) -> Tensor",
 )
 def _sum_rows_back(  # noqa: PLR0917
     starts: torch.Tensor,
@@ -146,27 +166,34 @@ def _sum_rows_back(  # noqa: PLR0917
     of_targets: torch.Tensor,
     num_rows: int,
     mean: bool,
+    turned: torch.Tensor | None,
 ) -> torch.Tensor:
-    turned, owners, places = turn_round(starts, others, num_rows)
-    if mean:
-        gradient = gradient / starts.diff().clamp(min=1).to(gradient.dtype)[:, None]
-    out = sum_rows(turned, owners, gradient, None if factors is None else factors[places])
-    out[: len(of_targets)] += of_targets
-    return out
+    by_source, owners, places = turn_round(starts, others, num_rows, turned)
+    return return_sums(
+        (by_source, owners),
+        gradient,
+        factors=None if factors is None else factors[places],
+        means=starts if mean else None,
+        of_first=of_targets,
+    )
 
 
 @torch.library.custom_op(
     "graphmount::largest_rows",
     mutates_args=(),
-    schema="(Tensor starts, Tensor others, Tensor x, SymInt num_targets)"
+    schema="(Tensor starts, Tensor others, Tensor x, SymInt num_targets, Tensor? turned)"
     " -> (Tensor, Tensor, Tensor)",
 )
 def _largest_rows(
-    starts: torch.Tensor, others: torch.Tensor, x: torch.Tensor, num_targets: int
+    starts: torch.Tensor,
+    others: torch.Tensor,
+    x: torch.Tensor,
+    num_targets: int,
+    turned: torch.Tensor | None,  # noqa: ARG001  (for the way back)
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     out = x.new_empty(len(starts) - 1, x.size(1))
     winners = torch.empty_like(out, dtype=torch.int32)
-    _core.largest_rows(
+    _LARGEST_ROWS[x.dtype](
         flat(starts), flat(others), len(x), x.size(1), flat(x), flat(out), flat(winners)
     )
     return out, x[:num_targets].clone(memory_format=torch.contiguous_format), winners
@@ -176,7 +203,7 @@ def _largest_rows(
     "graphmount::largest_rows_back",
     mutates_args=(),
     schema="(Tensor starts, Tensor others, Tensor winners, Tensor gradient, Tensor of_targets,"
-    " SymInt num_rows) -> Tensor",
+    " SymInt num_rows, Tensor? turned) -> Tensor",
 )
 def _largest_rows_back(  # noqa: PLR0917
     starts: torch.Tensor,
@@ -185,20 +212,21 @@ def _largest_rows_back(  # noqa: PLR0917
     gradient: torch.Tensor,
     of_targets: torch.Tensor,
     num_rows: int,
+    turned: torch.Tensor | None,
 ) -> torch.Tensor:
-    turned, owners, places = turn_round(starts, others, num_rows)
+    by_source, owners, places = turn_round(starts, others, num_rows, turned)
     out = gradient.new_empty(num_rows, gradient.size(1))
-    _core.return_to_winners(
-        flat(turned),
+    _RETURN_TO_WINNERS[gradient.dtype](
+        flat(by_source),
         flat(owners),
         len(gradient),
         flat(places),
         gradient.size(1),
         flat(gradient),
         flat(winners),
+        flat(of_targets),
         flat(out),
     )
-    out[: len(of_targets)] += of_targets
     return out
 
 
@@ -210,6 +238,7 @@ def _(
     _factors: torch.Tensor | None,
     _mean: bool,
     num_targets: int,
+    _turned: torch.Tensor | None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     return x.new_empty(starts.size(0) - 1, x.size(1)), x.new_empty(num_targets, x.size(1))
 
@@ -223,13 +252,18 @@ def _(
     _of_targets: torch.Tensor,
     num_rows: int,
     _mean: bool,
+    _turned: torch.Tensor | None,
 ) -> torch.Tensor:
     return gradient.new_empty(num_rows, gradient.size(1))
 
 
 @_largest_rows.register_fake
 def _(
-    starts: torch.Tensor, _others: torch.Tensor, x: torch.Tensor, num_targets: int
+    starts: torch.Tensor,
+    _others: torch.Tensor,
+    x: torch.Tensor,
+    num_targets: int,
+    _turned: torch.Tensor | None,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     out = x.new_empty(starts.size(0) - 1, x.size(1))
     winners = torch.empty_like(out, dtype=torch.int32)
@@ -244,29 +278,29 @@ def _(
     gradient: torch.Tensor,
     _of_targets: torch.Tensor,
     num_rows: int,
+    _turned: torch.Tensor | None,
 ) -> torch.Tensor:
     return gradient.new_empty(num_rows, gradient.size(1))
 
 
 def _keep_for_sums(ctx: Any, inputs: tuple[Any, ...], output: tuple[Any, ...]) -> None:  # noqa: ANN401, ARG001
-    starts, others, x, factors, ctx.mean, _ = inputs
+    starts, others, x, factors, ctx.mean, _, turned = inputs
     ctx.num_rows = x.size(0)
-    ctx.save_for_backward(starts, others, *([] if factors is None else [factors]))
+    ctx.save_for_backward(starts, others, factors, turned)
 
 
 def _back_of_sums(ctx: Any, gradient: torch.Tensor, of_targets: torch.Tensor) -> tuple[Any, ...]:  # noqa: ANN401
-    starts, others, *rest = ctx.saved_tensors
-    factors = rest[0] if rest else None
+    starts, others, factors, turned = ctx.saved_tensors
     back = torch.ops.graphmount.sum_rows_back(
-        starts, others, factors, gradient, of_targets, ctx.num_rows, ctx.mean
+        starts, others, factors, gradient, of_targets, ctx.num_rows, ctx.mean, turned
     )
-    return None, None, back, None, None, None
+    return None, None, back, None, None, None, None
 
 
 def _keep_for_maxima(ctx: Any, inputs: tuple[Any, ...], output: tuple[Any, ...]) -> None:  # noqa: ANN401
-    starts, others, x, _ = inputs
+    starts, others, x, _, turned = inputs
     ctx.num_rows = x.size(0)
-    ctx.save_for_backward(starts, others, output[2])
+    ctx.save_for_backward(starts, others, output[2], turned)
     ctx.mark_non_differentiable(output[2])
 
 
@@ -276,11 +310,11 @@ def _back_of_maxima(
     of_targets: torch.Tensor,
     _winners: Any,  # noqa: ANN401
 ) -> tuple[Any, ...]:
-    starts, others, winners = ctx.saved_tensors
+    starts, others, winners, turned = ctx.saved_tensors
     back = torch.ops.graphmount.largest_rows_back(
-        starts, others, winners, gradient, of_targets, ctx.num_rows
+        starts, others, winners, gradient, of_targets, ctx.num_rows, turned
     )
-    return None, None, back, None
+    return None, None, back, None, None
 
 
 _sum_rows.register_autograd(_back_of_sums, setup_context=_keep_for_sums)

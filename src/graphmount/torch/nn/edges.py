@@ -5,15 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 
 from graphmount import _core
 from graphmount._support.shown import shown
 from graphmount.errors import IdError
 from graphmount.torch.aggregated_hop import AggregatedHop
+from graphmount.torch.layer_matrices import TURNED_MARK
 from graphmount.torch.sparse import are_lists_sound
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
 #: What a layer takes for rows: those of all nodes, or those of sources and of targets.
@@ -28,11 +32,13 @@ class Edges:
         starts: One for each target, and the end of the last.
         sources: One for each edge.
         num_sources: How many there are to number.
+        turned: The same edges by source, if the loader has made that.
     """
 
     starts: torch.Tensor
     sources: torch.Tensor
     num_sources: int
+    turned: torch.Tensor | None = None
 
     @property
     def num_targets(self) -> int:
@@ -130,10 +136,22 @@ def _require_rows(x: Rows) -> None:
             raise TypeError(
                 f"x must be a tensor, or one of sources and one of targets, not {shown(rows)}"
             )
+        if _is_of_func(rows):
+            raise RuntimeError(
+                "this has first derivatives by autograd (backward, torch.autograd.grad), and not "
+                "through torch.func; use autograd, or PyG's layers"
+            )
         if rows.layout != torch.strided or rows.dim() != 2 or not rows.is_floating_point():
             raise ValueError(
                 f"x must be rows of floats, not {rows.dtype} of the shape {tuple(rows.shape)}"
             )
+
+
+def _is_of_func(rows: torch.Tensor) -> bool:
+    """Whether a tensor stands for another one inside `torch.func.grad` and its like."""
+    functorch = getattr(torch._C, "_functorch", None)  # noqa: SLF001  (there is no public call)
+    asks = getattr(functorch, "is_gradtrackingtensor", None)
+    return asks is not None and bool(asks(rows))
 
 
 def edges_of(adj: torch.Tensor, num_sources: int, num_targets: int) -> Edges:
@@ -155,7 +173,8 @@ def edges_of(adj: torch.Tensor, num_sources: int, num_targets: int) -> Edges:
                 "adj has values other than 1; edge weights are not for these layers: use PyG's, "
                 "or torch.sparse.mm"
             )
-        edges = Edges(adj.crow_indices().long(), adj.col_indices().long(), num_sources)
+        turned = getattr(adj, TURNED_MARK, None)
+        edges = Edges(adj.crow_indices().long(), adj.col_indices().long(), num_sources, turned)
         if not are_lists_sound(edges.starts, edges.sources, num_sources):
             _refuse(edges)
         return edges
@@ -192,9 +211,21 @@ def _require_ids(what: str, ids: torch.Tensor, count: int, rows: str) -> None:
 
 
 def turn_round(
-    starts: torch.Tensor, others: torch.Tensor, num_others: int
+    starts: torch.Tensor,
+    others: torch.Tensor,
+    num_others: int,
+    given: torch.Tensor | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Edges by their source: starts, for each edge its target, and its place before."""
+    """Edges by their source: starts, for each edge its target, and its place before.
+
+    What the loader has made of them is taken if it is `given`, and if they are still the same.
+    """
+    if given is not None and len(given) == num_others + 2 + 2 * len(others):
+        mark, *_ = given[:1].tolist()
+        if mark == _core.fingerprint_of_lists(flat(starts), flat(others)):
+            sizes = [1, num_others + 1, len(others), len(others)]
+            _, turned, owners, places = given.split(sizes)
+            return turned, owners, places
     turned = starts.new_empty(num_others + 1)
     owners, places = (others.new_empty(len(others)) for _ in range(2))
     _core.turn_edges_round(flat(starts), flat(others), flat(turned), flat(owners), flat(places))
@@ -223,15 +254,77 @@ def sum_rows(
     """
     heads = rows.size(1) if rows.dim() == 3 else 1
     out = rows.new_empty(len(starts) - 1, *rows.shape[1:])
-    own = flat(rows.new_empty(0) if factors is None else factors)
+    own = flat(_nothing(rows) if factors is None else factors)
     width = rows.size(-1)
-    _core.sum_rows(
+    _SUM_ROWS[rows.dtype](
         flat(starts), flat(others), len(rows), heads, width, flat(rows), own, mean, flat(out)
     )
     return out
 
 
+def return_sums(
+    turned: tuple[torch.Tensor, torch.Tensor],
+    gradient: torch.Tensor,
+    *,
+    factors: torch.Tensor | None = None,
+    means: torch.Tensor | None = None,
+    of_first: torch.Tensor | None = None,
+) -> torch.Tensor:
+    """The gradient of rows, by that of their sums or means.
+
+    Args:
+        turned: The edges by source: where those of each source begin, and the targets they lead to.
+        gradient: A row for each target, of the shape (targets, columns).
+        factors: One for each edge, in that order.
+        means: Where the edges of each target begin, if means were made.
+        of_first: What is added to the gradient of the first rows.
+    """
+    starts, others = turned
+    out = gradient.new_empty(len(starts) - 1, gradient.size(1))
+    nothing = _nothing(gradient)
+    _RETURN_SUMS[gradient.dtype](
+        flat(starts),
+        flat(others),
+        len(gradient),
+        1,
+        gradient.size(1),
+        flat(gradient),
+        flat(nothing if factors is None else factors),
+        flat(starts.new_empty(0) if means is None else means),
+        flat(gradient.new_empty(0) if of_first is None else of_first),
+        flat(out),
+    )
+    return out
+
+
+def _nothing(rows: torch.Tensor) -> torch.Tensor:
+    """No factors, of the dtype that these rows are summed in."""
+    exact = rows.dtype if rows.dtype in (torch.float32, torch.float64) else torch.float32
+    return torch.empty(0, dtype=exact)
+
+
 def flat(tensor: torch.Tensor) -> NDArray[Any]:
-    """The values of a tensor in one dimension, for the core; a copy if they do not lie together."""
-    values: NDArray[Any] = tensor.detach().contiguous().view(-1).numpy()
-    return values
+    """The values of a tensor in one dimension, for the core; a copy if they do not lie together.
+
+    Floats of 16 bits are given as their bits.
+    """
+    values = tensor.detach().contiguous().view(-1)
+    if values.dtype in (torch.float16, torch.bfloat16):
+        return values.view(torch.int16).numpy().view(np.uint16)
+    found: NDArray[Any] = values.numpy()
+    return found
+
+
+# The calls of the core, by the dtype of rows.
+_SUM_ROWS: dict[torch.dtype, Callable[..., None]] = {
+    torch.float32: _core.sum_rows,
+    torch.float64: _core.sum_rows,
+    torch.float16: _core.sum_rows_float16,
+    torch.bfloat16: _core.sum_rows_bfloat16,
+}
+_RETURN_SUMS: dict[torch.dtype, Callable[..., None]] = {
+    torch.float32: _core.return_sums,
+    torch.float64: _core.return_sums,
+    torch.float16: _core.return_sums_float16,
+    torch.bfloat16: _core.return_sums_bfloat16,
+}

@@ -1,0 +1,28 @@
+// The edges of a batch by their source, for every layer of a model but the first: what the way back
+// of a layer goes along. Made ahead, by the threads of a loader, so that no step of training has
+// to.
+//
+// The first layer has the rows of the loader, which need no gradient.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace graphmount {
+
+/// A batch whose edges lie by target and by hop.
+struct HopEdges {
+  std::span<const std::int64_t> starts, sources;  // of all hops
+  std::span<const std::int64_t> num_nodes;        // seeds, then new nodes of each hop
+  std::span<const std::int64_t> num_edges;        // of each hop
+};
+
+/// How many numbers `turn_hops` writes.
+std::size_t turned_size(const HopEdges& edges);
+
+/// For each layer from the second to the last: the fingerprint of its lists, then what `turn_round`
+/// makes of them: starts, owners and places. The layer after the first has the edges of all hops
+/// but the last, and so on. Throws std::invalid_argument if sizes do not fit.
+void turn_hops(const HopEdges& edges, std::span<std::int64_t> out);
+
+}  // namespace graphmount

@@ -53,11 +53,13 @@ _HOP_COLUMNS = {
 
 @dataclass(frozen=True)
 class Layer:
-    """A kind of layer: PyG's, whether it takes matrices, ours, and how fast both should be."""
+    """A kind of layer: PyG's, how it takes matrices, ours, and how fast both should be."""
 
     theirs: Callable[[int, int], Any]
     ours: Callable[[int, int], Any]
+    with_adjs: Callable[[int, int], Any] | None = None  # if PyG has another one for matrices
     takes_matrices: bool = True
+    change: Callable[[Any], Any] | None = None  # what is made of each matrix for it
     goal: float | None = None
     own_goal: float | None = None
 
@@ -73,7 +75,17 @@ _LAYERS = {
         lambda inputs, outputs: nn.GINConv(torch.nn.Linear(inputs, outputs)),
         lambda inputs, outputs: own.GINConv(torch.nn.Linear(inputs, outputs)),
     ),
-    "GCN": Layer(nn.GCNConv, own.GCNConv, takes_matrices=False, own_goal=4.0),
+    # The same function of PyG's, which sums before it multiplies: see docs/pyg.md.
+    "GCN": Layer(
+        nn.GCNConv,
+        own.GCNConv,
+        with_adjs=lambda inputs, outputs: nn.SAGEConv(
+            inputs, outputs, aggr="sum", root_weight=False
+        ),
+        change=own.gcn_norm,
+        goal=4.0,
+        own_goal=4.0,
+    ),
     "GAT": Layer(nn.GATConv, own.GATConv, takes_matrices=False, own_goal=2.5),
 }
 _EDGE_INDEX, _MATRICES, _OURS = "PyG, edge_index", "PyG, adjs", "graphmount.torch.nn, adjs"
@@ -96,24 +108,37 @@ def with_edge_index(layers: torch.nn.ModuleList, batch: Any) -> torch.Tensor:  #
     return out
 
 
+def parameters_of(layers: torch.nn.ModuleList) -> list[torch.nn.Parameter]:
+    """All parameters, in each layer matrices first: layers name them in other orders."""
+    return [
+        weight
+        for layer in layers
+        for weight in sorted(layer.parameters(), key=lambda each: -each.dim())
+    ]
+
+
 def step(
     layers: torch.nn.ModuleList,
     batch: Any,  # noqa: ANN401
     *,
     takes_matrices: bool,
     in_pairs: bool = True,
+    change: Callable[[Any], Any] | None = None,
 ) -> tuple[float, torch.Tensor, torch.Tensor]:
     """The seconds of a step, its outputs, and the gradients of all weights."""
     layers.zero_grad()
     targets = torch.arange(batch.batch_size) % _CLASSES
     start = time.perf_counter()
     if takes_matrices:
-        out = with_matrices(layers, batch.x, batch.adjs, in_pairs=in_pairs)
+        adjs = batch.adjs if change is None else [change(adj) for adj in batch.adjs]
+        out = with_matrices(layers, batch.x, adjs, in_pairs=in_pairs)
     else:
         out = with_edge_index(layers, batch)
     torch.nn.functional.cross_entropy(out, targets).backward()  # type: ignore[no-untyped-call]
     seconds = time.perf_counter() - start
-    gradients = [weight.grad.flatten() for weight in layers.parameters() if weight.grad is not None]
+    gradients = [
+        weight.grad.flatten() for weight in parameters_of(layers) if weight.grad is not None
+    ]
     return seconds, out.detach(), torch.cat(gradients)
 
 
@@ -124,7 +149,11 @@ def bench_layer(
     layer = _LAYERS[name]
     theirs, ours = (make_model(kind, options.hidden) for kind in (layer.theirs, layer.ours))
     ours.load_state_dict(theirs.state_dict())
-    ways = {_EDGE_INDEX: theirs, _MATRICES: theirs, _OURS: ours}
+    matrices = theirs if layer.with_adjs is None else make_model(layer.with_adjs, options.hidden)
+    with torch.no_grad():
+        for one, two in zip(parameters_of(theirs), parameters_of(matrices), strict=True):
+            two.copy_(one)
+    ways = {_EDGE_INDEX: theirs, _MATRICES: matrices, _OURS: ours}
     if not layer.takes_matrices:
         del ways[_MATRICES]
     seconds: dict[str, list[float]] = {way: [] for way in ways}
@@ -132,7 +161,13 @@ def bench_layer(
     for number in range(options.rounds + 1):
         batch = batches[number % len(batches)]
         made = {
-            way: step(model, batch, takes_matrices=way != _EDGE_INDEX, in_pairs=way != _OURS)
+            way: step(
+                model,
+                batch,
+                takes_matrices=way != _EDGE_INDEX,
+                in_pairs=way != _OURS,
+                change=layer.change if way == _MATRICES else None,
+            )
             for way, model in ways.items()
         }
         for way, (taken, *results) in made.items():

@@ -49,6 +49,7 @@ ALLOWED = {
     "torch/epoch.py": {"tensor": "of torch"},
     "torch/layer_matrices.py": {"indptr": "of a batch, in memory"},
     "torch/nn/edges.py": {"numpy": "of torch"},
+    "torch/sparse.py": {"numpy": "of torch"},
     "torch/nn/gin_conv.py": {"tensor": "of torch"},
     "torch/tensor_batch.py": {"indptr": "of a batch, in memory"},
     "cli/compile/ogb.py": {"labels": _OWN, "splits": _OWN},

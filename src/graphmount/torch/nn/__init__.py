@@ -7,7 +7,8 @@ layers of the same names.
 from graphmount.torch.nn.aggregation import aggregate
 from graphmount.torch.nn.gat_conv import GATConv
 from graphmount.torch.nn.gcn_conv import GCNConv
+from graphmount.torch.nn.gcn_norm import gcn_norm
 from graphmount.torch.nn.gin_conv import GINConv
 from graphmount.torch.nn.sage_conv import SAGEConv
 
-__all__ = ["GATConv", "GCNConv", "GINConv", "SAGEConv", "aggregate"]
+__all__ = ["GATConv", "GCNConv", "GINConv", "SAGEConv", "aggregate", "gcn_norm"]

@@ -223,9 +223,8 @@ def turn_round(
     if given is not None and len(given) == num_others + 2 + 2 * len(others):
         mark, *_ = given[:1].tolist()
         if mark == _core.fingerprint_of_lists(flat(starts), flat(others)):
-            sizes = [1, num_others + 1, len(others), len(others)]
-            _, turned, owners, places = given.split(sizes)
-            return turned, owners, places
+            owners = given[num_others + 2 : num_others + 2 + len(others)]
+            return given[1 : num_others + 2], owners, given[num_others + 2 + len(others) :]
     turned = starts.new_empty(num_others + 1)
     owners, places = (others.new_empty(len(others)) for _ in range(2))
     _core.turn_edges_round(flat(starts), flat(others), flat(turned), flat(owners), flat(places))

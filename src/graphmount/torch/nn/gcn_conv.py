@@ -6,7 +6,8 @@ import torch
 
 from graphmount._support.arguments import as_count
 from graphmount.torch.nn.aggregation import aggregate_edges
-from graphmount.torch.nn.edges import Edges, divide_rows, edges_of
+from graphmount.torch.nn.edges import divide_rows, edges_of
+from graphmount.torch.nn.gcn_norm import gcn_factors
 from graphmount.torch.nn.linear import apply_linear
 
 
@@ -76,20 +77,10 @@ class GCNConv(torch.nn.Module):
             raise TypeError("a GCN has nodes of one kind: pass x alone, targets first, not a pair")
         sources, targets = divide_rows(x, adj)
         edges = edges_of(adj, len(sources), len(targets)).with_self_loops()
-        factors = self._factors(edges)
+        factors = gcn_factors(edges, self.lin.weight.dtype)
         if edges.is_cheaper_first(self.lin.in_features, self.lin.out_features):
             sums = aggregate_edges(sources, edges, "sum", factors)
             return apply_linear(sums, self.lin.weight, self.bias)
         rows = apply_linear(sources, self.lin.weight)
         out = aggregate_edges(rows, edges, "sum", factors)
         return out if self.bias is None else out + self.bias
-
-    def _factors(self, edges: Edges) -> torch.Tensor:
-        """What each edge counts."""
-        counts = edges.starts.diff()
-        of_sources = torch.ones(edges.num_sources, dtype=self.lin.weight.dtype)
-        of_sources[: edges.num_targets] = counts.to(of_sources.dtype).rsqrt()
-        of_targets = of_sources[: edges.num_targets].repeat_interleave(
-            counts, output_size=len(edges.sources)
-        )
-        return of_sources[edges.sources] * of_targets

@@ -151,8 +151,8 @@ def bench_layer(
     ours.load_state_dict(theirs.state_dict())
     matrices = theirs if layer.with_adjs is None else make_model(layer.with_adjs, options.hidden)
     with torch.no_grad():
-        for one, two in zip(parameters_of(theirs), parameters_of(matrices), strict=True):
-            two.copy_(one)
+        for given, taken_over in zip(parameters_of(theirs), parameters_of(matrices), strict=True):
+            taken_over.copy_(given)
     ways = {_EDGE_INDEX: theirs, _MATRICES: matrices, _OURS: ours}
     if not layer.takes_matrices:
         del ways[_MATRICES]

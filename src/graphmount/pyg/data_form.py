@@ -15,12 +15,14 @@ import torch
 from torch_geometric.data import Data
 
 from graphmount._dataset.dataset import Dataset
+from graphmount._dataset.typed_dataset import TypedDataset
 from graphmount._loading.data.typed_data import TypedData
 from graphmount._loading.inputs import open_data
 from graphmount._mount.mapped_reads import gather_list_values
 from graphmount._support.arguments import as_ids, require_function
 from graphmount._support.shown import shown
 from graphmount.errors import MissingDataError
+from graphmount.pyg.hetero_form import LABELS, with_labels
 from graphmount.pyg.stores.batch_names import (
     name_of_aggregated,
     require_free_aggregated,
@@ -30,24 +32,22 @@ from graphmount.torch.layer_matrices import LayerMatrices
 from graphmount.torch.tensor_batch import to_tensors
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
     import numpy as np
     from numpy.typing import NDArray
 
-    from graphmount._loading.data.loader_data import LoaderData
-    from graphmount._mount.features import FeatureStore
+    from graphmount._loading.data.loader_data import AnyData, LoaderData
     from graphmount.pyg.data_source import DataSource
 
-LABELS = "y"
 _WEIGHTS = "edge_weight"
 
 
 def open_pyg_data(
     data: Any,  # noqa: ANN401
-    features: Iterable[str] | None,
-    edge_features: Iterable[str] | Mapping[str, FeatureStore] | None,
-) -> LoaderData:
+    features: Any,  # noqa: ANN401
+    edge_features: Any,  # noqa: ANN401
+) -> LoaderData | TypedData:
     """The data of a loader, with labels as the table `y`, and all tables of edges if none is named.
 
     Raises:
@@ -55,13 +55,11 @@ def open_pyg_data(
     """
     if isinstance(data, str | os.PathLike):
         data = Dataset(data)
-    if edge_features is None:
+    if edge_features is None and not isinstance(data, TypedDataset):
         edge_features = list(data.edge_features) if isinstance(data, Dataset) else ()
     opened = open_data(data, features, edge_features)
     if isinstance(opened, TypedData):
-        raise TypeError(
-            "loaders of graphmount.pyg are for one node type so far; those of graphmount take this"
-        )
+        return with_labels(opened)
     store = None if opened.dataset is None else opened.dataset._label_store()  # noqa: SLF001
     if store is None:
         return opened
@@ -74,11 +72,11 @@ def open_pyg_data(
     return replace(opened, tables={**opened.tables, "nodes": nodes}, labels=None)
 
 
-def feature_dtypes(dtype: Any, data: LoaderData) -> Any:  # noqa: ANN401
+def feature_dtypes(dtype: Any, data: AnyData) -> Any:  # noqa: ANN401
     """What `dtype=` means: one for all tables of nodes is not one for the labels."""
     if dtype is None or isinstance(dtype, Mapping):
         return dtype
-    return {name: dtype for name in data.tables["nodes"] if name != LABELS}
+    return {key: dtype for key in data.by_key if data.is_of_nodes(key[0]) and key[1] != LABELS}
 
 
 class DataForm:

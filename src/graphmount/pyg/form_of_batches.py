@@ -12,17 +12,20 @@ from torch_geometric.data import Data
 from graphmount import _core
 from graphmount._loading.batch_loader import BatchLoader
 from graphmount._loading.batches.aggregation import aggregate_rows
+from graphmount._loading.data.loader_data import LoaderData
+from graphmount._loading.data.typed_data import TypedData
 from graphmount._support.arguments import as_ids, as_native, as_plain
-from graphmount.pyg.data_form import LABELS
+from graphmount.pyg.data_form import DataForm
+from graphmount.pyg.hetero_form import LABELS, HeteroForm
+from graphmount.pyg.hetero_source import HeteroSource
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from numpy.typing import ArrayLike, NDArray
 
-    from graphmount._loading.data.loader_data import Rows
+    from graphmount._loading.data.loader_data import AnyData, Rows
     from graphmount._loading.row_feeds import RowFeed
-    from graphmount.pyg.data_form import DataForm
     from graphmount.pyg.data_source import DataSource
 
 #: Keeps the random draws of calls apart from those of epochs.
@@ -32,11 +35,26 @@ _CALLS = 0x63616C6C
 DataT = TypeVar("DataT", bound=Data)
 
 
+def _has(source: DataSource | HeteroSource, space: Any, name: str) -> bool:  # noqa: ANN401
+    """Whether an object of PyG still has what a table holds."""
+    if isinstance(source, HeteroSource):
+        return source.has(space, name)
+    return source.has(name)
+
+
+def make_form(data: AnyData, *, aggregated: Collection[str] = (), **options: Any) -> Any:  # noqa: ANN401
+    """The form of batches of this data: `HeteroData` of many types, `Data` of one."""
+    if isinstance(data, TypedData):
+        return HeteroForm(data, **options)
+    assert isinstance(data, LoaderData)  # noqa: S101  (the only other one)
+    return DataForm(data, aggregated=aggregated, **options)
+
+
 class PygLoader(BatchLoader, Generic[DataT]):
     """A loader whose batches are PyG's `Data`."""
 
-    _form: DataForm
-    _source: DataSource | None
+    _form: DataForm | HeteroForm
+    _source: DataSource | HeteroSource | None
     _given: Any
     _num_calls = 0
     _is_for_layers = True
@@ -114,21 +132,21 @@ class PygLoader(BatchLoader, Generic[DataT]):
         place = {"number": 0, "epoch": self._epoch}
         return self._make_batch(fields | place | {"aggregated": aggregated})
 
-    def _make_batch(self, fields: dict[str, Any]) -> Data:
+    def _make_batch(self, fields: dict[str, Any]) -> Any:  # noqa: ANN401
         return self._form(fields)
 
     @property
     def _wants_edge_ids(self) -> bool:
         return self._form.has_edge_values
 
-    def _edge_values(self, edge_ids: NDArray[np.int64]) -> dict[str, Any]:
+    def _edge_values(self, edge_ids: Any) -> dict[str, Any]:  # noqa: ANN401
         return {"edge_values": self._form.edge_values(edge_ids)}
 
     def _make_feeds(self) -> list[RowFeed]:
         source = self._source
         if source is not None:  # scripts delete what they do not want from loader.data
-            kept = {
-                space: {name: store for name, store in tables.items() if source.has(name)}
+            kept: dict[Any, Any] = {
+                space: {name: table for name, table in tables.items() if _has(source, space, name)}
                 for space, tables in self._data.tables.items()
             }
             self._data = replace(self._data, tables=kept)

@@ -7,32 +7,35 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
+from torch_geometric.data import HeteroData
 
+from graphmount._dataset.typed_dataset import TypedDataset
+from graphmount._loading.data.typed_data import TypedData
 from graphmount._mount.node_reading import require_reading
 from graphmount.pyg.data_form import open_pyg_data
 from graphmount.pyg.data_source import DataSource, is_data
+from graphmount.pyg.hetero_source import HeteroSource
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Mapping
 
-    from graphmount._loading.data.loader_data import EdgeIds, LoaderData
-    from graphmount._mount.features import FeatureStore
+    from graphmount._loading.data.loader_data import AnyData, EdgeIds, LoaderData
     from graphmount._mount.node_ids import IdReading
+    from graphmount._mount.sampling_rule import TimeOf
     from graphmount._support.progress import ProgressOption
 
 
 def open_any(
     data: Any,  # noqa: ANN401
     *,
-    features: Iterable[str] | None,
-    edge_features: Iterable[str] | Mapping[str, FeatureStore] | None,
+    features: Any,  # noqa: ANN401
+    edge_features: Any,  # noqa: ANN401
     weight_attr: str | None,
     time_attr: str | None,
     num_neighbors: object,
     cache: str | os.PathLike[str] | None,
     progress: ProgressOption,
-) -> tuple[LoaderData, DataSource | None]:
+) -> tuple[LoaderData | TypedData, DataSource | HeteroSource | None]:
     """The data of a loader, and the `Data` that it is of, if there is one.
 
     Raises:
@@ -43,6 +46,12 @@ def open_any(
             name = "progress" if cache is None else "cache"
             raise ValueError(f"{name}= is for a Data, which is compiled; this is compiled already")
         return open_pyg_data(data, features, edge_features), None
+    if isinstance(data, HeteroData):
+        hetero = HeteroSource(
+            data, weight_attr=weight_attr, time_attr=time_attr, cache=cache, progress=progress
+        )
+        typed = open_pyg_data(hetero.dataset, features, edge_features)
+        return replace(typed, speaks_source=True), hetero
     if isinstance(edge_features, dict):
         raise TypeError("edge_features: of a Data, pass names of its attributes")
     source = DataSource(
@@ -82,10 +91,53 @@ def edge_reading(edge_ids: EdgeIds | None, *, of_data: bool) -> EdgeIds:
     return edge_ids
 
 
+def source_nodes(nodes: Any, source: DataSource | HeteroSource, opened: AnyData) -> Any:  # noqa: ANN401
+    """The seeds of a loader of an object, as ids or masks of that object."""
+    if isinstance(source, HeteroSource):
+        if isinstance(nodes, str):
+            nodes = (nodes, None)
+        is_pair = isinstance(nodes, tuple | list) and len(nodes) == 2 and isinstance(nodes[0], str)
+        return (nodes[0], source.nodes(*nodes)) if is_pair else nodes
+    if nodes is None:
+        return torch.arange(next(iter(opened.graphs.values())).num_nodes)
+    return source.split(nodes) if isinstance(nodes, str) else nodes
+
+
+def source_links(links: Any, source: DataSource | HeteroSource) -> Any:  # noqa: ANN401
+    """The links of a loader of an object; all edges, in its order, if none are given."""
+    if isinstance(source, HeteroSource):
+        return source.links(links)
+    if isinstance(links, tuple) and links[:1] == (None,):
+        links = links[-1]
+    return source.all_links() if links is None else links
+
+
 def places_in_mask(nodes: Any) -> torch.Tensor | None:  # noqa: ANN401
     """The places of a mask, which PyG takes for the ids of inputs; None for other inputs."""
+    if isinstance(nodes, tuple | list) and len(nodes) == 2 and isinstance(nodes[0], str):
+        nodes = nodes[1]
     if isinstance(nodes, list | tuple):
         is_mask = len(nodes) > 0 and isinstance(nodes[0], bool | np.bool_)
     else:
         is_mask = getattr(nodes, "dtype", None) in (torch.bool, np.dtype(np.bool_))
     return torch.as_tensor(nodes).nonzero().view(-1).cpu() if is_mask else None
+
+
+def is_typed(data: object) -> bool:
+    """Whether a loader was given data of many types, where nodes may have times of their own."""
+    return isinstance(data, HeteroData | TypedDataset)
+
+
+def time_reading(
+    time_of: TimeOf | None,
+    time_attr: str | None,
+    opened: AnyData,
+    source: DataSource | HeteroSource | None,
+) -> TimeOf | None:
+    """Whose times count: as said, or those that `time_attr` of an object of PyG names."""
+    if time_of is None and time_attr is not None:
+        if isinstance(source, HeteroSource):
+            return source.time_of
+        if isinstance(opened, TypedData):
+            return opened.dataset._sampling.relations.time_of("in")  # noqa: SLF001  (a friend)
+    return time_of

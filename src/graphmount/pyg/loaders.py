@@ -7,31 +7,42 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Unpack
 
-import torch
-
 from graphmount._loading.batches.aggregation import require_targets
 from graphmount._support.foreign_words import LINK_LOADER_WORDS, NODE_LOADER_WORDS
 from graphmount._support.keywords import advises
 from graphmount.pyg.batches import LinkData, NodeData
-from graphmount.pyg.data_form import DataForm, feature_dtypes
-from graphmount.pyg.form_of_batches import PygLoader
-from graphmount.pyg.loader_data import edge_reading, open_any, places_in_mask, whole_reading
+from graphmount.pyg.data_form import feature_dtypes
+from graphmount.pyg.form_of_batches import PygLoader, make_form
+from graphmount.pyg.loader_data import (
+    edge_reading,
+    is_typed,
+    open_any,
+    places_in_mask,
+    source_links,
+    source_nodes,
+    time_reading,
+    whole_reading,
+)
 from graphmount.pyg.loader_options import NOT_OFFERED, LoaderOptions, take_options
 from graphmount.torch.loaders import LinkNeighborLoader as TensorLinkLoader
 from graphmount.torch.loaders import NeighborLoader as TensorNodeLoader
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
+    import torch
     from numpy.typing import ArrayLike
-    from torch_geometric.data import Data
-    from torch_geometric.sampler import NegativeSampling
+    from torch_geometric.data import Data, HeteroData
+    from torch_geometric.sampler import NegativeSampling, NumNeighbors
 
     from graphmount._dataset.dataset import Dataset
+    from graphmount._dataset.typed.results import EdgeType
+    from graphmount._dataset.typed_dataset import TypedDataset
     from graphmount._loading.batches.aggregation import AggregateLast
     from graphmount._loading.data.loader_data import EdgeIds
     from graphmount._loading.link_negatives import LinkNegatives
+    from graphmount._loading.options import EdgeTableNames, InputNodes, TableNames
     from graphmount._mount.features import FeatureStore
     from graphmount._mount.graph import Graph
     from graphmount._mount.node_ids import IdReading
@@ -47,12 +58,15 @@ class NeighborLoader(PygLoader[NodeData], TensorNodeLoader):
     the training loop. The methods are those of `graphmount.NeighborLoader`.
 
     Args:
-        data: A `Data` of PyG, which is compiled into a cache the first time it is seen; or a
-            `Dataset`, the path of one, a `Graph`, or a pair of a `Graph` and a `FeatureStore` or a
-            dict of them. With a `Data`, all ids are those of that object.
-        num_neighbors: For each hop, how many neighbors to draw for each node; -1 for all.
+        data: A `Data` or `HeteroData` of PyG, which is compiled into a cache the first time it is
+            seen; or a `Dataset` or `TypedDataset`, the path of one, a `Graph`, or a pair of a
+            `Graph` and a `FeatureStore` or a dict of them. With an object of PyG, all ids are those
+            of that object. Of many types, batches are `HeteroData`.
+        num_neighbors: For each hop, how many neighbors to draw for each node; -1 for all. Of many
+            types, such a list is for every relation, or a dict has one for each.
         input_nodes: The seeds: a tensor of nodes, a mask, or the name of a split. All nodes if
-            None.
+            None. Of many types, a type and its nodes, as ("paper", train_mask), or a type alone for
+            all of its nodes.
         ids: Which ids `input_nodes` are: "external" for ids of the source, such as `train_mask` or
             `split_idx` of the data that was compiled; "internal" for ids of the dataset, such as
             `n_id` of its batches. You must say so if the two differ.
@@ -64,7 +78,8 @@ class NeighborLoader(PygLoader[NodeData], TensorNodeLoader):
             drawn in proportion to the weights.
         transform: A function that is called with each batch. The loop gets what it returns.
         directed: PyG's older way to ask for `subgraph_type="induced"`: False.
-        custom_cls: The class of batches: `Data`, or a class derived from it.
+        custom_cls: The class of batches: `Data`, or a class derived from it; of many types, one of
+            `HeteroData`.
         input_id: The values of `input_id` in batches, one for each input. If None, they are the
             places of the inputs; for a mask, the places in the mask, as in PyG.
         features: Names of the node tables that batches have; all tables if None. Labels are always
@@ -153,13 +168,15 @@ class NeighborLoader(PygLoader[NodeData], TensorNodeLoader):
     def __init__(
         self,
         data: Data
+        | HeteroData
         | str
         | os.PathLike[str]
         | Dataset
+        | TypedDataset
         | Graph
         | tuple[Graph, FeatureStore | Mapping[str, FeatureStore]],
-        num_neighbors: Sequence[int],
-        input_nodes: ArrayLike | torch.Tensor | str | None = None,
+        num_neighbors: Sequence[int] | Mapping[EdgeType, Sequence[int]] | NumNeighbors,
+        input_nodes: InputNodes | torch.Tensor | None = None,
         *,
         ids: IdReading | None = None,
         input_time: ArrayLike | torch.Tensor | None = None,
@@ -167,18 +184,18 @@ class NeighborLoader(PygLoader[NodeData], TensorNodeLoader):
         weight_attr: str | None = None,
         transform: Callable[[Any], Any] | None = None,
         directed: bool = True,
-        custom_cls: type[Data] | None = None,
+        custom_cls: type[Data | HeteroData] | None = None,
         input_id: torch.Tensor | None = None,
-        features: Iterable[str] | None = None,
-        edge_features: Iterable[str] | Mapping[str, FeatureStore] | None = None,
-        dtype: torch.dtype | str | Mapping[str, Any] | None = None,
+        features: TableNames | None = None,
+        edge_features: EdgeTableNames | None = None,
+        dtype: torch.dtype | str | Mapping[Any, Any] | None = None,
         aggregate_last: AggregateLast | None = None,
         edge_ids: EdgeIds | None = None,
         cache: str | os.PathLike[str] | None = None,
         progress: ProgressOption = None,
         **options: Unpack[LoaderOptions],
     ) -> None:
-        if time_attr is not None and input_time is None:
+        if time_attr is not None and input_time is None and not is_typed(data):
             raise ValueError(
                 f"time_attr={time_attr!r} needs input_time=, the time of each seed: times in a "
                 "graph are those of edges"
@@ -204,10 +221,8 @@ class NeighborLoader(PygLoader[NodeData], TensorNodeLoader):
         )
         if self._source is not None:
             ids = whole_reading(ids, edge_ids)
-            if input_nodes is None:
-                input_nodes = torch.arange(opened.graph.num_nodes)
-            elif isinstance(input_nodes, str):
-                input_nodes = self._source.split(input_nodes)
+            input_nodes = source_nodes(input_nodes, self._source, opened)
+        left["time_of"] = time_reading(left.get("time_of"), time_attr, opened, self._source)
         super().__init__(
             opened,  # type: ignore[arg-type]  # which our own loaders take, too
             num_neighbors,
@@ -220,8 +235,8 @@ class NeighborLoader(PygLoader[NodeData], TensorNodeLoader):
             aggregate_last=aggregate_last,
             **left,
         )
-        self._form = DataForm(
-            opened,
+        self._form = make_form(
+            self._data,
             num_inputs=self._num_inputs,
             aggregated=self._aggregated,
             times=self._times,
@@ -243,12 +258,15 @@ class LinkNeighborLoader(PygLoader[LinkData], TensorLinkLoader):
     negatives are not edges of the graph; PyG's may be.
 
     Args:
-        data: A `Data` of PyG, which is compiled into a cache the first time it is seen; or a
-            `Dataset`, the path of one, a `Graph`, or a pair of a `Graph` and a `FeatureStore` or a
-            dict of them. With a `Data`, all ids are those of that object.
-        num_neighbors: For each hop, how many neighbors to draw for each node; -1 for all.
+        data: A `Data` or `HeteroData` of PyG, which is compiled into a cache the first time it is
+            seen; or a `Dataset` or `TypedDataset`, the path of one, a `Graph`, or a pair of a
+            `Graph` and a `FeatureStore` or a dict of them. With an object of PyG, all ids are those
+            of that object. Of many types, batches are `HeteroData`.
+        num_neighbors: For each hop, how many neighbors to draw for each node; -1 for all. Of many
+            types, such a list is for every relation, or a dict has one for each.
         edge_label_index: The links to predict: of shape (2, links), or PyG's pair (None, links).
-            All edges if None.
+            All edges if None. Of many types, a pair of the relation and its links, or the relation
+            alone for all of its edges.
         ids: Which ids the ends of the links are: "external" for ids of the source, such as
             `edge_index` of the data that was compiled; "internal" for ids of the dataset. Weights
             of negatives are in the order of the same ids. You must say so if the two differ.
@@ -265,7 +283,8 @@ class LinkNeighborLoader(PygLoader[LinkData], TensorLinkLoader):
             drawn in proportion to the weights.
         transform: A function that is called with each batch. The loop gets what it returns.
         directed: PyG's older way to ask for `subgraph_type="induced"`: False.
-        custom_cls: The class of batches: `Data`, or a class derived from it.
+        custom_cls: The class of batches: `Data`, or a class derived from it; of many types, one of
+            `HeteroData`.
         input_id: The values of `input_id` in batches, one for each link. If None, they are the
             places of the links.
         features: Names of the node tables that batches have; all tables if None. Labels are always
@@ -342,12 +361,14 @@ class LinkNeighborLoader(PygLoader[LinkData], TensorLinkLoader):
     def __init__(
         self,
         data: Data
+        | HeteroData
         | str
         | os.PathLike[str]
         | Dataset
+        | TypedDataset
         | Graph
         | tuple[Graph, FeatureStore | Mapping[str, FeatureStore]],
-        num_neighbors: Sequence[int],
+        num_neighbors: Sequence[int] | Mapping[EdgeType, Sequence[int]] | NumNeighbors,
         edge_label_index: ArrayLike | torch.Tensor | tuple[Any, Any] | None = None,
         *,
         ids: IdReading | None = None,
@@ -359,11 +380,11 @@ class LinkNeighborLoader(PygLoader[LinkData], TensorLinkLoader):
         weight_attr: str | None = None,
         transform: Callable[[Any], Any] | None = None,
         directed: bool = True,
-        custom_cls: type[Data] | None = None,
+        custom_cls: type[Data | HeteroData] | None = None,
         input_id: torch.Tensor | None = None,
-        features: Iterable[str] | None = None,
-        edge_features: Iterable[str] | Mapping[str, FeatureStore] | None = None,
-        dtype: torch.dtype | str | Mapping[str, Any] | None = None,
+        features: TableNames | None = None,
+        edge_features: EdgeTableNames | None = None,
+        dtype: torch.dtype | str | Mapping[Any, Any] | None = None,
         edge_ids: EdgeIds | None = None,
         cache: str | os.PathLike[str] | None = None,
         progress: ProgressOption = None,
@@ -387,10 +408,8 @@ class LinkNeighborLoader(PygLoader[LinkData], TensorLinkLoader):
         )
         if self._source is not None:
             ids = whole_reading(ids, edge_ids)
-            if isinstance(edge_label_index, tuple) and edge_label_index[:1] == (None,):
-                edge_label_index = edge_label_index[-1]
-            if edge_label_index is None:
-                edge_label_index = self._source.all_links()
+            edge_label_index = source_links(edge_label_index, self._source)
+        left["time_of"] = time_reading(left.get("time_of"), time_attr, opened, self._source)
         super().__init__(
             opened,  # type: ignore[arg-type]  # which our own loaders take, too
             num_neighbors,
@@ -405,8 +424,8 @@ class LinkNeighborLoader(PygLoader[LinkData], TensorLinkLoader):
             dtype=feature_dtypes(dtype, opened),
             **left,
         )
-        self._form = DataForm(
-            opened,
+        self._form = make_form(
+            self._data,
             num_inputs=self._num_inputs,
             source=self._source,
             weight_attr=weight_attr,

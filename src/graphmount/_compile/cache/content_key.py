@@ -18,7 +18,7 @@ from graphmount._support.num_threads import num_threads
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from graphmount._sources.objects.pyg_data import DataParts
+    from graphmount._sources.objects.pyg_data import DataParts, HeteroParts
 
 #: Of what is compiled, and how: it goes up when that changes.
 _VERSION = 1
@@ -34,12 +34,36 @@ def key_of(parts: DataParts, *, weights: str | None, timestamps: str | None) -> 
         weights: The attribute that is compiled as weights, or None.
         timestamps: The attribute that is compiled as times, or None.
     """
-    whole = _hash()
     facts = (_VERSION, parts.num_nodes, parts.edge_index is None, weights, timestamps)
-    whole.update(repr(facts).encode())
     arrays = {("edge_index", ""): parts.edge_index} if parts.edge_index is not None else {}
     arrays |= {("nodes", name): rows for name, rows in parts.nodes.items()}
     arrays |= {("edges", name): rows for name, rows in parts.edges.items()}
+    return _key(facts, arrays)
+
+
+def hetero_key_of(parts: HeteroParts, *, weights: str | None, timestamps: str | None) -> str:
+    """The key of the parts of a `HeteroData`, which includes the order of types and relations.
+
+    Args:
+        parts: The parts of the `HeteroData`.
+        weights: The attribute that is compiled as weights, or None.
+        timestamps: The attribute that is compiled as times, or None.
+    """
+    counts = [(name, part.count) for name, part in parts.nodes.items()]
+    facts = (_VERSION, counts, list(parts.edges), weights, timestamps)
+    arrays: dict[Any, Any] = {}
+    for name, part in parts.nodes.items():
+        arrays |= {(name, "", "", key): rows for key, rows in part.rows.items()}
+    for relation, part in parts.edges.items():
+        arrays[*relation, ""] = part.edge_index
+        arrays |= {(*relation, key): rows for key, rows in part.rows.items()}
+    return _key(facts, arrays)
+
+
+def _key(facts: tuple[Any, ...], arrays: dict[Any, Any]) -> str:
+    """The hash of these facts, and of arrays by their names."""
+    whole = _hash()
+    whole.update(repr(facts).encode())
     ordered = sorted(arrays.items(), key=lambda item: item[0])
     for what, rows in ordered:
         whole.update(repr((what, str(rows.dtype), tuple(rows.shape))).encode())

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from graphmount._compile.dataset.compiler import compile_dataset
 from graphmount._compile.dataset.typed_nodes import Nodes
 from graphmount._sources.contract.tables import EdgeTable, Table
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from graphmount._compile.dataset.compiler import CompiledDataset
+    from graphmount._sources.objects.pyg_data import HeteroParts
 
     #: Which attribute of edges has their weights or times: given by name, or "auto".
     Choose = Callable[[Any, str | None, str], str | None]
@@ -52,18 +55,42 @@ def compile_hetero(
         MissingDataError: No relation has the attribute given as weights or times.
         TypeError, ValueError: An attribute or an option is wrong.
     """
-    parts = hetero_parts_of(data, exclude=exclude)
-    known = {name for part in (*parts.nodes.values(), *parts.edges.values()) for name in part.rows}
-    if isinstance(dtype, Mapping):
-        for name in dtype:
-            if name not in known:
-                raise ValueError(f"dtype: there is no table {shown(name)}; there are {known}")
-    for argument, name in (("weights", weights), ("timestamps", timestamps)):
-        if name not in (None, "auto") and name not in known:
-            raise MissingDataError(
-                f"{argument}={shown(name)}: no relation or type of this HeteroData has such an "
-                f"attribute; there are {sorted(known)}"
-            )
+    return compile_hetero_parts(
+        hetero_parts_of(data, exclude=exclude),
+        out,
+        weights=weights,
+        timestamps=timestamps,
+        dtype=dtype,
+        choose=choose,
+        **options,
+    )
+
+
+def compile_hetero_parts(
+    parts: HeteroParts,
+    out: str | os.PathLike[str],
+    *,
+    weights: str | None,
+    timestamps: str | None,
+    dtype: Any = None,  # noqa: ANN401
+    choose: Choose,
+    for_loaders: bool = False,
+    **options: Any,  # noqa: ANN401
+) -> CompiledDataset:
+    """Compiles the parts of a `HeteroData`.
+
+    Args:
+        parts: The parts.
+        out: The folder to write.
+        weights: The attribute of edges that is their weights, "auto", or None.
+        timestamps: The attribute that is the times of edges, and of nodes; "auto", or None.
+        dtype: The `dtype` of `from_pyg`.
+        choose: What finds the attribute of weights or times.
+        for_loaders: Whether weights and times stay tables as well, edges without weights get equal
+            ones where others have some, and splits are left out.
+        options: Other options of `compile_dataset`.
+    """
+    _require_known(parts, weights, timestamps, dtype)
 
     def table(name: str, rows: Any, *, is_node: bool) -> Table:  # noqa: ANN401
         if isinstance(dtype, Mapping):
@@ -79,10 +106,10 @@ def compile_hetero(
             features={
                 name: table(name, rows, is_node=True)
                 for name, rows in part.rows.items()
-                if name not in (_LABELS, times)
+                if name not in (_LABELS, None if for_loaders else times)
             },
             labels=part.rows.get(_LABELS),
-            splits=part.named_splits(),
+            splits=None if for_loaders else part.named_splits(),
             timestamps=None if times is None else part.rows[times],
         )
     edges, edge_features = {}, {}
@@ -93,6 +120,8 @@ def compile_hetero(
             for argument, name in (("weights", weights), ("timestamps", timestamps))
         ]
         values = [None if name is None else rows[name].reshape(-1) for name in found]
+        if for_loaders and weights is not None and values[0] is None:
+            values[0] = np.ones(part.count, np.float32)
         edges[relation] = EdgeTable(
             source=(part.edge_index[0], part.edge_index[1]),
             weights=values[0],
@@ -101,11 +130,31 @@ def compile_hetero(
         edge_features[relation] = {
             name: table(name, rows, is_node=False)
             for name, rows in part.rows.items()
-            if name not in found
+            if for_loaders or name not in found
         }
     return compile_dataset(
         out, nodes=nodes, edges=edges, edge_features=edge_features, source_rows=True, **options
     )
+
+
+def _require_known(
+    parts: HeteroParts,
+    weights: str | None,
+    timestamps: str | None,
+    dtype: Any,  # noqa: ANN401
+) -> None:
+    """Raises unless attributes that are named exist."""
+    known = {name for part in (*parts.nodes.values(), *parts.edges.values()) for name in part.rows}
+    if isinstance(dtype, Mapping):
+        for name in dtype:
+            if name not in known:
+                raise ValueError(f"dtype: there is no table {shown(name)}; there are {known}")
+    for argument, name in (("weights", weights), ("timestamps", timestamps)):
+        if name not in (None, "auto") and name not in known:
+            raise MissingDataError(
+                f"{argument}={shown(name)}: no relation or type of this HeteroData has such an "
+                f"attribute; there are {sorted(known)}"
+            )
 
 
 def _node_times(rows: Mapping[str, Any], timestamps: str | None) -> str | None:

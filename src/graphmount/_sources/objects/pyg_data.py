@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
@@ -21,7 +21,7 @@ from graphmount._support.shown import shown
 from graphmount.errors import SourceError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
 #: What is said of links that are to be predicted: they are no edges of the graph.
 _OF_LINKS = frozenset({"edge_label", "edge_label_index", "edge_label_time"})
@@ -128,12 +128,14 @@ class TypeParts:
         edge_index: Of a relation: sources and destinations, (2, edges).
         rows: What tables can hold, by name.
         masks: Bools of nodes that are called `*_mask`.
+        others: Attributes with a row for each that no table holds, with the reason.
     """
 
     count: int
     edge_index: Any
     rows: dict[str, Any]
     masks: dict[str, Any]
+    others: dict[str, str] = field(default_factory=dict)
 
     @property
     def edges(self) -> dict[str, Any]:
@@ -163,12 +165,18 @@ class HeteroParts:
     edges: dict[tuple[str, str, str], TypeParts]
 
 
-def hetero_parts_of(data: Any, *, exclude: Iterable[str] = ()) -> HeteroParts:  # noqa: ANN401
+def hetero_parts_of(
+    data: Any,  # noqa: ANN401
+    *,
+    exclude: Iterable[str] = (),
+    keeps_others: bool = False,
+) -> HeteroParts:
     """The parts of a `HeteroData`.
 
     Args:
         data: The graph.
         exclude: Attributes to leave out, of all types and relations.
+        keeps_others: Whether attributes that no table can hold are no mistake.
 
     Raises:
         TypeError: A tensor has no values, or no table can hold an attribute of nodes or edges.
@@ -192,9 +200,11 @@ def hetero_parts_of(data: Any, *, exclude: Iterable[str] = ()) -> HeteroParts:  
                 f"nobody knows how many nodes of type {node_type!r} this HeteroData has; set "
                 f"data[{node_type!r}].num_nodes"
             )
-        rows, masks = _rows_of(store, unwanted, shown(node_type), store.is_node_attr)
+        rows, masks, others = _rows_of(store, unwanted, store.is_node_attr)
+        if not keeps_others:
+            _refuse_others(shown(node_type), others)
         nodes[node_type] = TypeParts(
-            count=int(store.num_nodes), edge_index=None, rows=rows, masks=masks
+            count=int(store.num_nodes), edge_index=None, rows=rows, masks=masks, others=others
         )
     for edge_type in data.edge_types:
         store = data[edge_type]
@@ -202,9 +212,11 @@ def hetero_parts_of(data: Any, *, exclude: Iterable[str] = ()) -> HeteroParts:  
             edge_index = _edge_index_of(dict(store.items()), needs_edges=True)
         except (SourceError, ValueError, TypeError) as error:
             raise type(error)(f"{edge_type}: {error}") from None
-        rows, _ = _rows_of(store, unwanted, shown(edge_type), store.is_edge_attr)
+        rows, masks, others = _rows_of(store, unwanted, store.is_edge_attr)
+        if not keeps_others:
+            _refuse_others(shown(edge_type), others)
         edges[edge_type] = TypeParts(
-            count=edge_index.shape[1], edge_index=edge_index, rows=rows, masks={}
+            count=edge_index.shape[1], edge_index=edge_index, rows=rows, masks=masks, others=others
         )
     return HeteroParts(nodes=nodes, edges=edges)
 
@@ -212,12 +224,12 @@ def hetero_parts_of(data: Any, *, exclude: Iterable[str] = ()) -> HeteroParts:  
 def _rows_of(
     store: Any,  # noqa: ANN401
     unwanted: list[Any],
-    name: str,
     is_row: Callable[[str], bool],
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What tables can hold of a store of a `HeteroData`, and its masks."""
+) -> tuple[dict[str, Any], dict[str, Any], dict[str, str]]:
+    """What tables can hold of a store of a `HeteroData`, its masks, and why not the others."""
     rows: dict[str, Any] = {}
     masks: dict[str, Any] = {}
+    others: dict[str, str] = {}
     for key, value in store.items():
         if value is None or key in _STRUCTURE or key in _OF_LINKS or key in unwanted:
             continue
@@ -225,15 +237,20 @@ def _rows_of(
             continue
         reason = _why_not(value, key, 0)
         if reason is not None:
-            raise TypeError(
-                f"data[{name}].{key} has a row for each node or edge, but {reason}; convert it, or "
-                f"leave it out by exclude=[{key!r}]"
-            )
-        if key.endswith(_MASK) and value.ndim <= 2 and _dtype_of(value) == "bool":
+            others[key] = reason
+        elif key.endswith(_MASK) and value.ndim <= 2 and _dtype_of(value) == "bool":
             masks[key] = in_memory(value, key)
         else:
             rows[key] = _as_rows(in_memory(value, key))
-    return rows, masks
+    return rows, masks, others
+
+
+def _refuse_others(name: str, others: Mapping[str, str]) -> None:
+    for key, reason in others.items():
+        raise TypeError(
+            f"data[{name}].{key} has a row for each node or edge, but {reason}; convert it, or "
+            f"leave it out by exclude=[{key!r}]"
+        )
 
 
 def require_data(data: Any) -> None:  # noqa: ANN401

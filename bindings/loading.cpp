@@ -20,6 +20,7 @@
 #include "convert/words.hpp"
 #include "graphmount/loading/batch_pipeline.hpp"
 #include "graphmount/loading/link_seeds.hpp"
+#include "graphmount/loading/rows/read_threads.hpp"
 #include "graphmount/system/threads/process_bound.hpp"
 
 namespace graphmount::bindings {
@@ -48,11 +49,13 @@ using namespace std::chrono_literals;
 
 /// What Python calls TableFeed: harmless in a child of fork, where it cannot be used.
 using PythonFeed = ProcessBound<TableFeed>;
+/// The same for the threads that several of them share.
+using PythonReadThreads = ProcessBound<ReadThreads>;
 
 void make_feed(PythonFeed* self, const MountedFeatures& matrix, Word<IdSpace::Kind> space,
                std::size_t number, std::uint64_t memory, double slot_share, std::uint64_t window,
                Ids trial, Ids hottest, Word<DType> dtype, Word<ReaderKind> reader,
-               Word<Aggregation> aggregation) {
+               Word<Aggregation> aggregation, const PythonReadThreads& threads) {
   const FeedOptions options{.space = {space, number},
                             .memory = memory,
                             .slot_share = slot_share,
@@ -61,7 +64,8 @@ void make_feed(PythonFeed* self, const MountedFeatures& matrix, Word<IdSpace::Ki
                             .hottest = std::move(hottest),
                             .dtype = dtype,
                             .reader = reader,
-                            .aggregation = aggregation};
+                            .aggregation = aggregation,
+                            .threads = threads.shared()};
   new (self) PythonFeed(PythonFeed::make(matrix, options));
 }
 
@@ -238,10 +242,17 @@ void bind_loading(nb::module_& module) {
       .def_ro("feeds", &PipelineStats::feeds)
       .def_ro("feeds_before", &PipelineStats::feeds_before);
 
+  nb::class_<PythonReadThreads>(module, "ReadThreads")
+      .def(
+          "__init__",
+          [](PythonReadThreads* self, std::size_t count) {
+            new (self) PythonReadThreads(PythonReadThreads::make(count));
+          },
+          "count"_a, nb::call_guard<GilRelease>());
   nb::class_<PythonFeed>(module, "TableFeed")
       .def("__init__", &make_feed, "matrix"_a, nb::kw_only(), "space"_a, "number"_a, "memory"_a,
            "slot_share"_a, "window"_a, "trial"_a, "hottest"_a, "dtype"_a, "reader"_a,
-           "aggregation"_a, nb::keep_alive<1, 2>(), nb::call_guard<GilRelease>());
+           "aggregation"_a, "threads"_a, nb::keep_alive<1, 2>(), nb::call_guard<GilRelease>());
 
   nb::class_<SampledGraph>(module, "SampledGraph")
       .def("__init__", &make_sampled_graph, nb::kw_only(), "types"_a, "relations"_a)

@@ -39,7 +39,7 @@ TableFeed::TableFeed(const FeatureMatrix& matrix, const FeedOptions& options)
                                 std::string(traits_of(dtype_).name) +
                                 " cannot be aggregated: that is for rows of nodes as float32");
   load_hot(options.hottest);
-  cache_ = make_cache();
+  cache_ = make_cache(options.threads);
   stats_.is_swept = budget_.chunk_rows != 0;
   stats_.bytes = bytes();
 }
@@ -60,15 +60,17 @@ std::unique_ptr<RowReader> TableFeed::make_reader() const {
       {.direct = {}, .depth = budget_.depth, .is_dense = budget_.has_long_reads});
 }
 
-std::unique_ptr<RowCache> TableFeed::make_cache() const {
+std::unique_ptr<RowCache> TableFeed::make_cache(std::shared_ptr<ReadThreads> threads) const {
   std::vector<std::unique_ptr<RowReader>> readers;
   while (hot_.size() < matrix_->num_rows() && readers.size() < kReadersPerFeed)
     readers.push_back(make_reader());
-  return make_row_cache(std::move(readers), {.num_rows = matrix_->num_rows(),
-                                             .row_bytes = row_bytes_,
-                                             .chunk_rows = budget_.chunk_rows,
-                                             .num_slots = budget_.num_slots,
-                                             .num_known = budget_.num_known});
+  return make_row_cache(std::move(readers),
+                        {.num_rows = matrix_->num_rows(),
+                         .row_bytes = row_bytes_,
+                         .chunk_rows = budget_.chunk_rows,
+                         .num_slots = budget_.num_slots,
+                         .num_known = budget_.num_known},
+                        std::move(threads));
 }
 
 FeedBudget TableFeed::divide(const FeedOptions& options) const {

@@ -44,6 +44,8 @@ struct FeedOptions {
   std::optional<DType> dtype;
   ReaderKind reader = ReaderKind::kAuto;
   Aggregation aggregation = Aggregation::kNone;  // else rows of nodes, as float32
+  /// That read rows of several tables; null for threads of its own.
+  std::shared_ptr<ReadThreads> threads = nullptr;
 };
 
 /// Where the rows of a batch go.
@@ -123,7 +125,7 @@ class TableFeed {
 
   FeedBudget divide(const FeedOptions& options) const;
   std::unique_ptr<RowReader> make_reader() const;
-  std::unique_ptr<RowCache> make_cache() const;
+  std::unique_ptr<RowCache> make_cache(std::shared_ptr<ReadThreads> threads) const;
   void load_hot(std::vector<std::int64_t> hottest);
   void copy_hot(std::span<const std::int64_t> ids, std::byte* out) const;
   void find_rows(Fill& fill) const;

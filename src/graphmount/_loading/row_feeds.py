@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 #: How much of the memory is for rows that come and go: see docs/benchmarks.md.
 SLOT_SHARE = 0.3
+#: Threads that read for all tables of a loader, of which each has two batches under way at most.
+_READ_THREADS, _THREADS_PER_TABLE = 4, 2
 #: What the name of a hot row takes, here and in the core.
 _NAME_BYTES = 16
 #: The rank of a row that no other trial wants: behind all rows of any table.
@@ -94,6 +96,7 @@ def make_feeds(
     tables = data.by_key
     if not tables:
         return []
+    threads = _core.ReadThreads(min(_READ_THREADS, _THREADS_PER_TABLE * len(tables)))
     trial = sample(0)
     shares = _shares(data, trial, sample, memory)
 
@@ -117,6 +120,7 @@ def make_feeds(
             dtype=dtypes[space, name],
             reader=reader,
             aggregation=aggregated.get(name, "none"),
+            threads=threads,
         )
 
     return [

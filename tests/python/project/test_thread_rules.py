@@ -21,7 +21,7 @@ LOCKS = {
     "system/threads/fork_safe_mutex.hpp": "free in a child",
     "loading/batch_pipeline.hpp": "ProcessBound",
     "loading/batch_pipeline.cpp": "ProcessBound",
-    "loading/rows/read_thread.hpp": "part of a TableFeed, which is ProcessBound",
+    "loading/rows/read_threads.hpp": "ProcessBound, and part of a TableFeed, which is so too",
     "loading/rows/row_sweep.hpp": "part of a TableFeed, which is ProcessBound",
     "system/threads/parallel.cpp": "pools are forgotten in a child, jobs are of one call",
     "system/threads/running_total.hpp": "of one call",

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <utility>
 
-#include "graphmount/loading/rows/read_thread.hpp"
+#include "graphmount/loading/rows/read_threads.hpp"
 #include "graphmount/loading/rows/row_sweep.hpp"
 #include "graphmount/loading/rows/row_window.hpp"
 #include "graphmount/system/memory/buffer.hpp"
@@ -20,13 +20,14 @@ using RowReaders = std::vector<std::unique_ptr<RowReader>>;
 // begin before those of the batch before have ended, so that the disk is never idle.
 class WindowCache final : public RowCache {
  public:
-  WindowCache(RowReaders readers, const CacheShape& shape)
+  WindowCache(RowReaders readers, const CacheShape& shape,
+              const std::shared_ptr<ReadThreads>& threads)
       : shape_(shape),
         row_bytes_(shape.row_bytes),
         slot_bytes_(shape.num_slots * shape.row_bytes),
         window_(make_window()) {
     for (std::size_t i = 0; i < readers.size(); ++i)
-      batches_[i].reader = std::make_unique<ReadThread>(std::move(readers[i]));
+      batches_[i].reader = std::make_unique<TableReads>(std::move(readers[i]), threads);
   }
 
   bool announce(std::span<const std::uint64_t> rows) override { return window_.announce(rows); }
@@ -106,7 +107,7 @@ class WindowCache final : public RowCache {
     const RowFill* fill = nullptr;
     WindowPlan plan;
     std::vector<RowRead> reads;
-    std::unique_ptr<ReadThread> reader;  // none if all rows are hot
+    std::unique_ptr<TableReads> reader;  // none if all rows are hot
     ReadStats read_stats;                // of the reader, when it was done last
     std::size_t reader_bytes = 0;
   };
@@ -169,9 +170,12 @@ class SweepCache final : public RowCache {
 
 }  // namespace
 
-std::unique_ptr<RowCache> make_row_cache(RowReaders readers, const CacheShape& shape) {
+std::unique_ptr<RowCache> make_row_cache(RowReaders readers, const CacheShape& shape,
+                                         std::shared_ptr<ReadThreads> threads) {
   if (shape.chunk_rows != 0) return std::make_unique<SweepCache>(std::move(readers), shape);
-  return std::make_unique<WindowCache>(std::move(readers), shape);
+  if (threads == nullptr && !readers.empty())
+    threads = std::make_shared<ReadThreads>(readers.size());
+  return std::make_unique<WindowCache>(std::move(readers), shape, threads);
 }
 
 }  // namespace graphmount

@@ -95,9 +95,13 @@ struct CacheShape {
   std::size_t num_known = 0;  // rows that the bookkeeping of slots has room for
 };
 
+class ReadThreads;
+
 /// One reader for each of two batches, or of the threads of a sweep; none if no batch wants a row.
-/// Throws ThreadError.
+/// Batches are read by `threads`, or by as many of their own if that is null; a sweep always has
+/// threads of its own, which are never done. Throws ThreadError.
 std::unique_ptr<RowCache> make_row_cache(std::vector<std::unique_ptr<RowReader>> readers,
-                                         const CacheShape& shape);
+                                         const CacheShape& shape,
+                                         std::shared_ptr<ReadThreads> threads = nullptr);
 
 }  // namespace graphmount

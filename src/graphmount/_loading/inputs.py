@@ -12,14 +12,19 @@ import numpy as np
 from graphmount._dataset.dataset import Dataset
 from graphmount._dataset.typed_dataset import TypedDataset
 from graphmount._loading.data.loader_data import LoaderData
-from graphmount._loading.data.typed_data import TypedData, open_typed_data
+from graphmount._loading.data.typed_data import (
+    TypedData,
+    as_names,
+    open_typed_data,
+    require_names,
+)
 from graphmount._loading.data.typed_inputs import as_typed_nodes
 from graphmount._loading.hot_rows import TRIAL_BATCHES
 from graphmount._mount.features import FeatureStore
 from graphmount._mount.graph import Graph
 from graphmount._mount.node_reading import require_reading, to_internal
 from graphmount._mount.order import check_order
-from graphmount._support.arguments import as_count, as_ids, as_list, as_plain, require_choice
+from graphmount._support.arguments import as_count, as_ids, as_plain, require_choice
 from graphmount._support.shown import shown
 
 if TYPE_CHECKING:
@@ -66,7 +71,7 @@ def _open_one_kind(
         _require_rows(edges, graph.num_edges, "edges")
     elif dataset is not None:
         edges = _chosen(dataset.edge_features, edge_features, "edge_features")
-    elif _as_names(edge_features, "edge_features"):
+    elif as_names(edge_features, "edge_features"):
         raise ValueError(
             "edge_features: only a Dataset knows tables by their names; give "
             "{name: FeatureStore(...)} with a row for each edge id"
@@ -121,22 +126,13 @@ def _require_rows(tables: Mapping[str, FeatureStore], count: int, what: str) -> 
             )
 
 
-def _as_names(names: Iterable[str], argument: str) -> list[Any]:
-    """Names of tables, of which one may come alone."""
-    return [names] if isinstance(names, str) else as_list(names, argument, "names of tables")
-
-
 def _chosen(
     tables: Mapping[str, FeatureStore], names: Iterable[str] | None, argument: str
 ) -> dict[str, FeatureStore]:
     if names is None:
         return dict(tables)
-    chosen = _as_names(names, argument)
-    for name in chosen:
-        if not isinstance(name, str) or name not in tables:
-            raise ValueError(
-                f"{argument}: there is no table {shown(name)}; there are {sorted(tables)}"
-            )
+    chosen = as_names(names, argument)
+    require_names(chosen, set(tables), argument)
     return {name: tables[name] for name in chosen}
 
 

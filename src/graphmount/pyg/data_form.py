@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
-import torch
 from torch_geometric.data import Data
 
 from graphmount._dataset.dataset import Dataset
@@ -19,9 +18,8 @@ from graphmount._dataset.typed_dataset import TypedDataset
 from graphmount._loading.data.typed_data import TypedData
 from graphmount._loading.inputs import open_data
 from graphmount._mount.mapped_reads import gather_list_values
-from graphmount._support.arguments import as_ids, require_function
-from graphmount._support.shown import shown
 from graphmount.errors import MissingDataError
+from graphmount.pyg.batch_form import BatchForm
 from graphmount.pyg.hetero_form import LABELS, with_labels
 from graphmount.pyg.stores.batch_names import (
     name_of_aggregated,
@@ -32,9 +30,10 @@ from graphmount.torch.layer_matrices import LayerMatrices
 from graphmount.torch.tensor_batch import to_tensors
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Collection
 
     import numpy as np
+    import torch
     from numpy.typing import NDArray
 
     from graphmount._loading.data.loader_data import AnyData, LoaderData
@@ -79,7 +78,7 @@ def feature_dtypes(dtype: Any, data: AnyData) -> Any:  # noqa: ANN401
     return {key: dtype for key in data.by_key if data.is_of_nodes(key[0]) and key[1] != LABELS}
 
 
-class DataForm:
+class DataForm(BatchForm):
     """Makes PyG's `Data` of the fields of batches.
 
     Args:
@@ -112,15 +111,16 @@ class DataForm:
         source: DataSource | None = None,
         aggregated: Collection[str] = (),
     ) -> None:
-        _require_kinds(transform, custom_cls, {"weight_attr": weight_attr, "time_attr": time_attr})
-        if input_id is not None:
-            input_id = torch.from_numpy(as_ids(input_id, "input_id"))
-            if len(input_id) != num_inputs:
-                raise ValueError(f"input_id has {len(input_id)} ids for {num_inputs} inputs")
-        self._times = times
-        self._transform = transform
-        self._custom_cls = custom_cls
-        self._input_id = input_id
+        super().__init__(
+            Data,
+            num_inputs=num_inputs,
+            times=times,
+            weight_attr=weight_attr,
+            time_attr=time_attr,
+            transform=transform,
+            custom_cls=custom_cls,
+            input_id=input_id,
+        )
         self._source = source
         self._graph = graph = data.graph
         self._edge_values: dict[str, Literal["weights", "timestamps"]] = {}
@@ -147,14 +147,6 @@ class DataForm:
         )
         others = [] if source is None else source.data.keys()
         require_free_aggregated(aggregated, {*data.by_name, *self._edge_values, *others})
-
-    def transformed(self, batches: Iterator[Data]) -> Iterator[Any]:
-        """What the loop gets for these batches."""
-        return batches if self._transform is None else map(self._transform, batches)
-
-    def transform(self, batch: Data) -> Any:  # noqa: ANN401
-        """What a caller gets for one batch."""
-        return batch if self._transform is None else self._transform(batch)
 
     @property
     def has_edge_values(self) -> bool:
@@ -232,15 +224,3 @@ def _add_hops(data: Data, of: Mapping[str, Any]) -> None:
             of["aggregate_last"],
             turned=of.get("turned"),
         )
-
-
-def _require_kinds(transform: object, custom_cls: object, names: Mapping[str, object]) -> None:
-    """Raises unless these are of the kinds that they should be, or None."""
-    if transform is not None:
-        require_function("transform", transform)
-    is_class = isinstance(custom_cls, type) and issubclass(custom_cls, Data)
-    if custom_cls is not None and not is_class:
-        raise TypeError(f"custom_cls must be a class of Data, not {shown(custom_cls)}")
-    for argument, name in names.items():
-        if name is not None and not (isinstance(name, str) and name):
-            raise TypeError(f"{argument} must be a name, not {shown(name)}")

@@ -5,21 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
-import torch
 from torch_geometric.data import HeteroData
 
 from graphmount._mount.mapped_reads import gather_list_values
-from graphmount._support.arguments import as_ids, require_function
-from graphmount._support.shown import shown
 from graphmount.errors import MissingDataError
+from graphmount.pyg.batch_form import BatchForm
 from graphmount.pyg.stores.batch_names import OF_LOADERS
 from graphmount.torch.tensor_batch import to_tensors
 from graphmount.torch.typed_tensor_batch import typed_matrices
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
     import numpy as np
+    import torch
     from numpy.typing import NDArray
 
     from graphmount._dataset.typed.results import EdgeType
@@ -50,7 +49,7 @@ def with_labels(data: TypedData) -> TypedData:
     return replace(data, tables=tables, has_labels=False)
 
 
-class HeteroForm:
+class HeteroForm(BatchForm):
     """Makes PyG's `HeteroData` of the fields of batches.
 
     Args:
@@ -80,22 +79,16 @@ class HeteroForm:
         input_id: torch.Tensor | None,
         source: HeteroSource | None = None,
     ) -> None:
-        if transform is not None:
-            require_function("transform", transform)
-        is_class = isinstance(custom_cls, type) and issubclass(custom_cls, HeteroData)
-        if custom_cls is not None and not is_class:
-            raise TypeError(f"custom_cls must be a class of HeteroData, not {shown(custom_cls)}")
-        for argument, name in {"weight_attr": weight_attr, "time_attr": time_attr}.items():
-            if name is not None and not (isinstance(name, str) and name):
-                raise TypeError(f"{argument} must be a name, not {shown(name)}")
-        if input_id is not None:
-            input_id = torch.from_numpy(as_ids(input_id, "input_id"))
-            if len(input_id) != num_inputs:
-                raise ValueError(f"input_id has {len(input_id)} ids for {num_inputs} inputs")
-        self._times = times
-        self._transform = transform
-        self._custom_cls = custom_cls
-        self._input_id = input_id
+        super().__init__(
+            HeteroData,
+            num_inputs=num_inputs,
+            times=times,
+            weight_attr=weight_attr,
+            time_attr=time_attr,
+            transform=transform,
+            custom_cls=custom_cls,
+            input_id=input_id,
+        )
         self._source = source
         self._graphs = data.graphs
         self._edge_values = {} if source is not None else _edge_values(data, weight_attr, time_attr)
@@ -105,14 +98,6 @@ class HeteroForm:
                     f"{space!r} has a table {name!r}, and batches have something else of that name "
                     "there; leave it out by features= or edge_features="
                 )
-
-    def transformed(self, batches: Iterator[HeteroData]) -> Iterator[Any]:
-        """What the loop gets for these batches."""
-        return batches if self._transform is None else map(self._transform, batches)
-
-    def transform(self, batch: HeteroData) -> Any:  # noqa: ANN401
-        """What a caller gets for one batch."""
-        return batch if self._transform is None else self._transform(batch)
 
     @property
     def has_edge_values(self) -> bool:

@@ -159,3 +159,21 @@ def test_outputs_for_ends_of_links_are_those_of_the_whole_graph(ds, relation):
             torch.testing.assert_close(found[name][ends], wanted[name][batch.nodes[name][ends]])
         assert batch.edge_label.sum() == batch.num_links
     assert set(COUNTS) == set(wanted)
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_workers_of_torch_make_the_same_batches(ds):
+    def make():
+        return gm.torch.NeighborLoader(
+            ds, [3, 2], input_nodes=("paper", "train"), batch_size=40, memory="30KiB", seed=1
+        )
+
+    wanted = {batch.number: batch for batch in make()}
+    dataset = gm.torch.BatchDataset(make())
+    found = torch.utils.data.DataLoader(dataset, batch_size=None, num_workers=2)
+    numbers = []
+    for batch in found:
+        numbers.append(batch.number)
+        for name, nodes in wanted[batch.number].nodes.items():
+            assert torch.equal(batch.nodes[name], nodes)
+    assert sorted(numbers) == sorted(wanted)

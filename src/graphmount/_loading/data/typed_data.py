@@ -246,9 +246,9 @@ def _chosen(
     if names is None:
         return {space: dict(own) for space, own in tables.items()}
     if not isinstance(names, Mapping):
-        wanted = _as_names(names, argument)
+        wanted = as_names(names, argument)
         there = {name for own in tables.values() for name in own}
-        _require_names(wanted, there, argument)
+        require_names(wanted, there, argument)
         return {
             space: {name: own[name] for name in wanted if name in own}
             for space, own in tables.items()
@@ -258,17 +258,19 @@ def _chosen(
         if not isinstance(space, str | tuple) or space not in tables:
             known = ", ".join(map(repr, tables))
             raise ValueError(f"{argument}: there is no {shown(space)}; there are {known}")
-        wanted = _as_names(own_names, f"{argument}[{space!r}]")
-        _require_names(wanted, set(tables[space]), f"{argument}[{space!r}]")
+        wanted = as_names(own_names, f"{argument}[{space!r}]")
+        require_names(wanted, set(tables[space]), f"{argument}[{space!r}]")
         chosen[space] = {name: tables[space][name] for name in wanted}
     return chosen
 
 
-def _as_names(names: Any, argument: str) -> list[Any]:  # noqa: ANN401
+def as_names(names: Any, argument: str) -> list[Any]:  # noqa: ANN401
+    """Names of tables, of which one may come alone."""
     return [names] if isinstance(names, str) else as_list(names, argument, "names of tables")
 
 
-def _require_names(names: list[Any], there: set[str], argument: str) -> None:
+def require_names(names: list[Any], there: set[str], argument: str) -> None:
+    """Raises unless there are tables of these names."""
     for name in names:
         if not isinstance(name, str) or name not in there:
             raise ValueError(

@@ -15,6 +15,7 @@ from torch_geometric.data import Data  # noqa: E402
 from torch_geometric.nn import SAGEConv  # noqa: E402
 
 import graphmount.pyg  # noqa: E402
+import graphmount.torch.nn  # noqa: E402
 
 NUM_NODES = 120
 

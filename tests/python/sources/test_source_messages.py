@@ -404,7 +404,7 @@ def test_budgets_that_messages_name():
     with pytest.raises(gm.errors.BudgetError, match=r"pass memory='(\d+MiB)'") as e:
         graph(hub, memory="64MiB", ids="map")
     graph(hub, memory=re.search(r"memory='(\d+MiB)'", str(e.value))[1], ids="map")
-    num_nodes = 2_013_265  # whose order takes a little more than half of 64 MiB + 0.8 MiB
+    num_nodes = 4_246_732  # whose order takes a little more than half of 64 MiB + 0.8 MiB
     with pytest.raises(gm.errors.BudgetError, match=r"pass memory=\d+ or more") as e:
         dataset(num_nodes=num_nodes, memory="64MiB")
     dataset(num_nodes=num_nodes, memory=int(re.search(r"memory=(\d+) or", str(e.value))[1]))

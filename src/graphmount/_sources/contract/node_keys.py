@@ -79,7 +79,7 @@ def take_keys(keys: Keys, places: NDArray[Any]) -> Keys:
         return taken
     offsets = np.zeros(len(places) + 1, dtype=np.int64)
     for piece in pieces:
-        begins = places[piece].astype(np.int64)
+        begins = places[piece].astype(np.int64)  # cast: places are numbers of keys
         offsets[1:][piece] = keys.offsets[begins + 1] - keys.offsets[begins]
     np.cumsum(offsets, out=offsets)
     data = np.empty(offsets[-1], dtype=np.uint8)

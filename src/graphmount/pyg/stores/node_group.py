@@ -76,11 +76,11 @@ class NodeGroup:
 
     def has(self, name: object) -> bool:
         """Whether there is such a table or mask."""
-        return name in self.tables or name in self.masks
+        return isinstance(name, str) and (name in self.tables or name in self.masks)
 
     def require(self, name: object) -> None:
         """Raises KeyError if there is no such table or mask."""
-        if not isinstance(name, str) or not self.has(name):
+        if not self.has(name):
             known = [*self.tables, *self.masks]
             raise KeyError(f"{self._path}: there is no attribute {shown(name)}, only {known}")
 

@@ -92,6 +92,14 @@ def test_train_pyg(tmp_path):
         assert score(text, f"accuracy of {model}:") > 0.55
 
 
+def test_train_hetero(tmp_path):
+    pytest.importorskip("torch_geometric", reason="torch_geometric is not installed")
+    models = ("GraphSAGE", "R-GAT")
+    texts = run_each("train_hetero.py", tmp_path, *(f"--model {model}" for model in models))
+    for model, text in zip(models, texts, strict=True):
+        assert score(text, f"accuracy of {model}:") > 0.6  # of rows alone: 0.36
+
+
 def test_link_prediction(tmp_path):
     text = run("link_prediction.py", tmp_path)
     assert score(text, "untrained:") < 0.6

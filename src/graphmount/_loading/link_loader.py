@@ -270,7 +270,8 @@ class LinkNeighborLoader(BatchLoader):
             destination_type=destination_type,
         )
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[LinkBatch]:
+        # Of many node types they are of the typed kind, which a type checker cannot know.
         return self._loop()
 
     def _make_batch(self, fields: dict[str, Any]) -> Any:  # noqa: ANN401

@@ -206,7 +206,8 @@ class NeighborLoader(BatchLoader):
             aggregate_last=aggregate_last,
         )
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Batch]:
+        # Of many node types they are of the typed kind, which a type checker cannot know.
         return self._loop()
 
     def _make_batch(self, fields: dict[str, Any]) -> Any:  # noqa: ANN401

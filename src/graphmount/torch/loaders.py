@@ -148,7 +148,8 @@ class NeighborLoader(_TensorLoader, ArrayLoader):
         self._pins_memory = as_pin_memory(pin_memory)
         super().__init__(data, num_neighbors, **options)
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[TensorBatch]:  # type: ignore[override]
+        # Of many node types they are of the typed kind, which a type checker cannot know.
         return self._loop()
 
 
@@ -255,5 +256,6 @@ class LinkNeighborLoader(_TensorLoader, ArrayLinkLoader):
         self._pins_memory = as_pin_memory(pin_memory)
         super().__init__(data, num_neighbors, **options)
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[LinkTensorBatch]:  # type: ignore[override]
+        # Of many node types they are of the typed kind, which a type checker cannot know.
         return self._loop()

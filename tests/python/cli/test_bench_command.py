@@ -24,7 +24,11 @@ def test_every_benchmark_is_in_the_catalog():
     cases = importlib.resources.files("graphmount.benchmarks.cases")
     modules = {
         f"{room}{file.name[:-3]}"
-        for room, folder in (("", cases), ("training.", cases / "training"))
+        for room, folder in (
+            ("", cases),
+            ("kinds.", cases / "kinds"),
+            ("training.", cases / "training"),
+        )
         for file in folder.iterdir()
         if file.name.startswith("bench_")
     }
@@ -33,7 +37,7 @@ def test_every_benchmark_is_in_the_catalog():
 
 def test_names():
     assert catalog.entries_of(["walk", "walk"]) == catalog.entries_of(["walk"])
-    assert len(catalog.entries_of(["compile"])) == 3
+    assert len(catalog.entries_of(["compile"])) == 4
     with pytest.raises(ValueError, match=r"no benchmark 'speed'; there are all, compile, .*single"):
         catalog.entries_of(["speed"])
 

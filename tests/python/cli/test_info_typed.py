@@ -74,5 +74,5 @@ def test_verify(path, capsys):
 def test_what_is_for_one_type(path):
     with pytest.raises(ValueError, match="examining a dataset is for datasets of one node type"):
         gm.doctor.examine(dataset=path)
-    with pytest.raises(TypeError, match="data must be a Dataset"):
+    with pytest.raises((TypeError, ValueError), match="input_nodes must be a node type"):
         gm.NeighborLoader(gm.Dataset(path), [2], batch_size=1)

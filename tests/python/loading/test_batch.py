@@ -73,4 +73,5 @@ def test_tensors_move_and_are_pinned(dataset, monkeypatch):
     pinned = []
     monkeypatch.setattr(torch.Tensor, "pin_memory", lambda self: pinned.append(self) or self)
     batch.pin_memory()
-    assert len(pinned) == 8  # nodes, edges, their ids and pointers, two tables, labels, inputs
+    # Nodes, edges, their ids, pointers and edges by source, two tables, labels, inputs.
+    assert len(pinned) == 9

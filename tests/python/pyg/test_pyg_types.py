@@ -129,7 +129,7 @@ def test_every_option_that_is_typed_is_taken(dataset):
         "in_order": True,
     }
     nothing = {"generator", "prefetch_factor", "filter_per_worker", "worker_init_fn"}
-    nothing |= {"multiprocessing_context"}
+    nothing |= {"multiprocessing_context", "time_of"}
     for name in LoaderOptions.__optional_keys__:
         values.setdefault(name, None if name in nothing else False)
     loader = graphmount.pyg.NeighborLoader(dataset, [2], **values)

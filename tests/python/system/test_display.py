@@ -89,6 +89,8 @@ def _of_many_types(path):
     ds = gm.Dataset(path)
     yield from (ds, ds.nodes["book"], ds.edges["reader", "lends", "book"])
     yield ds.sample_neighbors(("book", [2]), [2], ids="external")
+    yield next(iter(gm.NeighborLoader(ds, [2], input_nodes="book")))
+    yield next(iter(gm.LinkNeighborLoader(ds, [2], edge_label_index=("reader", "lends", "book"))))
 
 
 def _of_others(ds, path):
@@ -105,6 +107,9 @@ def _of_others(ds, path):
     walks = torch.SkipGramDataset(ds.graph, 10, window=5, negatives=5)
     yield from (loader, links, next(iter(loader)), next(iter(links)), torch.BatchDataset(loader))
     yield next(iter(loader)).adjs
+    typed, lends = gm.Dataset(path / "typed"), ("reader", "lends", "book")
+    yield next(iter(torch.NeighborLoader(typed, [2], input_nodes="book")))
+    yield next(iter(torch.LinkNeighborLoader(typed, [2], edge_label_index=lends)))
     averaged = torch.NeighborLoader(ds, [10], features=["x"], aggregate_last="mean")
     yield next(iter(averaged)).adjs[0]
     yield from (walks, next(iter(walks)))
@@ -123,8 +128,7 @@ def _of_others(ds, path):
     yield pyg.NeighborSampler(ds, [2], ids="external")
     yield pyg.EdgeFeatures(ds)
     yield pyg.Node2Vec(ds, 4, 3, 2)
-    typed = gm.Dataset(path / "typed")
-    yield pyg.MetaPath2Vec(typed, 4, [("reader", "lends", "book")], 1, 2)
+    yield pyg.MetaPath2Vec(typed, 4, [lends], 1, 2)
     if HAS_LIGHTNING:
         yield pyg.LightningNodeData(ds, input_train_nodes="train", num_neighbors=[2])
         yield pyg.LightningLinkData(ds, num_neighbors=[2])

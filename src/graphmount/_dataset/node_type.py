@@ -13,7 +13,7 @@ from graphmount._dataset.spaces.node_space import NodeSpace
 from graphmount._dataset.typed_changing import ChangingEdges, ChangingNodes
 from graphmount._mount.features import FeatureStore
 from graphmount._mount.graph import Graph
-from graphmount._mount.node_ids import mark_ids, mark_rows, order_of, require_marked
+from graphmount._mount.node_ids import mark_ids, order_of, require_marked
 from graphmount._support.display import Displayed, NamedParts
 from graphmount._support.threads.shared_property import shared_property
 
@@ -50,7 +50,7 @@ class NodeType(Displayed, NodeSpace, ChangingNodes):
         ... )
         >>> books = gm.Dataset("library").nodes["book"]
         >>> books.num_nodes, books.labels
-        (3, array([5, 6, 7]))
+        (3, NodeRows([5, 6, 7]))
     """
 
     def __init__(self, name: str, entry: Mapping[str, Any], files: TypedFiles) -> None:
@@ -90,7 +90,7 @@ class NodeType(Displayed, NodeSpace, ChangingNodes):
             return None
         labels = store.numpy().view(np.ndarray)
         is_column = labels.ndim == 2 and labels.shape[1] == 1
-        return mark_rows(labels.reshape(-1) if is_column else labels, self._own_order)
+        return self._mark_rows(labels.reshape(-1) if is_column else labels)
 
     @property
     def classes(self) -> list[str] | None:
@@ -118,7 +118,7 @@ class NodeType(Displayed, NodeSpace, ChangingNodes):
             check_split_ids(store, name, self.num_nodes)
         return NamedParts(
             "split",
-            {name: mark_ids(store.numpy(), self._own_order) for name, store in stores.items()},
+            {name: mark_ids(store.numpy(), self.order) for name, store in stores.items()},
         )
 
     def _label_store(self) -> FeatureStore | None:
@@ -146,7 +146,7 @@ class NodeType(Displayed, NodeSpace, ChangingNodes):
         table = self._times
         if table is None:
             return None
-        return mark_rows(table.numpy().view(np.ndarray).reshape(-1), self._own_order)
+        return self._mark_rows(table.numpy().view(np.ndarray).reshape(-1))
 
     @property
     def _times(self) -> FeatureStore | None:
@@ -176,7 +176,7 @@ class NodeType(Displayed, NodeSpace, ChangingNodes):
         """
         if order_of(ids) != 0:
             require_marked(ids, "ids", self.order)
-        return mark_ids(self._same(ids, "ids"), self._own_order)
+        return mark_ids(self._same(ids, "ids"), self.order)
 
 
 class Relation(Displayed, ChangingEdges):
@@ -202,7 +202,7 @@ class Relation(Displayed, ChangingEdges):
         ... )
         >>> likes = gm.Dataset("films").edges["user", "likes", "film"]
         >>> likes.graph.num_sources, likes.graph.num_destinations, likes.graph.neighbors(2)
-        (2, 4, array([0, 1], dtype=int32))
+        (2, 4, NodeIds([0, 1], dtype=int32))
     """
 
     def __init__(self, edge_type: EdgeType, entry: Mapping[str, Any], files: TypedFiles) -> None:

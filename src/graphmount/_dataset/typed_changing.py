@@ -163,7 +163,7 @@ class ChangingNodes(_Changing):
             ... )
             >>> ds = gm.Dataset("labelled").nodes["book"].set_labels(["prose", "verse", "prose"])
             >>> ds.nodes["book"].labels, ds.nodes["book"].classes
-            (array([0, 1, 0]), ['prose', 'verse'])
+            (NodeRows([0, 1, 0]), ['prose', 'verse'])
         """
         return self._set_table("labels", None, source, memory=memory, tmp=tmp, progress=progress)
 
@@ -203,7 +203,7 @@ class ChangingNodes(_Changing):
             ... )
             >>> ds = gm.Dataset("dated").nodes["book"].set_timestamps([1999, 2004, 1987])
             >>> ds.nodes["book"].timestamps
-            array([1999, 2004, 1987])
+            NodeRows([1999, 2004, 1987])
         """
         options: dict[str, Any] = {"memory": memory, "tmp": tmp, "progress": progress}
         return self._set_table("timestamps", None, source, **options)

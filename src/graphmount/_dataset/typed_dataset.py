@@ -196,7 +196,7 @@ class TypedDataset(Displayed, TypedNegatives):
             ... )
             >>> sample = gm.Dataset("books").sample_neighbors(("book", [2]), [-1])
             >>> sample.nodes["reader"], sample.edge_index["reader", "lends", "book"]
-            (array([0, 1]), array([[0, 1],
+            (NodeIds([0, 1]), array([[0, 1],
                    [0, 0]]))
         """
         sample = self._sampling.sample_neighbors(
@@ -212,10 +212,7 @@ class TypedDataset(Displayed, TypedNegatives):
             direction=direction,
             seed=seed,
         )
-        nodes = {
-            name: mark_ids(own, self.nodes[name]._own_order)  # noqa: SLF001
-            for name, own in sample.nodes.items()
-        }
+        nodes = {name: mark_ids(own, self.nodes[name].order) for name, own in sample.nodes.items()}
         return changed_to(sample, nodes=nodes)
 
     def random_walk(

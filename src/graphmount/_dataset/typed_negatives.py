@@ -82,14 +82,14 @@ class TypedNegatives:
             ... )
             >>> ds = gm.Dataset("sales")
             >>> ds.sample_negatives(("user", "buys", "item"), [0], num=4, strict=True)
-            array([[1, 1, 1, 1]])
+            NodeIds([[1, 1, 1, 1]])
         """
         relation = self._sampling.relation(relation)
         require_choice("corrupt", corrupt, ("destination", "source"))
         own = relation[2] if corrupt == "source" else relation[0]
         nodes = self._seeds({own: kept}, ids, "kept")[own]
         return self.edges[relation].graph.sample_negatives(
-            mark_ids(nodes, self.nodes[own]._own_order),  # noqa: SLF001
+            mark_ids(nodes, self.nodes[own].order),
             num=num,
             corrupt=corrupt,
             weighting=weighting,
@@ -140,7 +140,7 @@ class TypedNegatives:
             ... )
             >>> ds = gm.Dataset("likes")
             >>> ds.sample_negative_pairs(("user", "likes", "film"), 3)
-            (array([1, 1, 1]), array([0, 0, 0]))
+            (NodeIds([1, 1, 1]), NodeIds([0, 0, 0]))
         """
         relation = self._sampling.relation(relation)
         pairs = self.edges[relation].graph.sample_negative_pairs(
@@ -148,6 +148,6 @@ class TypedNegatives:
         )
         sources, destinations = pairs
         return (
-            mark_ids(sources, self.nodes[relation[0]]._own_order),  # noqa: SLF001
-            mark_ids(destinations, self.nodes[relation[2]]._own_order),  # noqa: SLF001
+            mark_ids(sources, self.nodes[relation[0]].order),
+            mark_ids(destinations, self.nodes[relation[2]].order),
         )

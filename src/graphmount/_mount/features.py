@@ -8,7 +8,6 @@ import numpy as np
 
 from graphmount import _core
 from graphmount._mount.handle import Advice, Handle
-from graphmount._mount.node_ids import mark_rows
 from graphmount._mount.row_index import rows_at
 from graphmount._support.arguments import as_native, require_choice
 from graphmount._support.conversion import dtype_name
@@ -133,7 +132,7 @@ class FeatureStore(Handle[_core.FeatureMatrix]):
             >>> gm.FeatureStore("x.gd").numpy().flags.writeable
             False
         """
-        return mark_rows(as_native(self._open().shared_view()), self._own_order)
+        return self._mark_rows(as_native(self._open().shared_view()))
 
     def __array__(
         self,

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeVar, get_args
 
 from graphmount import _core
 from graphmount._mount.memory_report import MemoryReport, memory, usable_bytes
-from graphmount._mount.node_ids import is_several, mark_ids, order_of, require_marked
+from graphmount._mount.node_ids import (
+    is_several,
+    mark_ids,
+    mark_rows,
+    order_of,
+    require_marked,
+)
 from graphmount._mount.results import Section
 from graphmount._support.arguments import as_ids, as_native, first_text, require_choice
 from graphmount._support.display import Displayed
@@ -208,8 +214,17 @@ class Handle(Displayed, Generic[CoreT]):
         return f"to_internal([{shown(text)}]) of the dataset gives the number of a node"
 
     def _mark(self, ids: NDArray[np.int64], order: int | None = None) -> NDArray[np.int64]:
-        """Nodes of the core, as users get them: marked, if the dataset is reordered."""
-        return mark_ids(as_native(ids), self._own_order if order is None else self._own(order))
+        """Nodes of the core, as users get them: marked, if they are of a dataset."""
+        if order is None:
+            order = self._open().order
+        return mark_ids(as_native(ids), 0 if self._inside is None else order)
+
+    def _mark_rows(self, rows: NDArray[Any]) -> NDArray[Any]:
+        """Rows of all nodes, as users get them: marked, if they are of a dataset."""
+        if self._inside is None:
+            return rows
+        order = self._open().order
+        return mark_rows(rows, order, takes_plain=order in self._plain_orders)
 
     @property
     def sections(self) -> tuple[Section, ...]:

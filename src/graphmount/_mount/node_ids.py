@@ -4,6 +4,9 @@ A dataset may number its nodes in another order than its source. A plain integer
 of the two numbers it is. So ids that such a dataset returns are marked with the order of its nodes,
 and ids that are passed to it must have the mark, or the caller says which kind they are. Indexing
 keeps the mark; copies and results of calculations are plain arrays again.
+
+The order of a node type, among several, includes its name, so the mark says which type ids are of.
+Where such a type has the order of its source, plain integers are taken too: they mean one thing.
 """
 
 from __future__ import annotations
@@ -92,6 +95,9 @@ class NodeRows(np.ndarray[Any, np.dtype[Any]]):
     take `NodeIds`, slices, single integers (which count as internal ids), and masks made by
     comparing these rows with something, such as `labels == 3`. The result is a plain array.
 
+    Rows of one node type among several refuse ids of another type, also where the type has the
+    order of its source and plain integers are taken.
+
     Examples:
         >>> import graphmount as gm
         >>> _ = gm.compile_dataset("rows", edges=([3, 3, 1], [0, 1, 2]), labels=[5, 6, 7, 8])
@@ -105,6 +111,7 @@ class NodeRows(np.ndarray[Any, np.dtype[Any]]):
     """
 
     _order = 0
+    _takes_plain = False
 
     @property
     def order(self) -> int:
@@ -147,6 +154,8 @@ class NodeRows(np.ndarray[Any, np.dtype[Any]]):
         """Raises if this index may be ids of the source. What is no index at all, NumPy refuses."""
         if self.order == 0 or isinstance(index, slice) or not is_several(index):
             return
+        if self._takes_plain and order_of(index) == 0:
+            return
         plain = as_plain(index, "an index of rows")
         if plain.dtype == np.bool_ and (plain.all() or not plain.any()):
             return  # all or none: that is the same in any order
@@ -160,7 +169,9 @@ class NodeRows(np.ndarray[Any, np.dtype[Any]]):
         others = context[1] if context is not None else ()
         is_of_these = all(np.ndim(other) == 0 or order_of(other) == self.order for other in others)
         is_mask = array.dtype == np.bool_ and array.shape == self.shape
-        return _marked(array, NodeRows, self.order) if is_mask and is_of_these else _plain(array)
+        if not is_mask or not is_of_these:
+            return _plain(array)
+        return mark_rows(array, self.order, takes_plain=self._takes_plain)
 
 
 def _plain(array: Any) -> Any:  # noqa: ANN401
@@ -192,9 +203,18 @@ def mark_ids(ids: NDArray[np.int64], order: int) -> NDArray[np.int64]:
     return marked
 
 
-def mark_rows(rows: NDArray[Any], order: int) -> NDArray[Any]:
-    """Rows of all nodes of a dataset of this order; as they are, if it is that of the source."""
-    marked: NDArray[Any] = rows if order == 0 else _marked(rows, NodeRows, order)
+def mark_rows(rows: NDArray[Any], order: int, *, takes_plain: bool = False) -> NDArray[Any]:
+    """Rows of all nodes of a dataset of this order; as they are, if it is that of the source.
+
+    Args:
+        rows: The rows.
+        order: The order.
+        takes_plain: Whether plain integers mean one thing only, and are taken as an index.
+    """
+    if order == 0:
+        return rows
+    marked: NodeRows = _marked(rows, NodeRows, order)
+    marked._takes_plain = takes_plain  # noqa: SLF001  (a friend)
     return marked
 
 
@@ -250,9 +270,9 @@ def require_marked(
         return
     if found != 0:
         raise IdError(
-            f"{name}: these are nodes of another dataset, or of another version of it: the orders "
-            f"differ ({found:#x} and {order:#x}). Go by the ids of the source, with to_external "
-            "there and to_internal here"
+            f"{name}: these are nodes of another dataset, or of another type or version of it: the "
+            f"orders differ ({found:#x} and {order:#x}). Go by the ids of the source, with "
+            "to_external there and to_internal here"
         )
     raise IdError(
         f"{name}: integers and masks can go by ids of the source or of the dataset, which has its "

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from graphmount._mount.node_ids import is_several, mark_rows, order_of, require_marked
+from graphmount._mount.node_ids import is_several, order_of, require_marked
 from graphmount._support.arguments import as_id, as_plain
 from graphmount._support.shown import shown
 
@@ -41,7 +41,7 @@ def rows_at(store: FeatureStore, index: Any) -> Any:  # noqa: ANN401
         if not columns:
             return view
         picked = view[:, columns[0]]
-        return mark_rows(picked, store._own_order) if whole else picked  # noqa: SLF001  (a friend)
+        return store._mark_rows(picked) if whole else picked  # noqa: SLF001  (a friend)
     if not is_several(rows) and np.ndim(rows) == 0:
         found = store._gather(np.array([as_id(rows, "a row")]))[0]  # noqa: SLF001  (a friend)
         return found[columns[0]] if columns else found

@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphmount import _core
-from graphmount._mount.node_ids import mark_ids, order_of, refuse_marked, require_marked
+from graphmount._mount.node_ids import (
+    mark_ids,
+    mark_rows,
+    order_of,
+    refuse_marked,
+    require_marked,
+)
 from graphmount._mount.node_reading import as_nodes
 from graphmount._support.arguments import (
     as_ids,
@@ -67,6 +73,10 @@ class NodeSpace:
         """The order that ids must be marked with, or 0 if integers mean the same everywhere."""
         return 0 if self._ids is None else self.order
 
+    def _mark_rows(self, rows: NDArray[Any]) -> NDArray[Any]:
+        """Rows of all nodes of the type, which take no ids of other types."""
+        return mark_rows(rows, self.order, takes_plain=self._ids is None)
+
     def _external(self) -> _core.NodeIds:
         assert self._ids is not None  # noqa: S101  (asked for by those that know)
         return _core.NodeIds(self._ids._open())  # noqa: SLF001
@@ -115,7 +125,7 @@ class NodeSpace:
             keys: External ids, integers or strings as the source has them.
 
         Returns:
-            int64 node ids, one for each key; `NodeIds`, if the type has external ids.
+            `NodeIds`, one for each key.
 
         Examples:
             >>> import graphmount as gm
@@ -134,7 +144,7 @@ class NodeSpace:
         require_list_of_text(keys, "keys")
         refuse_marked(keys, "keys", "to_internal", advice="take them as they are")
         if self._ids is None:
-            return self._same(keys, "keys")
+            return mark_ids(self._same(keys, "keys"), self.order)
         external = self._external()
         try:
             if self.node_id_type is not str:

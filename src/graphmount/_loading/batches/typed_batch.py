@@ -171,7 +171,7 @@ class TypedBatch(TypedSeedParts, TypedArrays):
         >>> loader = gm.NeighborLoader(gm.Dataset("shelf"), [-1], input_nodes=("book", [2]))
         >>> batch = next(iter(loader))
         >>> batch.nodes["reader"], batch.features["book"]["x"]
-        (array([0, 1]), array([[0., 0., 1.]]))
+        (NodeIds([0, 1]), array([[0., 0., 1.]]))
         >>> batch.edge_index["reader", "lends", "book"]
         array([[0, 1],
                [0, 0]])
@@ -218,7 +218,7 @@ class TypedLinkBatch(TypedLinkParts, TypedArrays):
         >>> batch = next(iter(loader))
         >>> readers, books = batch.edge_label_index
         >>> batch.nodes["reader"][readers], batch.nodes["book"][books]
-        (array([1, 0]), array([0, 2]))
+        (NodeIds([1, 0]), NodeIds([0, 2]))
     """
 
     edge_type: EdgeType

@@ -112,7 +112,7 @@ class TypedData(AnyData):
         nodes, edge_ids = dict(sample.nodes), dict(sample.edge_ids)
         if not translates:
             for name, ids in nodes.items():
-                nodes[name] = mark_ids(ids, self._nodes(name)._own_order)  # noqa: SLF001
+                nodes[name] = mark_ids(ids, self._nodes(name).order)
         if source_rows:
             edge_ids = self._rows_in_source(sample)
         labels = {name: self._label_store(name) for name in self.seed_types}

@@ -85,7 +85,7 @@ void TableReads::read() noexcept {
   }
   // The owner may end it as soon as it is done, so it is told while the lock is held.
   const std::lock_guard lock(mutex_);
-  failure_ = failure;
+  failure_ = std::move(failure);  // only its owner lets go of it
   is_busy_ = false;
   done_.notify_all();
 }

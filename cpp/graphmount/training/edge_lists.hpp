@@ -8,8 +8,10 @@
 #include <cstdint>
 #include <span>
 
+#include "graphmount/base/fetch.hpp"
 #include "graphmount/base/ids.hpp"
 #include "graphmount/base/read_once.hpp"
+#include "graphmount/base/vector_loops.hpp"
 
 namespace graphmount {
 
@@ -59,6 +61,21 @@ class EdgeLists {
   std::span<const std::int64_t> starts_, others_;
   std::uint64_t num_others_;
 };
+
+/// Has memory fetch the row of an entry, which is looked at soon: into the first cache, or, where
+/// more than that holds is on its way, into the second.
+template <class Value>
+GRAPHMOUNT_INLINE void fetch_row(const EdgeLists& lists, std::size_t place, const Value* rows,
+                                 std::size_t columns, bool is_much = false) {
+  if (place >= lists.num_entries()) return;
+  // As a number: an entry that is no row leads to no array.
+  const std::uintptr_t row =
+      reinterpret_cast<std::uintptr_t>(rows) + lists.glance(place) * columns * sizeof(Value);
+  for (std::size_t at = 0; at < columns * sizeof(Value); at += kLineBytes) {
+    const auto* const line = reinterpret_cast<const void*>(row + at);
+    is_much ? fetch_line(line) : __builtin_prefetch(line);
+  }
+}
 
 /// Whether the lists follow each other from the first entry to the last, and all entries are rows.
 bool are_sound(const EdgeLists& lists);

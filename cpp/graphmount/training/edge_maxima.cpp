@@ -1,8 +1,10 @@
 #include "graphmount/training/edge_maxima.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <stdexcept>
+#include <type_traits>
 
 #include "graphmount/base/error.hpp"
 #include "graphmount/base/vector_loops.hpp"
@@ -51,6 +53,59 @@ GRAPHMOUNT_INLINE void largest_tile(const EdgeLists& lists, EdgeLists::Range ran
   for (std::size_t i = 0; i < count; ++i) winners[i] = is_empty ? -1 : winner[i];
 }
 
+/// A value, or 0. By its bits: for a choice, compilers make loads that wait for each other.
+template <class Value>
+GRAPHMOUNT_INLINE Value value_if(bool is_so, Value value) {
+  using Bits =
+      std::conditional_t<sizeof(Value) == 8, std::uint64_t,
+                         std::conditional_t<sizeof(Value) == 4, std::uint32_t, std::uint16_t>>;
+  return std::bit_cast<Value>(static_cast<Bits>(std::bit_cast<Bits>(value) & (Bits{0} - is_so)));
+}
+
+/// What comes back along edges: of the gradient that an entry leads to, the columns that it won.
+template <class Value>
+struct Won {
+  const EdgeLists& turned;
+  const std::int64_t* places;  // those of the entries, before the lists were turned round
+  const Value* gradient;
+  const std::int32_t* winners;
+  std::size_t columns;
+
+  /// Has memory fetch what an entry needs, which is looked at later.
+  GRAPHMOUNT_INLINE void fetch(std::size_t entry) const {
+    fetch_row(turned, entry, gradient, columns, true);
+    fetch_row(turned, entry, winners, columns, true);
+  }
+
+  /// All columns of one entry: most rows have no other.
+  GRAPHMOUNT_INLINE void take_row(std::size_t entry, Value* __restrict out) const {
+    const std::size_t from = turned.other(entry) * columns;
+    const Value* __restrict values = gradient + from;
+    const std::int32_t* __restrict winner = winners + from;
+    const auto place = static_cast<std::int32_t>(places[entry]);
+    for (std::size_t i = 0; i < columns; ++i) out[i] = value_if(winner[i] == place, values[i]);
+  }
+
+  /// Sums `width` columns from `at` on, at most a tile, and adds `base` if it is there.
+  template <bool kIsFull>
+  GRAPHMOUNT_INLINE void sum_tile(EdgeLists::Range range, std::size_t at, std::size_t width,
+                                  const Value* base, Value* out) const {
+    SumType<Value> sums[kTileColumns] = {};
+    const std::size_t count = kIsFull ? kTileColumns : width;
+    for (std::size_t entry = range.begin; entry < range.end; ++entry) {
+      const std::size_t from = turned.other(entry) * columns + at;
+      const Value* const values = gradient + from;
+      const std::int32_t* const winner = winners + from;
+      const auto place = static_cast<std::int32_t>(places[entry]);
+      for (std::size_t i = 0; i < count; ++i)
+        sums[i] += value_of(value_if(winner[i] == place, values[i]));
+    }
+    if (base != nullptr)
+      for (std::size_t i = 0; i < count; ++i) sums[i] += value_of(base[i]);
+    for (std::size_t i = 0; i < count; ++i) out[i] = rounded_to<Value>(sums[i]);
+  }
+};
+
 }  // namespace
 
 template <class Value>
@@ -62,6 +117,9 @@ void largest_rows(const EdgeLists& lists, std::size_t columns, std::span<const V
   const auto find = [&](std::size_t first, std::size_t last) __attribute__((always_inline)) {
     for (std::size_t list = first; list < last; ++list) {
       const EdgeLists::Range range = lists.range(list);
+      const std::size_t num_next = std::min(range.end - range.begin, kRowsAhead);
+      for (std::size_t i = 0; i < num_next; ++i)
+        fetch_row(lists, range.end + i, rows.data(), columns);
       for (std::size_t at = 0; at < columns; at += kTileColumns) {
         const std::size_t width = std::min(kTileColumns, columns - at), to = list * columns + at;
         if (width == kTileColumns)
@@ -89,23 +147,24 @@ void return_to_winners(const EdgeLists& turned, std::span<const std::int64_t> pl
                 winners.size() == gradient.size() && places.size() == turned.num_entries() &&
                 of_first.size() <= out.size() && (columns == 0 || of_first.size() % columns == 0) &&
                 out.size() == turned.size() * columns);
+  const Won<Value> won{turned, places.data(), gradient.data(), winners.data(), columns};
   const auto collect = [&](std::size_t first, std::size_t last) __attribute__((always_inline)) {
     for (std::size_t row = first; row < last; ++row) {
       const EdgeLists::Range range = turned.range(row);
+      const std::size_t count = range.end - range.begin, to = row * columns;
+      for (std::size_t i = 0; i < std::min(count, kRowsAhead); ++i) won.fetch(range.end + i);
+      const Value* const base = to < of_first.size() ? of_first.data() + to : nullptr;
+      if (count == 1 && base == nullptr) {
+        won.take_row(range.begin, out.data() + to);
+        continue;
+      }
       for (std::size_t at = 0; at < columns; at += kTileColumns) {
-        const std::size_t width = std::min(kTileColumns, columns - at), to = row * columns + at;
-        SumType<Value> sums[kTileColumns] = {};
-        for (std::size_t entry = range.begin; entry < range.end; ++entry) {
-          const std::size_t from = turned.other(entry) * columns + at;
-          const Value* const values = gradient.data() + from;
-          const std::int32_t* const winner = winners.data() + from;
-          const auto place = static_cast<std::int32_t>(places[entry]);
-          for (std::size_t i = 0; i < width; ++i)
-            sums[i] += winner[i] == place ? value_of(values[i]) : 0;
-        }
-        if (to < of_first.size())
-          for (std::size_t i = 0; i < width; ++i) sums[i] += value_of(of_first[to + i]);
-        for (std::size_t i = 0; i < width; ++i) out[to + i] = rounded_to<Value>(sums[i]);
+        const std::size_t width = std::min(kTileColumns, columns - at);
+        const Value* const own = base == nullptr ? nullptr : base + at;
+        if (width == kTileColumns)
+          won.template sum_tile<true>(range, at, width, own, out.data() + to + at);
+        else
+          won.template sum_tile<false>(range, at, width, own, out.data() + to + at);
       }
     }
   };

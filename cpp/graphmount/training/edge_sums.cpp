@@ -17,18 +17,6 @@ void require_sizes(bool do_fit) {
     throw std::invalid_argument("rows, factors or results are more or fewer than the edges need");
 }
 
-/// Has memory fetch the row of an entry, which is looked at later.
-template <class Real>
-GRAPHMOUNT_INLINE void fetch(const EdgeLists& lists, std::size_t place, const Real* rows,
-                             std::size_t columns) {
-  if (place >= lists.num_entries()) return;
-  // As a number: an entry that is no row leads to no array.
-  const std::uintptr_t row =
-      reinterpret_cast<std::uintptr_t>(rows) + lists.glance(place) * columns * sizeof(Real);
-  for (std::size_t at = 0; at < columns * sizeof(Real); at += 64)
-    __builtin_prefetch(reinterpret_cast<const void*>(row + at));
-}
-
 /// What entries count: all the same.
 struct AsTheyAre {
   static constexpr bool kIsOne = true;
@@ -109,7 +97,7 @@ GRAPHMOUNT_INLINE void sum_lists(const EdgeLists& lists, std::size_t first, std:
     const EdgeLists::Range range = lists.range(list);
     const std::size_t count = range.end - range.begin;
     for (std::size_t i = 0; i < std::min(count, kRowsAhead); ++i)
-      fetch(lists, range.end + i, rows, columns);
+      fetch_row(lists, range.end + i, rows, columns);
     Value* const sums = out + list * columns;
     const Value* const base =
         list * columns < bases.size() ? bases.data() + list * columns : nullptr;
@@ -154,7 +142,7 @@ GRAPHMOUNT_INLINE void multiply_lists(const EdgeLists& lists, std::size_t first,
   for (std::size_t list = first; list < last; ++list) {
     const EdgeLists::Range range = lists.range(list);
     for (std::size_t place = range.begin; place < range.end; ++place) {
-      fetch(lists, place + kRowsAhead, right, columns);
+      fetch_row(lists, place + kRowsAhead, right, columns);
       const Real* const other = right + lists.other(place) * columns;
       for (std::size_t head = 0; head < shape.heads; ++head) {
         const Real* const one = left + list * columns + head * shape.width;

@@ -105,41 +105,65 @@ TEST(products_of_rows) {
   }
 }
 
-TEST(maxima_and_their_way_back) {
-  for (const std::size_t columns : {1, 64, 100}) {
-    auto test = make_case<float>(columns, 200, 40, {1, columns});
-    for (float& value : test.rows) value = std::floor(value * 4);  // many are equal
-    test.rows[columns / 2] = std::numeric_limits<float>::quiet_NaN();
-    std::vector<float> out(test.num_lists() * columns), back(test.num_rows * columns, 9.0F);
-    std::vector<std::int32_t> winners(out.size());
-    largest_rows<float>(test.lists(), columns, test.rows, out, winners);
-    std::vector<float> expected(back.size(), 0.0F);
-    for (std::size_t list = 0; list < test.num_lists(); ++list) {
-      const auto range = test.lists().range(list);
-      for (std::size_t i = 0; i < columns; ++i) {
-        std::int64_t winner = -1;
-        float best = 0;
-        for (std::size_t place = range.begin; place < range.end; ++place) {
-          const float value = test.rows[test.lists().other(place) * columns + i];
-          if (winner >= 0 && (std::isnan(best) || value <= best)) continue;
-          best = value;
-          winner = static_cast<std::int64_t>(place);
+namespace {
+
+/// Against plain loops; `num_first` rows have a gradient of their own besides.
+template <class Real>
+void check_maxima(std::size_t columns, std::size_t num_rows, std::size_t num_first) {
+  auto test = make_case<Real>(columns, 200, num_rows, {1, columns});
+  for (Real& value : test.rows) value = std::floor(value * 4);  // many are equal
+  test.rows[columns / 2] = std::numeric_limits<Real>::quiet_NaN();
+  std::vector<Real> out(test.num_lists() * columns), back(test.num_rows * columns, 9);
+  std::vector<std::int32_t> winners(out.size());
+  largest_rows<Real>(test.lists(), columns, test.rows, out, winners);
+  std::vector<Real> expected(back.size(), 0);
+  for (std::size_t list = 0; list < test.num_lists(); ++list) {
+    const auto range = test.lists().range(list);
+    for (std::size_t i = 0; i < columns; ++i) {
+      std::int64_t winner = -1;
+      Real best = 0;
+      for (std::size_t place = range.begin; place < range.end; ++place) {
+        const Real value = test.rows[test.lists().other(place) * columns + i];
+        if (winner >= 0 && (std::isnan(best) || value <= best)) continue;
+        best = value;
+        winner = static_cast<std::int64_t>(place);
+      }
+      const std::size_t at = list * columns + i;
+      CHECK_EQUAL(static_cast<std::int64_t>(winners[at]), winner);
+      CHECK(out[at] == best || (std::isnan(out[at]) && std::isnan(best)));
+      if (winner >= 0)
+        expected[test.lists().other(static_cast<std::size_t>(winner)) * columns + i] +=
+            test.gradient[at];
+    }
+  }
+  const std::vector<Real> of_first(
+      test.rows.end() - static_cast<std::ptrdiff_t>(num_first * columns), test.rows.end());
+  for (std::size_t i = 0; i < of_first.size(); ++i) expected[i] += of_first[i];
+  std::vector<std::int64_t> turned(test.num_rows + 1), owners(test.others.size()),
+      places(test.others.size());
+  turn_round(test.lists(), turned, owners, places);
+  return_to_winners<Real>({turned, owners, test.num_lists()}, places, columns, test.gradient,
+                          winners, of_first, back);
+  for (std::size_t i = 0; i < back.size(); ++i) CHECK_EQUAL(back[i], expected[i]);
+}
+
+}  // namespace
+
+TEST(maxima_and_their_way_back_are_those_of_plain_loops_bit_by_bit) {
+  const int before = num_threads();
+  for (const int threads : {1, 3}) {
+    set_num_threads(threads);
+    for (const std::size_t columns : {1, 64, 100, 128}) {
+      // Rows with many entries, and with one or none.
+      for (const std::size_t num_rows : {40, 900}) {
+        for (const std::size_t num_first : {0, 17}) {
+          check_maxima<float>(columns, num_rows, num_first);
+          check_maxima<double>(columns, num_rows, num_first);
         }
-        const std::size_t at = list * columns + i;
-        CHECK_EQUAL(static_cast<std::int64_t>(winners[at]), winner);
-        CHECK(out[at] == best || (std::isnan(out[at]) && std::isnan(best)));
-        if (winner >= 0)
-          expected[test.lists().other(static_cast<std::size_t>(winner)) * columns + i] +=
-              test.gradient[at];
       }
     }
-    std::vector<std::int64_t> turned(test.num_rows + 1), owners(test.others.size()),
-        places(test.others.size());
-    turn_round(test.lists(), turned, owners, places);
-    return_to_winners<float>({turned, owners, test.num_lists()}, places, columns, test.gradient,
-                             winners, {}, back);
-    for (std::size_t i = 0; i < back.size(); ++i) CHECK_EQUAL(back[i], expected[i]);
   }
+  set_num_threads(before);
 }
 
 TEST(softmax_adds_up_to_one_and_its_gradient_is_that_of_differences) {

@@ -207,6 +207,7 @@ void bind_training(nb::module_& module) {
   module.def("fingerprint_of_lists", &mark_of, "starts"_a, "others"_a);
   module.def("add_self_loops", &loops, "starts"_a, "others"_a, "num_others"_a, "new_starts"_a,
              "new_others"_a);
+  module.def("has_fast_products", &has_fast_products);
   module.def("apply_weights", &apply, "rows"_a, "weights"_a, "inputs"_a, "more_rows"_a,
              "more_weights"_a, "more_inputs"_a, "bias"_a, "outputs"_a, "relu"_a, "out"_a);
   module.def("return_to_rows", &to_rows, "gradient"_a, "results"_a, "weights"_a, "outputs"_a,

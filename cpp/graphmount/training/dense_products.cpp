@@ -209,6 +209,14 @@ void sum_weights(const ResultGradient& gradient, std::span<const WeightGradient>
 
 }  // namespace
 
+bool has_fast_products() {
+#if defined(__x86_64__) && defined(__GNUC__)
+  return tile_bits() >= 256 && !__builtin_cpu_is("intel");
+#else
+  return false;
+#endif
+}
+
 void apply_weights(std::span<const LinearPart> parts, std::span<const float> bias,
                    std::size_t outputs, bool relu, std::span<float> out) {
   if (outputs == 0) return require_sizes(out.empty() && bias.empty());

@@ -11,6 +11,11 @@
 
 namespace graphmount {
 
+/// Whether these products are known to be faster than those of a general library, on a processor
+/// like this one: it has vectors of 256 bits and sums of products, and is not Intel's, where nobody
+/// has measured. By what the processor is alone, so that all runs on it give the same.
+bool has_fast_products();
+
 /// Rows, and the weights that they are multiplied with: `outputs` times `inputs` of them.
 struct LinearPart {
   std::span<const float> rows, weights;

@@ -91,15 +91,24 @@ struct Tile128 : TileShape<4, 4> {
   }
 };
 
+/// The widest vectors that this processor has, and that there are tiles for, in bits.
+inline int tile_bits() {
+#if defined(__x86_64__) && defined(__GNUC__)
+  static const bool has_512 = __builtin_cpu_supports("avx512f");
+  static const bool has_256 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  if (has_512) return 512;
+  if (has_256) return 256;
+#endif
+  return 128;
+}
+
 /// Calls body<Shape>() with the widest tiles that this processor has. What is to use them is run by
 /// Shape::run, and all parts of it must be GRAPHMOUNT_TILE.
 template <class Body>
 void with_tiles(const Body& body) {
 #if defined(__x86_64__) && defined(__GNUC__)
-  static const bool has_512 = __builtin_cpu_supports("avx512f");
-  static const bool has_256 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  if (has_512) return body.template operator()<Tile512>();
-  if (has_256) return body.template operator()<Tile256>();
+  if (tile_bits() == 512) return body.template operator()<Tile512>();
+  if (tile_bits() == 256) return body.template operator()<Tile256>();
 #endif
   body.template operator()<Tile128>();
 }

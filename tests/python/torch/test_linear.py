@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import platform
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,7 +13,9 @@ from hypothesis import strategies as st
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
+from graphmount import _core  # noqa: E402
 from graphmount.torch import nn  # noqa: E402
+from graphmount.torch.nn import linear  # noqa: E402
 from graphmount.torch.nn.linear import apply_linear  # noqa: E402
 
 
@@ -31,6 +37,14 @@ def outcome(tensors, *, relu, dtype, call):
     out = call(own, relu)
     out.sin().sum().backward()
     return [out.detach()] + [each.grad for each in own if each is not None]
+
+
+@contextlib.contextmanager
+def products(*, of_core):
+    """Products of the core or of torch, whatever this processor is."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(linear, "_HAS_FAST_PRODUCTS", of_core)
+        yield
 
 
 def plain(tensors, relu):
@@ -56,14 +70,43 @@ def test_results_and_gradients_are_those_of_a_twin_in_float64(  # noqa: PLR0917
     rows, inputs, more_inputs, outputs, bias, relu, seed
 ):
     tensors = make(rows, inputs, more_inputs, outputs, bias=bias, seed=seed)
-    found = outcome(
-        tensors, relu=relu, dtype=torch.float32, call=lambda own, cut: apply_linear(*own, relu=cut)
-    )
     wanted = outcome(tensors, relu=relu, dtype=torch.float64, call=plain)
-    for one, two in zip(found, wanted, strict=True):
-        scale = max(1.0, float(two.abs().max())) if two.numel() else 1.0
-        # A result near 0 may be cut off in one and not in the other; its sine is as small.
-        np.testing.assert_allclose(one.double() / scale, two / scale, atol=2e-4 if relu else 1e-5)
+    for of_core in (True, False):
+        with products(of_core=of_core):
+            found = outcome(
+                tensors,
+                relu=relu,
+                dtype=torch.float32,
+                call=lambda own, cut: apply_linear(*own, relu=cut),
+            )
+        for one, two in zip(found, wanted, strict=True):
+            scale = max(1.0, float(two.abs().max())) if two.numel() else 1.0
+            # A result near 0 may be cut off in one and not in the other; its sine is as small.
+            tolerance = 2e-4 if relu else 1e-5
+            np.testing.assert_allclose(one.double() / scale, two / scale, atol=tolerance)
+
+
+def test_the_core_multiplies_only_where_that_is_known_to_be_faster():
+    rows, weight = torch.rand(5, 4), torch.rand(3, 4)
+    with torch.profiler.profile() as profile, products(of_core=False):
+        apply_linear(rows, weight)
+    assert not any("graphmount" in event.key for event in profile.key_averages())
+    with torch.profiler.profile() as profile, products(of_core=True):
+        apply_linear(rows, weight)
+    assert any("graphmount" in event.key for event in profile.key_averages())
+
+
+def test_which_processors_have_fast_products():
+    processors = Path("/proc/cpuinfo")
+    if platform.machine() != "x86_64" or not processors.exists():
+        pytest.skip("/proc/cpuinfo of x86 is needed")
+    lines = dict(
+        map(str.strip, line.split(":", 1))
+        for line in processors.read_text().splitlines()
+        if ":" in line
+    )
+    has_vectors = {"avx2", "fma"} <= set(lines["flags"].split())
+    assert _core.has_fast_products() == (has_vectors and lines["vendor_id"] != "GenuineIntel")
 
 
 def test_only_what_is_needed_comes_back():

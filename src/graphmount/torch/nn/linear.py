@@ -1,7 +1,8 @@
 """Products of rows with weights, in the core: what linear layers do, and their way back.
 
 Two products are one operator, since many layers add that of a node to that of its neighbors: the
-results are written once. Only in float32 on a processor; all else is torch's.
+results are written once. Only in float32, and on processors where that is known to be faster than
+torch's own products; all else is torch's.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def apply_linear(
             raise ValueError(
                 f"x has {values.size(1)} columns, and the layer was made for {own.size(1)}"
             )
-    if not _is_for_core(given):
+    if not is_for_core(given):
         out = torch.nn.functional.linear(rows, weight, bias)
         if len(given) == 4:
             out = out + torch.nn.functional.linear(*given[2:])
@@ -55,9 +56,17 @@ def apply_linear(
     return made
 
 
-def _is_for_core(tensors: list[torch.Tensor]) -> bool:
-    return not torch.is_autocast_enabled("cpu") and all(
-        tensor.dtype == torch.float32 and tensor.device.type == "cpu" for tensor in tensors
+# By what the processor is, and not by a measurement, which would not always say the same: results
+# of both differ in their last bits.
+_HAS_FAST_PRODUCTS = _core.has_fast_products()
+
+
+def is_for_core(tensors: list[torch.Tensor]) -> bool:
+    """Whether products of these are made in the core, and not by torch."""
+    return (
+        _HAS_FAST_PRODUCTS
+        and not torch.is_autocast_enabled("cpu")
+        and all(tensor.dtype == torch.float32 and tensor.device.type == "cpu" for tensor in tensors)
     )
 
 

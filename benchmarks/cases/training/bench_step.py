@@ -3,20 +3,19 @@
 A step is the forward and backward pass of a model of three layers over one batch; the loader is
 idle. All ways have the same batches and weights. The one with `edge_index` trims it from layer to
 layer, as PyG recommends; the others give each layer its sparse matrix, to PyG's own layers where
-these take it, and to those of `graphmount.torch.nn`. They take turns step by step, and their
-outputs and gradients are compared. Then one hop alone, there and back.
+these take it, and to those of `graphmount.torch.nn`. Edges of RGCN are of eight relations; PyG's
+layer takes no matrix, and is given the edges of each hop with pairs of rows. They take turns step
+by step, and their outputs and gradients are compared. Then one hop alone, there and back.
 """
 
 from __future__ import annotations
 
 import sys
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from torch_geometric import nn
 from torch_geometric.utils import trim_to_layer
 
 import graphmount as gm
@@ -28,6 +27,7 @@ from ...harness.scratch import require_memory, scratch_folder
 from ...jobs.layers_with_matrices import make_layers, with_matrices
 from ...report.report import Report, argument_parser, defaults
 from ...report.units import Unit, plain, ratio, spread_of, text
+from ..parts.layer_kinds import EDGE_INDEX, LAYERS, OURS, PAIRS, RELATIONS, Layer
 
 if TYPE_CHECKING:
     import argparse
@@ -51,61 +51,32 @@ _HOP_COLUMNS = {
 }
 
 
-@dataclass(frozen=True)
-class Layer:
-    """A kind of layer: PyG's, how it takes matrices, ours, and how fast both should be."""
-
-    theirs: Callable[[int, int], Any]
-    ours: Callable[[int, int], Any]
-    with_adjs: Callable[[int, int], Any] | None = None  # if PyG has another one for matrices
-    takes_matrices: bool = True
-    change: Callable[[Any], Any] | None = None  # what is made of each matrix for it
-    goal: float | None = None
-    own_goal: float | None = None
-
-
-_LAYERS = {
-    "SAGE, mean": Layer(nn.SAGEConv, own.SAGEConv, goal=5.0, own_goal=6.5),
-    "SAGE, max": Layer(
-        lambda inputs, outputs: nn.SAGEConv(inputs, outputs, aggr="max"),
-        lambda inputs, outputs: own.SAGEConv(inputs, outputs, aggr="max"),
-        own_goal=5.0,
-    ),
-    "GIN": Layer(
-        lambda inputs, outputs: nn.GINConv(torch.nn.Linear(inputs, outputs)),
-        lambda inputs, outputs: own.GINConv(torch.nn.Linear(inputs, outputs)),
-    ),
-    # The same function of PyG's, which sums before it multiplies: see docs/pyg.md.
-    "GCN": Layer(
-        nn.GCNConv,
-        own.GCNConv,
-        with_adjs=lambda inputs, outputs: nn.SAGEConv(
-            inputs, outputs, aggr="sum", root_weight=False
-        ),
-        change=own.gcn_norm,
-        goal=4.0,
-        own_goal=4.0,
-    ),
-    "GAT": Layer(nn.GATConv, own.GATConv, takes_matrices=False, own_goal=2.5),
-}
-_EDGE_INDEX, _MATRICES, _OURS = "PyG, edge_index", "PyG, adjs", "graphmount.torch.nn, adjs"
-
-
 def make_model(layer: Callable[[int, int], Any], hidden: int) -> torch.nn.ModuleList:
     return make_layers(layer, [COLUMNS, *[hidden] * (len(_FANOUTS) - 1), _CLASSES])
 
 
-def with_edge_index(layers: torch.nn.ModuleList, batch: Any) -> torch.Tensor:  # noqa: ANN401
-    x, edges = batch.x, batch.edge_index
+def with_edge_index(layers: torch.nn.ModuleList, batch: Any, *types: Any) -> torch.Tensor:  # noqa: ANN401
+    """The rows of the seeds; relations of edges, if there are, go with them."""
+    x, edges, trimmed = batch.x, batch.edge_index, types[0] if types else None
     for number, layer in enumerate(layers):
-        x, edges, _ = trim_to_layer(
-            number, batch.num_sampled_nodes, batch.num_sampled_edges, x, edges
+        x, edges, trimmed = trim_to_layer(
+            number, batch.num_sampled_nodes, batch.num_sampled_edges, x, edges, trimmed
         )
-        x = layer(x, edges)
+        x = layer(x, edges) if trimmed is None else layer(x, edges, trimmed)
         if number + 1 < len(layers):
             x = x.relu_()
     out: torch.Tensor = x[: batch.batch_size]
     return out
+
+
+def with_pairs(layers: torch.nn.ModuleList, batch: Any, types: torch.Tensor) -> torch.Tensor:  # noqa: ANN401
+    """The same, where each layer makes rows for the targets of its hop alone."""
+    x: torch.Tensor = batch.x
+    for hops in range(len(layers), 0, -1):
+        targets, edges = sum(batch.num_sampled_nodes[:hops]), sum(batch.num_sampled_edges[:hops])
+        x = layers[-hops]((x, x[:targets]), batch.edge_index[:, :edges], types[:edges])
+        x = x.relu_() if hops > 1 else x
+    return x
 
 
 def parameters_of(layers: torch.nn.ModuleList) -> list[torch.nn.Parameter]:
@@ -118,22 +89,24 @@ def parameters_of(layers: torch.nn.ModuleList) -> list[torch.nn.Parameter]:
 
 
 def step(
+    way: str,
+    layer: Layer,
     layers: torch.nn.ModuleList,
     batch: Any,  # noqa: ANN401
-    *,
-    takes_matrices: bool,
-    in_pairs: bool = True,
-    change: Callable[[Any], Any] | None = None,
 ) -> tuple[float, torch.Tensor, torch.Tensor]:
     """The seconds of a step, its outputs, and the gradients of all weights."""
     layers.zero_grad()
     targets = torch.arange(batch.batch_size) % _CLASSES
+    types = [batch.e_id % RELATIONS] if layer.has_relations else []
     start = time.perf_counter()
-    if takes_matrices:
-        adjs = batch.adjs if change is None else [change(adj) for adj in batch.adjs]
-        out = with_matrices(layers, batch.x, adjs, in_pairs=in_pairs)
+    if way == EDGE_INDEX:
+        out = with_edge_index(layers, batch, *types)
+    elif way == PAIRS:
+        out = with_pairs(layers, batch, *types)
     else:
-        out = with_edge_index(layers, batch)
+        change = None if way == OURS else layer.change
+        adjs = batch.adjs if change is None else [change(adj) for adj in batch.adjs]
+        out = with_matrices(layers, batch.x, adjs, in_pairs=way != OURS, more=types)
     torch.nn.functional.cross_entropy(out, targets).backward()  # type: ignore[no-untyped-call]
     seconds = time.perf_counter() - start
     gradients = [
@@ -146,47 +119,46 @@ def bench_layer(
     report: Report, name: str, batches: list[Any], options: argparse.Namespace
 ) -> list[dict[str, Any]]:
     """All ways of a kind of layer, in turns."""
-    layer = _LAYERS[name]
+    layer = LAYERS[name]
     theirs, ours = (make_model(kind, options.hidden) for kind in (layer.theirs, layer.ours))
     ours.load_state_dict(theirs.state_dict())
     matrices = theirs if layer.with_adjs is None else make_model(layer.with_adjs, options.hidden)
     with torch.no_grad():
         for given, taken_over in zip(parameters_of(theirs), parameters_of(matrices), strict=True):
             taken_over.copy_(given)
-    ways = {_EDGE_INDEX: theirs, _MATRICES: matrices, _OURS: ours}
-    if not layer.takes_matrices:
-        del ways[_MATRICES]
+    ways = {EDGE_INDEX: theirs, OURS: ours}
+    if layer.takes is not None:
+        ways = {EDGE_INDEX: theirs, layer.takes: matrices, OURS: ours}
     seconds: dict[str, list[float]] = {way: [] for way in ways}
     difference = 0.0
     for number in range(options.rounds + 1):
         batch = batches[number % len(batches)]
-        made = {
-            way: step(
-                model,
-                batch,
-                takes_matrices=way != _EDGE_INDEX,
-                in_pairs=way != _OURS,
-                change=layer.change if way == _MATRICES else None,
-            )
-            for way, model in ways.items()
-        }
+        made = {way: step(way, layer, model, batch) for way, model in ways.items()}
         for way, (taken, *results) in made.items():
             if number:  # the first fills the caches
                 seconds[way].append(taken)
-            for one, two in zip(made[_EDGE_INDEX][1:], results, strict=True):
+            for one, two in zip(made[EDGE_INDEX][1:], results, strict=True):
                 difference = max(difference, float((one - two).norm() / one.norm()))
     report.check(f"{name}: the same outputs and gradients", difference < 1e-4, f"{difference:.1e}")
     gains = {
-        way: spread_of([a / b for a, b in zip(seconds[_EDGE_INDEX], taken, strict=True)])
+        way: spread_of([a / b for a, b in zip(seconds[EDGE_INDEX], taken, strict=True)])
         for way, taken in seconds.items()
     }
-    for way, goal in ((_MATRICES, layer.goal), (_OURS, layer.own_goal)):
-        if goal is not None:
+    for way, goal in ((layer.takes, layer.goal), (OURS, layer.own_goal)):
+        if way is not None and goal is not None:
             report.goal(
                 f"{name}, {way}: at least {goal} times as fast as with edge_index",
                 gains[way].median >= goal,
                 f"{gains[way].median:.2f} times",
             )
+    if layer.takes is not None and layer.least_gain is not None:
+        pairs = zip(seconds[layer.takes], seconds[OURS], strict=True)
+        gain = spread_of([a / b for a, b in pairs]).median
+        report.goal(
+            f"{name}: ours at least {layer.least_gain} times as fast as {layer.takes}",
+            gain >= layer.least_gain,
+            f"{gain:.2f} times",
+        )
     return [
         {
             "layers": name,
@@ -234,7 +206,7 @@ def bench_hop(report: Report, batch: Any, options: argparse.Namespace) -> None: 
 
 
 def bench(report: Report, batches: list[Any], options: argparse.Namespace) -> None:
-    rows = [row for name in _LAYERS for row in bench_layer(report, name, batches, options)]
+    rows = [row for name in LAYERS for row in bench_layer(report, name, batches, options)]
     edges = np.mean([batch.num_edges for batch in batches])
     nodes = np.mean([batch.num_nodes for batch in batches])
     report.table(

@@ -252,10 +252,11 @@ def test_step(tmp_path: Path) -> None:
     pytest.importorskip("torch_geometric", reason="torch_geometric is not installed")
     options = ("--nodes", "2000", "--hidden", "8", "--batch-size", "32", "--rounds", "2")
     results = run_benchmark("training.bench_step", tmp_path, *options)
-    assert len(passed_checks(results)) == 5
+    assert len(passed_checks(results)) == 6
     steps, hop = results["tables"].values()
     theirs, ours = ["PyG, edge_index", "PyG, adjs"], ["graphmount.torch.nn, adjs"]
-    assert [row["way"] for row in steps] == [*theirs, *ours] * 4 + [theirs[0], *ours]
+    pairs = [theirs[0], "PyG, edge_index in pairs", *ours]
+    assert [row["way"] for row in steps] == [*theirs, *ours] * 4 + [theirs[0], *ours, *pairs]
     assert all(is_spread(row["ms a step"]) for row in steps)
     assert [row["along edges"] for row in hop] == ["mean", "sum", "max"]
 

@@ -9,6 +9,7 @@ from graphmount.torch.nn.gat_conv import GATConv
 from graphmount.torch.nn.gcn_conv import GCNConv
 from graphmount.torch.nn.gcn_norm import gcn_norm
 from graphmount.torch.nn.gin_conv import GINConv
+from graphmount.torch.nn.rgcn_conv import RGCNConv
 from graphmount.torch.nn.sage_conv import SAGEConv
 
-__all__ = ["GATConv", "GCNConv", "GINConv", "SAGEConv", "aggregate", "gcn_norm"]
+__all__ = ["GATConv", "GCNConv", "GINConv", "RGCNConv", "SAGEConv", "aggregate", "gcn_norm"]

@@ -102,7 +102,19 @@ def aggregate_beside(
         return take_aggregated(x, adj, reduce)
     sources, targets = divide_rows(x, adj)
     edges = edges_of(adj, len(sources), len(targets))
-    if isinstance(x, tuple) or not x.requires_grad:
+    return aggregate_edges_beside((sources, targets), edges, reduce, are_first=x is sources)
+
+
+def aggregate_edges_beside(
+    rows: tuple[torch.Tensor, torch.Tensor], edges: Edges, reduce: Reduce, *, are_first: bool
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """The same, of edges that are known to fit, and rows of sources and of targets.
+
+    Edges may lead to more rows than there are targets. `are_first` says that targets are the first
+    of the sources.
+    """
+    sources, targets = rows
+    if not are_first or not sources.requires_grad:
         return aggregate_edges(sources, edges, reduce), targets
     return _aggregate(sources, edges, reduce, None, len(targets))
 

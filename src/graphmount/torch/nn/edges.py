@@ -33,12 +33,14 @@ class Edges:
         sources: One for each edge.
         num_sources: How many there are to number.
         turned: The same edges by source, if the loader has made that.
+        order: Where each edge was in an `edge_index` that they were made of; None for a matrix.
     """
 
     starts: torch.Tensor
     sources: torch.Tensor
     num_sources: int
     turned: torch.Tensor | None = None
+    order: torch.Tensor | None = None
 
     @property
     def num_targets(self) -> int:
@@ -189,7 +191,7 @@ def edges_of(adj: torch.Tensor, num_sources: int, num_targets: int) -> Edges:
     _require_ids("leads to row", targets, num_targets, "targets")
     # Each edge is a list of one entry, its target: turned round, they lie by target.
     starts, order, _ = turn_round(torch.arange(len(targets) + 1), targets, num_targets)
-    return Edges(starts, sources[order], num_sources)
+    return Edges(starts, sources[order], num_sources, order=order)
 
 
 def _refuse(edges: Edges) -> None:

@@ -1,0 +1,221 @@
+"""Edges of several relations, and the products of rows with the weights of each.
+
+Neighbors are aggregated for each pair of a relation and a target that has such edges, and there are
+fewer such pairs than edges. The pairs of one relation lie together: their rows are multiplied with
+its weights where they lie, and nothing is made for pairs without edges.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from graphmount import _core
+from graphmount._support.shown import shown
+from graphmount.torch.nn.edges import Edges, flat, turn_round
+from graphmount.torch.nn.linear import is_for_core
+
+
+@dataclass(frozen=True, eq=False)
+class RelationEdges:
+    """The edges of a layer by relation, and in each by target.
+
+    Attributes:
+        pairs: For each pair of a relation and a target, the sources of its edges.
+        counts: How many pairs each relation has.
+        by_target: For each target, its pairs, in the order of relations.
+    """
+
+    pairs: Edges
+    counts: list[int]
+    by_target: Edges
+
+
+def edges_by_relation(edges: Edges, edge_type: torch.Tensor, num_relations: int) -> RelationEdges:
+    """Divides edges by relation: by counting, nothing is sorted.
+
+    Args:
+        edges: All of them.
+        edge_type: The relation of each edge; of a matrix of `batch.adjs`, those of all edges of the
+            batch, of which its own are the first.
+        num_relations: How many there are.
+
+    Raises:
+        TypeError: `edge_type` is no tensor.
+        ValueError: There are not as many as edges, or a number is no relation.
+    """
+    relations = _checked(edge_type, edges, num_relations)
+    num_edges = len(relations)
+    _, order, _ = turn_round(torch.arange(num_edges + 1), relations, num_relations)
+    targets = torch.repeat_interleave(torch.arange(edges.num_targets), edges.starts.diff())[order]
+    relations = relations[order]
+    begins_pair = torch.ones(num_edges, dtype=torch.bool)
+    begins_pair[1:] = (relations[1:] != relations[:-1]) | (targets[1:] != targets[:-1])
+    begins = begins_pair.nonzero().view(-1)
+    starts = torch.cat([begins, torch.tensor([num_edges])])
+    of_targets, owners, _ = turn_round(
+        torch.arange(len(begins) + 1), targets[begins], edges.num_targets
+    )
+    return RelationEdges(
+        pairs=Edges(starts, edges.sources[order], edges.num_sources),
+        counts=torch.bincount(relations[begins], minlength=num_relations).tolist(),
+        by_target=Edges(of_targets, owners, len(begins)),
+    )
+
+
+def _checked(edge_type: torch.Tensor, edges: Edges, num_relations: int) -> torch.Tensor:
+    """The relation of each edge, in the order of `edges`."""
+    if not isinstance(edge_type, torch.Tensor):
+        raise TypeError(f"edge_type must be a tensor, not {shown(edge_type)}")
+    if edge_type.dim() != 1 or edge_type.is_floating_point() or edge_type.is_complex():
+        raise ValueError(
+            f"edge_type must have one whole number for each edge, not {edge_type.dtype} of the "
+            f"shape {tuple(edge_type.shape)}"
+        )
+    num_edges = len(edges.sources)
+    # The edges of a layer are the first of the batch.
+    is_enough = len(edge_type) >= num_edges if edges.order is None else len(edge_type) == num_edges
+    if not is_enough:
+        raise ValueError(f"edge_type has {len(edge_type)} numbers for {num_edges} edges")
+    relations = edge_type[:num_edges].long()
+    if num_edges:
+        low, high = (int(end) for end in relations.aminmax())
+        if low < 0 or high >= num_relations:
+            bad = low if low < 0 else high
+            raise ValueError(
+                f"edge_type has {bad}, and the layer was made for {num_relations} relations, "
+                "numbered from 0 on"
+            )
+    return relations if edges.order is None else relations[edges.order]
+
+
+def apply_relations(rows: torch.Tensor, weights: torch.Tensor, counts: list[int]) -> torch.Tensor:
+    """Multiplies the rows of each relation with its weights.
+
+    Args:
+        rows: Those of the first relation, then those of the second, and so on.
+        weights: For each relation and column of the results, what each column of rows counts.
+        counts: How many rows each relation has.
+
+    Raises:
+        ValueError: Rows have another number of columns than the layer takes.
+    """
+    if rows.size(1) != weights.size(2):
+        raise ValueError(
+            f"x has {rows.size(1)} columns, and the layer was made for {weights.size(2)}"
+        )
+    if torch.is_autocast_enabled("cpu"):
+        lower = torch.get_autocast_dtype("cpu")
+        rows, weights = rows.to(lower), weights.to(lower)
+    made: torch.Tensor = torch.ops.graphmount.apply_relations(rows, weights, counts)
+    return made
+
+
+def _each(counts: list[int]) -> list[tuple[int, slice]]:
+    """Relations that have rows, and where these are."""
+    found, done = [], 0
+    for relation, count in enumerate(counts):
+        if count:
+            found.append((relation, slice(done, done + count)))
+        done += count
+    return found
+
+
+# With their schemas: older versions of torch do not understand annotations that are strings.
+@torch.library.custom_op(
+    "graphmount::apply_relations",
+    mutates_args=(),
+    schema="(Tensor rows, Tensor weights, SymInt[] counts) -> Tensor",
+)
+def _apply_relations(rows: torch.Tensor, weights: torch.Tensor, counts: list[int]) -> torch.Tensor:
+    rows, weights = rows.contiguous(), weights.contiguous()
+    _, outputs, inputs = weights.shape
+    out = rows.new_empty(len(rows), outputs)
+    nothing = flat(rows.new_empty(0))
+    for relation, part in _each(counts):
+        taken, weight, made = rows[part], weights[relation], out[part]
+        if is_for_core([rows, weights]):
+            _core.apply_weights(
+                *(flat(taken), flat(weight), inputs, nothing, nothing, 0, nothing),
+                *(outputs, False, flat(made)),
+            )
+        else:
+            torch.mm(taken, weight.t(), out=made)
+    return out
+
+
+@torch.library.custom_op(
+    "graphmount::relations_back_to_rows",
+    mutates_args=(),
+    schema="(Tensor gradient, Tensor weights, SymInt[] counts) -> Tensor",
+)
+def _back_to_rows(gradient: torch.Tensor, weights: torch.Tensor, counts: list[int]) -> torch.Tensor:
+    gradient, weights = gradient.contiguous(), weights.contiguous()
+    _, outputs, inputs = weights.shape
+    out = gradient.new_empty(len(gradient), inputs)
+    nothing = flat(gradient.new_empty(0))
+    for relation, part in _each(counts):
+        taken, weight, made = gradient[part], weights[relation], out[part]
+        if is_for_core([gradient, weights]):
+            _core.return_to_rows(flat(taken), nothing, flat(weight), outputs, inputs, flat(made))
+        else:
+            torch.mm(taken, weight, out=made)
+    return out
+
+
+@torch.library.custom_op(
+    "graphmount::relations_back_to_weights",
+    mutates_args=(),
+    schema="(Tensor gradient, Tensor rows, SymInt[] counts) -> Tensor",
+)
+def _back_to_weights(gradient: torch.Tensor, rows: torch.Tensor, counts: list[int]) -> torch.Tensor:
+    gradient, rows = gradient.contiguous(), rows.contiguous()
+    outputs, inputs = gradient.size(1), rows.size(1)
+    out = gradient.new_zeros(len(counts), outputs, inputs)
+    nothing = flat(gradient.new_empty(0))
+    for relation, part in _each(counts):
+        taken, others, made = gradient[part], rows[part], out[relation]
+        if is_for_core([gradient, rows]):
+            _core.return_to_weights(
+                *(flat(taken), nothing, outputs, flat(others), inputs, flat(made)),
+                *(nothing, 0, flat(gradient.new_empty(0)), flat(gradient.new_empty(0))),
+            )
+        else:
+            torch.mm(taken.t(), others, out=made)
+    return out
+
+
+@_apply_relations.register_fake
+def _(rows: torch.Tensor, weights: torch.Tensor, _counts: list[int]) -> torch.Tensor:
+    return rows.new_empty(rows.size(0), weights.size(1))
+
+
+@_back_to_rows.register_fake
+def _(gradient: torch.Tensor, weights: torch.Tensor, _counts: list[int]) -> torch.Tensor:
+    return gradient.new_empty(gradient.size(0), weights.size(2))
+
+
+@_back_to_weights.register_fake
+def _(gradient: torch.Tensor, rows: torch.Tensor, counts: list[int]) -> torch.Tensor:
+    return gradient.new_empty(len(counts), gradient.size(1), rows.size(1))
+
+
+def _keep(ctx: Any, inputs: tuple[Any, ...], output: torch.Tensor) -> None:  # noqa: ANN401, ARG001
+    rows, weights, ctx.counts = inputs
+    ctx.save_for_backward(rows, weights)
+
+
+def _back(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:  # noqa: ANN401
+    rows, weights = ctx.saved_tensors
+    needs_rows, needs_weights, *_ = ctx.needs_input_grad
+    operators = torch.ops.graphmount
+    return (
+        operators.relations_back_to_rows(gradient, weights, ctx.counts) if needs_rows else None,
+        operators.relations_back_to_weights(gradient, rows, ctx.counts) if needs_weights else None,
+        None,
+    )
+
+
+_apply_relations.register_autograd(_back, setup_context=_keep)

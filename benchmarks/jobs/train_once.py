@@ -2,7 +2,8 @@
 
 Either batches come from graphmount's loader for PyG, or, as one does without it, everything is
 loaded into a `Data` object first and PyG's own `NeighborLoader` takes batches from that (where PyG
-cannot sample, for want of pyg-lib, its `NodeLoader` with a plain sampler).
+cannot sample, for want of pyg-lib, its `NodeLoader` with a plain sampler). Layers are PyG's, with
+`edge_index` or with matrices, or ours, for which the loader aggregates the last hop.
 """
 
 from __future__ import annotations
@@ -18,12 +19,15 @@ from typing import Any
 import torch
 
 import graphmount as gm
+import graphmount.torch.nn as own
 
 from ..harness.process_counters import process_memory
-from .layers_with_matrices import with_matrices
+from .layers_with_matrices import make_layers, with_matrices
 
 WAYS = ("graphmount", "in memory")
+LAYERS = ("edge_index", "matrices", "own")
 CLASSES = 32
+_HIDDEN = 128
 
 
 def mounted_batches(options: argparse.Namespace) -> Any:  # noqa: ANN401
@@ -36,6 +40,7 @@ def mounted_batches(options: argparse.Namespace) -> Any:  # noqa: ANN401
         shuffle=True,
         memory=options.memory,
         seed=0,
+        aggregate_last="mean" if options.layers == "own" else None,
     )
 
 
@@ -61,6 +66,39 @@ def loaded_batches(options: argparse.Namespace) -> Any:  # noqa: ANN401
     return loaders.NodeLoader(data, sampler, **how)
 
 
+def make_model(options: argparse.Namespace) -> torch.nn.Module:
+    """GraphSAGE with a layer for each hop."""
+    columns = gm.Dataset(options.folder).features["x"].shape[1]
+    if options.layers == "own":
+        return make_layers(
+            own.SAGEConv, [columns, *[_HIDDEN] * (len(options.fanouts) - 1), CLASSES]
+        )
+    torch.manual_seed(0)
+    models = importlib.import_module("torch_geometric.nn").models
+    made: torch.nn.Module = models.GraphSAGE(
+        columns, _HIDDEN, num_layers=len(options.fanouts), out_channels=CLASSES
+    )
+    return made
+
+
+def outputs_of(model: Any, batch: Any, layers: str) -> torch.Tensor:  # noqa: ANN401
+    """The rows of the seeds. Features are scaled in place: batches are there for one step."""
+    x = batch.x.div_(65_536)
+    if layers == "own":
+        pair = (batch.x_aggregated.div_(65_536), x)
+        return with_matrices(model, pair, batch.adjs, in_pairs=False)
+    if layers == "matrices":
+        return with_matrices(model.convs, x, batch.adjs)
+    # Trimmed from layer to layer, as PyG recommends.
+    out: torch.Tensor = model(
+        x,
+        batch.edge_index,
+        num_sampled_nodes_per_hop=batch.num_sampled_nodes,
+        num_sampled_edges_per_hop=batch.num_sampled_edges,
+    )
+    return out[: batch.batch_size]
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder")
@@ -70,41 +108,31 @@ def main() -> int:
     parser.add_argument("--fanouts", type=int, nargs="+", default=[10, 5], help="one a layer")
     parser.add_argument("--steps", type=int, help="steps to take; an epoch if not given")
     parser.add_argument("--warm-steps", type=int, default=0, help="of these, not timed as steps")
-    parser.add_argument("--matrices", action="store_true", help="layers get batch.adjs")
+    parser.add_argument("--layers", choices=LAYERS, default="edge_index", help="and their edges")
     options = parser.parse_args()
     start = time.perf_counter()
     batches = mounted_batches(options) if options.way == "graphmount" else loaded_batches(options)
-    models = importlib.import_module("torch_geometric.nn").models
-    torch.manual_seed(0)
-    columns = gm.Dataset(options.folder).features["x"].shape[1]
-    model = models.GraphSAGE(columns, 128, num_layers=len(options.fanouts), out_channels=CLASSES)
+    model = make_model(options)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
     count, total, seeds = 0, 0.0, 0
-    began = time.perf_counter()
+    began, began_work = time.perf_counter(), time.process_time()
     for batch in islice(batches, options.steps):
         if count == options.warm_steps:
-            began = time.perf_counter()
+            began, began_work = time.perf_counter(), time.process_time()
         # Something to learn: no labels are needed for what this is about.
         target = batch.n_id[: batch.batch_size] % CLASSES
-        x = batch.x / 65_536
-        if options.matrices:
-            out = with_matrices(model.convs, x, batch.adjs)
-        else:
-            # Trimmed from layer to layer, as PyG recommends.
-            out = model(
-                x,
-                batch.edge_index,
-                num_sampled_nodes_per_hop=batch.num_sampled_nodes,
-                num_sampled_edges_per_hop=batch.num_sampled_edges,
-            )[: batch.batch_size]
+        out = outputs_of(model, batch, options.layers)
         loss = torch.nn.functional.cross_entropy(out, target)
         optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         optimizer.step()
         count, total, seeds = count + 1, total + float(loss.detach()), seeds + batch.batch_size
+    steps = max(0, count - options.warm_steps)
+    work = time.process_time() - began_work
     result = {
         "seconds": time.perf_counter() - start,
-        "steps_per_second": max(0, count - options.warm_steps) / (time.perf_counter() - began),
+        "steps_per_second": steps / (time.perf_counter() - began),
+        "processor_seconds": work / max(1, steps),
         "batches": count,
         "seeds": seeds,
         "loss": total / max(1, count),

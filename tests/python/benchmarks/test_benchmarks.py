@@ -345,7 +345,7 @@ def test_train(tmp_path: Path) -> None:
 
 
 def test_train_memory(tmp_path: Path) -> None:
-    require_long("twelve processes with torch")
+    require_long("sixteen processes with torch")
     pytest.importorskip("torch_geometric")
     results = run_benchmark(
         "training.bench_train_memory", tmp_path, "--scale", "10", "--steps", "2"
@@ -353,7 +353,7 @@ def test_train_memory(tmp_path: Path) -> None:
     require_capped(results)
     assert len(passed_checks(results)) == 1
     (table,) = results["tables"].values()
-    assert len(table) == 12
+    assert len(table) == 16
 
 
 def test_order(tmp_path: Path) -> None:

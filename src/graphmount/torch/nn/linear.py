@@ -45,7 +45,7 @@ def apply_linear(
             raise ValueError(
                 f"x has {values.size(1)} columns, and the layer was made for {own.size(1)}"
             )
-    if not is_for_core(given):
+    if not _is_for_core(given):
         out = torch.nn.functional.linear(rows, weight, bias)
         if len(given) == 4:
             out = out + torch.nn.functional.linear(*given[2:])
@@ -61,12 +61,45 @@ def apply_linear(
 _HAS_FAST_PRODUCTS = _core.has_fast_products()
 
 
-def is_for_core(tensors: list[torch.Tensor]) -> bool:
+def _is_for_core(tensors: list[torch.Tensor]) -> bool:
     """Whether products of these are made in the core, and not by torch."""
     return (
         _HAS_FAST_PRODUCTS
         and not torch.is_autocast_enabled("cpu")
         and all(tensor.dtype == torch.float32 and tensor.device.type == "cpu" for tensor in tensors)
+    )
+
+
+def multiply_into(out: torch.Tensor, rows: torch.Tensor, weight: torch.Tensor) -> None:
+    """Writes what weights, as those of a linear layer, make of rows; all lie together in memory."""
+    if not _is_for_core([rows, weight]):
+        torch.mm(rows, weight.t(), out=out)
+        return
+    outputs, inputs = weight.shape
+    none = flat(rows.new_empty(0))
+    _core.apply_weights(
+        flat(rows), flat(weight), inputs, none, none, 0, none, outputs, relu=False, out=flat(out)
+    )
+
+
+def return_to_rows_into(out: torch.Tensor, gradient: torch.Tensor, weight: torch.Tensor) -> None:
+    """Writes the gradient of the rows, by that of the results."""
+    if not _is_for_core([gradient, weight]):
+        torch.mm(gradient, weight, out=out)
+        return
+    none = flat(gradient.new_empty(0))
+    _core.return_to_rows(flat(gradient), none, flat(weight), *weight.shape, flat(out))
+
+
+def return_to_weights_into(out: torch.Tensor, gradient: torch.Tensor, rows: torch.Tensor) -> None:
+    """Writes the gradient of the weights, by that of the results."""
+    if not _is_for_core([gradient, rows]):
+        torch.mm(gradient.t(), rows, out=out)
+        return
+    outputs, inputs = gradient.size(1), rows.size(1)
+    none = flat(gradient.new_empty(0))
+    _core.return_to_weights(
+        flat(gradient), none, outputs, flat(rows), inputs, flat(out), none, 0, none, none
     )
 
 

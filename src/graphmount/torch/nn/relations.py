@@ -12,10 +12,9 @@ from typing import Any
 
 import torch
 
-from graphmount import _core
 from graphmount._support.shown import shown
-from graphmount.torch.nn.edges import Edges, flat, turn_round
-from graphmount.torch.nn.linear import is_for_core
+from graphmount.torch.nn.edges import Edges, turn_round
+from graphmount.torch.nn.linear import multiply_into, return_to_rows_into, return_to_weights_into
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,18 +130,9 @@ def _each(counts: list[int]) -> list[tuple[int, slice]]:
 )
 def _apply_relations(rows: torch.Tensor, weights: torch.Tensor, counts: list[int]) -> torch.Tensor:
     rows, weights = rows.contiguous(), weights.contiguous()
-    _, outputs, inputs = weights.shape
-    out = rows.new_empty(len(rows), outputs)
-    nothing = flat(rows.new_empty(0))
+    out = rows.new_empty(len(rows), weights.size(1))
     for relation, part in _each(counts):
-        taken, weight, made = rows[part], weights[relation], out[part]
-        if is_for_core([rows, weights]):
-            _core.apply_weights(
-                *(flat(taken), flat(weight), inputs, nothing, nothing, 0, nothing),
-                *(outputs, False, flat(made)),
-            )
-        else:
-            torch.mm(taken, weight.t(), out=made)
+        multiply_into(out[part], rows[part], weights[relation])
     return out
 
 
@@ -153,15 +143,9 @@ def _apply_relations(rows: torch.Tensor, weights: torch.Tensor, counts: list[int
 )
 def _back_to_rows(gradient: torch.Tensor, weights: torch.Tensor, counts: list[int]) -> torch.Tensor:
     gradient, weights = gradient.contiguous(), weights.contiguous()
-    _, outputs, inputs = weights.shape
-    out = gradient.new_empty(len(gradient), inputs)
-    nothing = flat(gradient.new_empty(0))
+    out = gradient.new_empty(len(gradient), weights.size(2))
     for relation, part in _each(counts):
-        taken, weight, made = gradient[part], weights[relation], out[part]
-        if is_for_core([gradient, weights]):
-            _core.return_to_rows(flat(taken), nothing, flat(weight), outputs, inputs, flat(made))
-        else:
-            torch.mm(taken, weight, out=made)
+        return_to_rows_into(out[part], gradient[part], weights[relation])
     return out
 
 
@@ -172,18 +156,9 @@ def _back_to_rows(gradient: torch.Tensor, weights: torch.Tensor, counts: list[in
 )
 def _back_to_weights(gradient: torch.Tensor, rows: torch.Tensor, counts: list[int]) -> torch.Tensor:
     gradient, rows = gradient.contiguous(), rows.contiguous()
-    outputs, inputs = gradient.size(1), rows.size(1)
-    out = gradient.new_zeros(len(counts), outputs, inputs)
-    nothing = flat(gradient.new_empty(0))
+    out = gradient.new_zeros(len(counts), gradient.size(1), rows.size(1))
     for relation, part in _each(counts):
-        taken, others, made = gradient[part], rows[part], out[relation]
-        if is_for_core([gradient, rows]):
-            _core.return_to_weights(
-                *(flat(taken), nothing, outputs, flat(others), inputs, flat(made)),
-                *(nothing, 0, flat(gradient.new_empty(0)), flat(gradient.new_empty(0))),
-            )
-        else:
-            torch.mm(taken.t(), others, out=made)
+        return_to_weights_into(out[relation], gradient[part], rows[part])
     return out
 
 

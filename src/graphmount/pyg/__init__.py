@@ -18,7 +18,8 @@ except ImportError as error:
 from graphmount.pyg.embeddings.metapath2vec import MetaPath2Vec
 from graphmount.pyg.embeddings.node2vec import Node2Vec
 from graphmount.pyg.lightning import LightningLinkData, LightningNodeData
-from graphmount.pyg.loaders import LinkNeighborLoader, NeighborLoader
+from graphmount.pyg.link_neighbor_loader import LinkNeighborLoader
+from graphmount.pyg.neighbor_loader import NeighborLoader
 from graphmount.pyg.sampling.neighbor_sampler import NeighborSampler
 from graphmount.pyg.stores.edge_features import EdgeFeatures
 from graphmount.pyg.stores.feature_store import FeatureStore

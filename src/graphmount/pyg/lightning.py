@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from graphmount._dataset.dataset import Dataset
 from graphmount._support.shown import shown
-from graphmount.pyg.data_source import is_data
+from graphmount.pyg.link_neighbor_loader import LinkNeighborLoader
 from graphmount.pyg.loader_options import without_workers
-from graphmount.pyg.loaders import LinkNeighborLoader, NeighborLoader
+from graphmount.pyg.neighbor_loader import NeighborLoader
+from graphmount.pyg.sources.data_source import is_data
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

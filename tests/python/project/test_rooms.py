@@ -82,7 +82,9 @@ PYTHON = {
     "pyg/embeddings": "_loading _compile/dataset",
     "pyg/stores": "torch",
     "pyg/sampling": "pyg/stores",
-    "pyg": "torch pyg/embeddings pyg/sampling _compile/cache",
+    "pyg/sources": "pyg/stores _compile/cache",
+    "pyg/forms": "pyg/sources",
+    "pyg": "pyg/embeddings pyg/sampling pyg/forms",
     "graphzero": "_compile _loading",
     "doctor": "_loading",
 }

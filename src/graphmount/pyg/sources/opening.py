@@ -12,9 +12,9 @@ from torch_geometric.data import HeteroData
 from graphmount._dataset.typed_dataset import TypedDataset
 from graphmount._loading.data.typed_data import TypedData
 from graphmount._mount.node_reading import require_reading
-from graphmount.pyg.data_form import open_pyg_data
-from graphmount.pyg.data_source import DataSource, is_data
-from graphmount.pyg.hetero_source import HeteroSource
+from graphmount.pyg.sources.data_source import DataSource, is_data
+from graphmount.pyg.sources.hetero_source import HeteroSource
+from graphmount.pyg.sources.labelled_data import open_labelled
 
 if TYPE_CHECKING:
     import os
@@ -45,12 +45,12 @@ def open_any(
         if cache is not None or progress is not None:
             name = "progress" if cache is None else "cache"
             raise ValueError(f"{name}= is for a Data, which is compiled; this is compiled already")
-        return open_pyg_data(data, features, edge_features), None
+        return open_labelled(data, features, edge_features), None
     if isinstance(data, HeteroData):
         hetero = HeteroSource(
             data, weight_attr=weight_attr, time_attr=time_attr, cache=cache, progress=progress
         )
-        typed = open_pyg_data(hetero.dataset, features, edge_features)
+        typed = open_labelled(hetero.dataset, features, edge_features)
         return replace(typed, speaks_source=True), hetero
     if isinstance(edge_features, dict):
         raise TypeError("edge_features: of a Data, pass names of its attributes")
@@ -64,7 +64,7 @@ def open_any(
         cache=cache,
         progress=progress,
     )
-    opened = open_pyg_data(source.dataset, source.features, source.edge_features)
+    opened = open_labelled(source.dataset, source.features, source.edge_features)
     return replace(opened, speaks_source=True), source
 
 

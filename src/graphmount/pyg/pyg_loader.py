@@ -15,9 +15,10 @@ from graphmount._loading.batches.aggregation import aggregate_rows
 from graphmount._loading.data.loader_data import LoaderData
 from graphmount._loading.data.typed_data import TypedData
 from graphmount._support.arguments import as_ids, as_native, as_plain
-from graphmount.pyg.data_form import DataForm
-from graphmount.pyg.hetero_form import LABELS, HeteroForm
-from graphmount.pyg.hetero_source import HeteroSource
+from graphmount.pyg.forms.data_form import DataForm
+from graphmount.pyg.forms.hetero_form import HeteroForm
+from graphmount.pyg.sources.hetero_source import HeteroSource
+from graphmount.pyg.sources.labelled_data import LABELS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     from graphmount._loading.data.loader_data import AnyData, Rows
     from graphmount._loading.row_feeds import RowFeed
-    from graphmount.pyg.data_source import DataSource
+    from graphmount.pyg.sources.data_source import DataSource
 
 #: Keeps the random draws of calls apart from those of epochs.
 _CALLS = 0x63616C6C

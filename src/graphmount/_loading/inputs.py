@@ -45,12 +45,14 @@ def open_data(
     features: Any,  # noqa: ANN401
     edge_features: Any,  # noqa: ANN401
 ) -> LoaderData | TypedData:
-    """The data that users give: a dataset, a graph, or a graph and its tables.
+    """The data that users give: a dataset or its path, a graph, or a graph and its tables.
 
     What has been opened already stays as it is.
     """
     if isinstance(data, LoaderData | TypedData):
         return data
+    if isinstance(data, str | PathLike):
+        data = Dataset(data)
     if isinstance(data, TypedDataset):
         return open_typed_data(data, features, edge_features)
     return _open_one_kind(data, features, edge_features)
@@ -97,10 +99,9 @@ def _graph_and_tables(data: Any) -> tuple[Graph, dict[str, FeatureStore]]:  # no
     if isinstance(tables, FeatureStore):
         tables = {"x": tables}
     if not isinstance(graph, Graph) or not isinstance(tables, Mapping):
-        advice = f"; pass gm.Dataset({shown(data)})" if isinstance(data, str | PathLike) else ""
         raise TypeError(
-            "data must be a Dataset, a Graph, or (Graph, FeatureStore or dict of them), not "
-            f"{shown(data)}{advice}"
+            "data must be a Dataset or its path, a Graph, or (Graph, FeatureStore or dict of "
+            f"them), not {shown(data)}"
         )
     tables = _as_tables(tables)
     graph._one_type("a loader")  # noqa: SLF001

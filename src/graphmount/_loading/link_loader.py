@@ -28,6 +28,7 @@ from graphmount._support.keywords import advises
 from graphmount.errors import MissingDataError
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -54,9 +55,9 @@ class LinkNeighborLoader(BatchLoader):
     difference: unless you ask for it, negatives are not edges of the graph.
 
     Args:
-        data: A `Dataset` or `TypedDataset`; or a `Graph` alone, or a pair of a `Graph` and a
-            `FeatureStore` or a dict of them. Of a `TypedDataset`, batches are `TypedLinkBatch`
-            objects.
+        data: A `Dataset` or `TypedDataset`, or the path of one; or a `Graph` alone, or a pair of a
+            `Graph` and a `FeatureStore` or a dict of them. Of a `TypedDataset`, batches are
+            `TypedLinkBatch` objects.
         num_neighbors: For each hop, how many neighbors to draw for each node; -1 for all. For a
             `TypedDataset`, such a list is for every relation, or a dict has one for each.
         edge_label_index: The links to predict, of shape (2, links): sources and destinations. They
@@ -141,7 +142,9 @@ class LinkNeighborLoader(BatchLoader):
     @advises(LINK_LOADER_WORDS)
     def __init__(
         self,
-        data: Dataset
+        data: str
+        | os.PathLike[str]
+        | Dataset
         | TypedDataset
         | Graph
         | tuple[Graph, FeatureStore | Mapping[str, FeatureStore]],

@@ -19,6 +19,7 @@ from graphmount._support.keywords import advises
 from graphmount._support.user_warnings import warn_user
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -49,8 +50,9 @@ class NeighborLoader(BatchLoader):
     docs/threads.md has the details.
 
     Args:
-        data: A `Dataset` or `TypedDataset`; or a `Graph` alone, or a pair of a `Graph` and a
-            `FeatureStore` or a dict of them. Of a `TypedDataset`, batches are `TypedBatch` objects.
+        data: A `Dataset` or `TypedDataset`, or the path of one; or a `Graph` alone, or a pair of a
+            `Graph` and a `FeatureStore` or a dict of them. Of a `TypedDataset`, batches are
+            `TypedBatch` objects.
         num_neighbors: For each hop, how many neighbors to draw for each node; -1 for all. An
             empty list gives the seeds alone, with a warning. For a `TypedDataset`, such a list is
             for every relation, or a dict has one for each.
@@ -133,7 +135,9 @@ class NeighborLoader(BatchLoader):
     @advises(NODE_LOADER_WORDS)
     def __init__(
         self,
-        data: Dataset
+        data: str
+        | os.PathLike[str]
+        | Dataset
         | TypedDataset
         | Graph
         | tuple[Graph, FeatureStore | Mapping[str, FeatureStore]],

@@ -121,7 +121,9 @@ def as_count(value: object, name: str, *, least: int = 0, most: int = _LIMIT - 1
     """A number of things."""
     number = _as_int(value, name)
     if not least <= number <= most:
-        raise ValueError(f"{name} must be at least {least} and at most {most}, not {shown(number)}")
+        # Nobody asks for 2^63 of anything: as a limit it is only noise beside a number too small.
+        limit = f" and at most {most}" if most < _LIMIT - 1 or number > most else ""
+        raise ValueError(f"{name} must be at least {least}{limit}, not {shown(number)}")
     return number
 
 

@@ -16,6 +16,7 @@ from graphmount.pyg.sources.labelled_data import feature_dtypes
 from graphmount.pyg.sources.opening import (
     edge_reading,
     open_any,
+    source_fanouts,
     source_links,
     time_reading,
     whole_reading,
@@ -186,7 +187,8 @@ class LinkNeighborLoader(PygLoader[LinkData], TensorLinkLoader):
     ) -> None:
         if time_attr is not None and edge_label_time is None:
             raise ValueError(
-                f"time_attr={time_attr!r} needs edge_label_time=, the time of each link"
+                f"time_attr={time_attr!r}, and 'edge_label_time' is not set: give the time of each "
+                "link"
             )
         self._given = data
         left = take_options(options, directed=directed, stacklevel=4)
@@ -197,12 +199,15 @@ class LinkNeighborLoader(PygLoader[LinkData], TensorLinkLoader):
             weight_attr=weight_attr,
             time_attr="auto" if time_attr is None and edge_label_time is not None else time_attr,
             num_neighbors=num_neighbors,
+            direction=left.get("direction"),
+            links=edge_label_index,
             cache=cache,
             progress=progress,
         )
         if self._source is not None:
             ids = whole_reading(ids, edge_ids)
             edge_label_index = source_links(edge_label_index, self._source)
+            num_neighbors = source_fanouts(num_neighbors, self._source)
         left["time_of"] = time_reading(left.get("time_of"), time_attr, opened, self._source)
         super().__init__(
             opened,  # type: ignore[arg-type]  # which our own loaders take, too

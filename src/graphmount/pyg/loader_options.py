@@ -17,7 +17,7 @@ from graphmount._support.arguments import require_choice, require_type
 from graphmount._support.shown import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from torch_geometric.sampler.base import SubgraphType as PygSubgraphType
 
@@ -124,11 +124,21 @@ def without_workers(options: dict[str, Any], *, stacklevel: int) -> dict[str, An
         idle.append("pin_memory")
         left["pin_memory"] = False
     if idle:
-        warnings.warn(
-            f"{', '.join(idle)}: without effect. Threads of the core sample and read ahead, with "
-            "no worker processes; window= and prefetch= say how far, and rows are pinned where "
-            "there is CUDA",
-            UserWarning,
-            stacklevel=stacklevel,
-        )
+        warn_of_workers(idle, stacklevel=stacklevel + 1)
     return left
+
+
+def warn_of_workers(names: Iterable[str], *, stacklevel: int) -> None:
+    """Warns that what PyG has for its workers does nothing here.
+
+    Args:
+        names: What was given or called.
+        stacklevel: The stack level of the warning.
+    """
+    warnings.warn(
+        f"{', '.join(names)}: without effect. Threads of the core sample and read ahead, with no "
+        "worker processes; window= and prefetch= say how far, and rows are pinned where there is "
+        "CUDA",
+        UserWarning,
+        stacklevel=stacklevel,
+    )

@@ -16,9 +16,10 @@ from graphmount.pyg.pyg_loader import PygLoader, make_form
 from graphmount.pyg.sources.labelled_data import feature_dtypes
 from graphmount.pyg.sources.opening import (
     edge_reading,
-    is_typed,
     open_any,
+    opened_path,
     places_in_mask,
+    require_seed_times,
     source_nodes,
     time_reading,
     whole_reading,
@@ -192,12 +193,10 @@ class NeighborLoader(PygLoader[NodeData], TensorNodeLoader):
         progress: ProgressOption = None,
         **options: Unpack[LoaderOptions],
     ) -> None:
-        if time_attr is not None and input_time is None and not is_typed(data):
-            raise ValueError(
-                f"time_attr={time_attr!r} needs input_time=, the time of each seed: times in a "
-                "graph are those of edges"
-            )
         self._given = data
+        data = opened_path(data)
+        if time_attr is not None and input_time is None:
+            require_seed_times(data, time_attr)
         left = take_options(options, directed=directed, stacklevel=4)
         # Before a Data is compiled, which may take long.
         require_targets(
@@ -213,6 +212,8 @@ class NeighborLoader(PygLoader[NodeData], TensorNodeLoader):
             weight_attr=weight_attr,
             time_attr="auto" if time_attr is None and input_time is not None else time_attr,
             num_neighbors=num_neighbors,
+            direction=left.get("direction"),
+            links=None,
             cache=cache,
             progress=progress,
         )

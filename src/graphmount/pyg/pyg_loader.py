@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -17,11 +18,13 @@ from graphmount._loading.data.typed_data import TypedData
 from graphmount._support.arguments import as_ids, as_native, as_plain
 from graphmount.pyg.forms.data_form import DataForm
 from graphmount.pyg.forms.hetero_form import HeteroForm
+from graphmount.pyg.loader_options import warn_of_workers
 from graphmount.pyg.sources.hetero_source import HeteroSource
 from graphmount.pyg.sources.labelled_data import LABELS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
+    from contextlib import AbstractContextManager
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -58,6 +61,8 @@ class PygLoader(BatchLoader, Generic[DataT]):
     _source: DataSource | HeteroSource | None
     _given: Any
     _num_calls = 0
+    #: Whether `collate_fn` calls the transform by itself: PyG's `ZipLoader` sets this.
+    filter_per_worker: bool | None = None
     _is_for_layers = True
     _label_tables = frozenset({LABELS})
 
@@ -83,8 +88,94 @@ class PygLoader(BatchLoader, Generic[DataT]):
             >>> gm.pyg.NeighborLoader("ring", [1], input_nodes=[2, 1])([1]).n_id
             tensor([1, 0])
         """
-        batch: DataT = self._form.transform(self._batch_at(self._places(index)))
+        batch: DataT = self.filter_fn(self._batch_at(self._places(index)))
         return batch
+
+    def collate_fn(self, index: ArrayLike | torch.Tensor) -> Any:  # noqa: ANN401
+        """What PyG's `ZipLoader` asks its loaders for: a batch of these positions, made at once.
+
+        It has not gone through `transform=` yet, unless `filter_per_worker` of this object is set.
+
+        Args:
+            index: Positions in `input_nodes`, or in the links, as in a call of the loader.
+
+        Raises:
+            IndexError: There is no such input, or none is asked for.
+
+        Examples:
+            >>> from torch_geometric.loader import ZipLoader
+            >>> import graphmount as gm
+            >>> import graphmount.pyg
+            >>> _ = gm.compile_dataset("ring", edges=([0, 1, 2], [1, 2, 0]), order="given")
+            >>> loaders = [gm.pyg.NeighborLoader("ring", [1], input_nodes=[n]) for n in (0, 2)]
+            >>> [[batch.n_id.tolist() for batch in pair] for pair in ZipLoader(loaders)]
+            [[[0, 2], [2, 1]]]
+        """
+        batch = self._batch_at(self._places(index))
+        return self.filter_fn(batch) if self.filter_per_worker else batch
+
+    def filter_fn(self, batch: Any) -> Any:  # noqa: ANN401
+        """What `ZipLoader` asks for next: the batch as the loop gets it, after `transform=`.
+
+        Args:
+            batch: What `collate_fn` has made.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> import graphmount.pyg
+            >>> _ = gm.compile_dataset("ring", edges=([0, 1, 2], [1, 2, 0]), order="given")
+            >>> loader = gm.pyg.NeighborLoader("ring", [1], transform=lambda batch: batch.n_id)
+            >>> loader.filter_fn(loader.collate_fn([1]))
+            tensor([1, 0])
+        """
+        return self._form.transform(batch)
+
+    def enable_cpu_affinity(self, loader_cores: Any = None) -> AbstractContextManager[None]:  # noqa: ANN401
+        """For scripts of PyG: it ties worker processes to cores, and there are none here.
+
+        A warning says so. `taskset` or the affinity of the process counts for the threads that make
+        batches.
+
+        Args:
+            loader_cores: The cores that PyG would use; without effect.
+
+        Examples:
+            >>> import warnings
+            >>> import graphmount as gm
+            >>> import graphmount.pyg
+            >>> _ = gm.compile_dataset("ring", edges=([0, 1, 2], [1, 2, 0]), order="given")
+            >>> loader = gm.pyg.NeighborLoader("ring", [1], batch_size=3)
+            >>> with warnings.catch_warnings(action="ignore"), loader.enable_cpu_affinity([0]):
+            ...     print([batch.num_nodes for batch in loader])
+            [3]
+        """
+        del loader_cores
+        warn_of_workers(["enable_cpu_affinity"], stacklevel=3)
+        return nullcontext()
+
+    def enable_multithreading(
+        self, worker_threads: int | None = None
+    ) -> AbstractContextManager[None]:
+        """For scripts of PyG: it gives threads to worker processes, and there are none here.
+
+        A warning says so. `graphmount.set_num_threads` says how many threads make batches.
+
+        Args:
+            worker_threads: How many threads each of PyG's workers would have; without effect.
+
+        Examples:
+            >>> import warnings
+            >>> import graphmount as gm
+            >>> import graphmount.pyg
+            >>> _ = gm.compile_dataset("ring", edges=([0, 1, 2], [1, 2, 0]), order="given")
+            >>> loader = gm.pyg.NeighborLoader("ring", [1], batch_size=3)
+            >>> with warnings.catch_warnings(action="ignore"), loader.enable_multithreading(2):
+            ...     print([batch.num_nodes for batch in loader])
+            [3]
+        """
+        del worker_threads
+        warn_of_workers(["enable_multithreading"], stacklevel=3)
+        return nullcontext()
 
     def _places(self, index: Any) -> NDArray[np.int64]:  # noqa: ANN401
         """The positions from 0 on that are meant by those that are given, as in PyG."""

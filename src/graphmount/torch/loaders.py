@@ -21,6 +21,7 @@ from graphmount.torch.typed_tensor_batch import (
 )
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterator, Mapping, Sequence
 
     from graphmount._dataset.dataset import Dataset
@@ -50,8 +51,9 @@ class NeighborLoader(_TensorLoader, ArrayLoader):
     a batch has the name "graphmount.wait", and turning it into tensors "graphmount.tensors".
 
     Args:
-        data: A `Dataset` or `TypedDataset`; or a `Graph` alone, or a pair of a `Graph` and a
-            `FeatureStore` or a dict of them. Of a `TypedDataset`, batches are of the typed kind.
+        data: A `Dataset` or `TypedDataset`, or the path of one; or a `Graph` alone, or a pair of a
+            `Graph` and a `FeatureStore` or a dict of them. Of a `TypedDataset`, batches are of the
+            typed kind.
         num_neighbors: For each hop, how many neighbors to draw for each node; -1 for all. For a
             `TypedDataset`, such a list is for every relation, or a dict has one for each.
         pin_memory: Whether the rows of batches lie in pinned memory, which a GPU can read by
@@ -136,7 +138,9 @@ class NeighborLoader(_TensorLoader, ArrayLoader):
     @advises(NODE_LOADER_WORDS, options=NodeOptions.__optional_keys__)
     def __init__(
         self,
-        data: Dataset
+        data: str
+        | os.PathLike[str]
+        | Dataset
         | TypedDataset
         | Graph
         | tuple[Graph, FeatureStore | Mapping[str, FeatureStore]],
@@ -160,8 +164,9 @@ class LinkNeighborLoader(_TensorLoader, ArrayLinkLoader):
     well. `torch.profiler` shows the names "graphmount.wait" and "graphmount.tensors" here, too.
 
     Args:
-        data: A `Dataset` or `TypedDataset`; or a `Graph` alone, or a pair of a `Graph` and a
-            `FeatureStore` or a dict of them. Of a `TypedDataset`, batches are of the typed kind.
+        data: A `Dataset` or `TypedDataset`, or the path of one; or a `Graph` alone, or a pair of a
+            `Graph` and a `FeatureStore` or a dict of them. Of a `TypedDataset`, batches are of the
+            typed kind.
         num_neighbors: For each hop, how many neighbors to draw for each node; -1 for all. For a
             `TypedDataset`, such a list is for every relation, or a dict has one for each.
         pin_memory: Whether the rows of batches lie in pinned memory, which a GPU can read by
@@ -244,7 +249,9 @@ class LinkNeighborLoader(_TensorLoader, ArrayLinkLoader):
     @advises(LINK_LOADER_WORDS, options=LinkOptions.__optional_keys__)
     def __init__(
         self,
-        data: Dataset
+        data: str
+        | os.PathLike[str]
+        | Dataset
         | TypedDataset
         | Graph
         | tuple[Graph, FeatureStore | Mapping[str, FeatureStore]],

@@ -69,6 +69,20 @@ def test_integers_of_5000_digits(check):
         check("9" * 5000, "n")
 
 
+@pytest.mark.parametrize(
+    ("value", "options", "message"),
+    [
+        (0, {"least": 1}, "n must be at least 1, not 0"),
+        (2**63, {"least": 1}, f"n must be at least 1 and at most {2**63 - 1}, not {2**63}"),
+        (0, {"least": 1, "most": 63}, "n must be at least 1 and at most 63, not 0"),
+        (64, {"least": 1, "most": 63}, "n must be at least 1 and at most 63, not 64"),
+    ],
+)
+def test_limits_that_say_something(value, options, message):
+    with pytest.raises(ValueError, match=f"^{message}$"):
+        as_count(value, "n", **options)
+
+
 @pytest.mark.parametrize("ids", [[HUGE], [1, HUGE], [1.5, HUGE], [2**63], [-(2**70)]], ids=shown)
 def test_ids_of_5000_digits(ids):
     with pytest.raises((gm.errors.IdError, TypeError), match=r"ids"):

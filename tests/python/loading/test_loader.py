@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -225,11 +227,25 @@ def test_data_of_other_kinds(loader_folder, tmp_path):
                 np.testing.assert_array_equal(batch.features["x"], rows_of(batch.nodes))
             with pytest.raises(ValueError, match="Dataset"):
                 _ = batch.external_ids
-    with pytest.raises(TypeError, match="data must be"):
+    with pytest.raises(TypeError, match="data must be a Dataset or its path, a Graph, or"):
+        gm.NeighborLoader(7, [2])
+    with pytest.raises(FileNotFoundError, match="loader_folder"):
         gm.NeighborLoader("loader_folder", [2])
     gm.compile_features(np.ones((5, 2)), tmp_path / "small.gd")
     with pytest.raises(ValueError, match="5 rows for 3000 nodes"):
         gm.NeighborLoader((dataset.graph, gm.FeatureStore(tmp_path / "small.gd")), [2])
+
+
+@pytest.mark.parametrize("as_path", [str, Path])
+@pytest.mark.parametrize("loader_of", [gm.NeighborLoader, gm.LinkNeighborLoader])
+def test_a_path_stands_for_its_dataset(loader_folder, loader_of, as_path):
+    path = loader_folder / "given"
+    options = {"batch_size": 1000, "seed": 1, "memory": "10KiB"}
+    wanted = next(iter(loader_of(gm.Dataset(path), [2], **options)))
+    batch = next(iter(loader_of(as_path(path), [2], **options)))
+    np.testing.assert_array_equal(batch.nodes, wanted.nodes)
+    np.testing.assert_array_equal(batch.features["x"], wanted.features["x"])
+    assert batch.dataset.path == str(path)
 
 
 def test_edge_features_without_a_dataset(loader_folder):

@@ -189,7 +189,7 @@ def test_links_in_time(datasets, mode):
         trees = batch.batch[batch.edge_index]
         assert torch.equal(trees[0], trees[1])
         assert (batch.time <= seed_time[trees[0]]).all()
-    with pytest.raises(ValueError, match="needs edge_label_time="):
+    with pytest.raises(ValueError, match="'edge_label_time' is not set"):
         LinkNeighborLoader(dataset, [3], time_attr="time")
 
 

@@ -28,6 +28,20 @@ def test_tensors(loader_folder):
         assert tensors.batch_size == batch.batch_size
 
 
+def test_a_path_stands_for_its_dataset(loader_folder):
+    torch = pytest.importorskip("torch")
+    import graphmount.torch
+
+    tensors = graphmount.torch
+    for loader_of in (tensors.NeighborLoader, tensors.LinkNeighborLoader):
+        (batch, *_), (wanted, *_) = (
+            loader_of(data, [2], batch_size=5000, seed=1)
+            for data in (str(loader_folder / "given"), gm.Dataset(loader_folder / "given"))
+        )
+        assert torch.equal(batch.nodes, wanted.nodes)
+        assert torch.equal(batch.features["x"], wanted.features["x"])
+
+
 def test_external_ids(tmp_path):
     """As batches of arrays have them, also of links, and on another device."""
     pytest.importorskip("torch")

@@ -38,6 +38,7 @@ def key_of(parts: DataParts, *, weights: str | None, timestamps: str | None) -> 
     arrays = {("edge_index", ""): parts.edge_index} if parts.edge_index is not None else {}
     arrays |= {("nodes", name): rows for name, rows in parts.nodes.items()}
     arrays |= {("edges", name): rows for name, rows in parts.edges.items()}
+    arrays |= {("times", ""): parts.times} if parts.times is not None else {}
     return _key(facts, arrays)
 
 

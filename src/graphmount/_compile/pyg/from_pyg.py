@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -184,7 +185,7 @@ def compile_parts(
         parts: The parts.
         out: The folder to write.
         weights: The attribute of edges that is their weights, or None.
-        timestamps: The attribute of edges that is their times, or None.
+        timestamps: The attribute of edges that is their times; the times of the parts if None.
         edge_tables: The attributes that become edge tables.
         splits: Nodes by the name of the split.
         dtype: The `dtype` of `from_pyg`.
@@ -213,7 +214,7 @@ def compile_parts(
         edges=EdgeTable(
             source=(ends[0], ends[1]),
             weights=None if weights is None else _vector(parts.edges[weights]),
-            timestamps=None if timestamps is None else _vector(parts.edges[timestamps]),
+            timestamps=parts.times if timestamps is None else _vector(parts.edges[timestamps]),
         ),
         features={name: Table(source=rows, dtype=dtypes.get(name)) for name, rows in nodes.items()},
         labels=labels,
@@ -247,7 +248,8 @@ def edge_values_of(parts: DataParts | TypeParts, name: str | None, argument: str
         )
         return next((key for key in usual if key in parts.edges and is_fit(parts.edges[key])), None)
     if not isinstance(name, str) or name not in parts.edges:
-        also = "" if name not in parts.nodes else ": it has one of nodes, which is something else"
+        is_of_nodes = isinstance(name, str) and name in parts.nodes
+        also = ": it has one of nodes, which is something else" if is_of_nodes else ""
         raise MissingDataError(
             f"{argument}={shown(name)}: this Data has no such attribute of edges{also}; there are "
             f"{sorted(parts.edges)}"
@@ -258,6 +260,33 @@ def edge_values_of(parts: DataParts | TypeParts, name: str | None, argument: str
             f"{argument}={name!r} has the shape {shape}, and one number is needed for each edge"
         )
     return name
+
+
+def with_times_of_nodes(parts: DataParts, name: str, end: Literal[0, 1]) -> DataParts:
+    """The parts, with times of edges: those of the nodes at one end.
+
+    Sampling draws the node at that end if the edge is not too late, and so, if the node is not.
+
+    Args:
+        parts: The parts.
+        name: The attribute of nodes that has their times.
+        end: Which end is drawn: 0 for sources, 1 for destinations.
+
+    Raises:
+        ValueError: It is not one integer for each node.
+    """
+    times = _vector(parts.nodes[name])
+    if times.ndim != 1 or "int" not in str(times.dtype):
+        raise ValueError(
+            f"time_attr={name!r}: one integer is needed for each node, and these are of shape "
+            f"{tuple(times.shape)} and of {times.dtype}"
+        )
+    ends = None if parts.edge_index is None else parts.edge_index[end]
+    if ends is None or len(ends) == 0:
+        return replace(parts, times=np.empty(0, np.int64))
+    if ends.min() < 0 or ends.max() >= parts.num_nodes:
+        return parts  # compiling says which edge leads nowhere
+    return replace(parts, times=times[ends])
 
 
 def _vector(rows: Any) -> Any:  # noqa: ANN401

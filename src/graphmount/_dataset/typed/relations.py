@@ -79,9 +79,20 @@ class Relations:
             known = ", ".join(map(str, self.graphs))
             raise ValueError(
                 f"{argument}: there is no relation {shown(relation)}; there are {known}"
+                f"{self._advice(relation)}"
             )
         found: EdgeType = relation
         return found
+
+    def _advice(self, relation: Any) -> str:  # noqa: ANN401
+        """What was meant, perhaps, by a relation that joins other types."""
+        if not isinstance(relation, tuple) or len(relation) != 3:
+            return ""
+        source, name, destination = relation
+        if (destination, name, source) in self.graphs:
+            return f". {name!r} leads from {shown(destination)} to {shown(source)}: turn it round"
+        others = [known for known in self.graphs if known[1] == name]
+        return f". {name!r} leads from {others[0][0]!r} to {others[0][2]!r}" if others else ""
 
     def type(self, name: object, argument: str) -> str:
         """A node type that a caller names.
@@ -149,7 +160,9 @@ class Relations:
                 )
         hops = {relation: len(counts) for relation, counts in given.items()}
         if len(set(hops.values())) > 1:
-            raise ValueError(f"{argument} have different numbers of hops: {hops}")
+            raise ValueError(
+                f"{argument}: the number of hops must be the same across all edge types, not {hops}"
+            )
         return {
             relation: given[relation if relation in given else DEFAULT] for relation in self.graphs
         }

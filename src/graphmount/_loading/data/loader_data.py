@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+import numpy as np
+
 from graphmount import _core
 from graphmount._dataset.typed.results import EdgeType
 from graphmount._mount.mapped_reads import gather_list_values, require_source_rows
@@ -20,7 +22,6 @@ from graphmount._support.arguments import as_plain, require_choice
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from graphmount._dataset.dataset import Dataset
@@ -196,11 +197,15 @@ class AnyData(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class LoaderData(AnyData):
-    """A graph of one kind, and the tables of its nodes and edges."""
+    """A graph of one kind, and the tables of its nodes and edges.
+
+    With `node_times`, the times of edges are those of the nodes that are drawn over them.
+    """
 
     graph: Graph
     labels: FeatureStore | None = None
     dataset: Dataset | None = None
+    node_times: FeatureStore | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         # Files travel as their paths; the labels of a dataset are one of them.
@@ -327,14 +332,16 @@ class LoaderData(AnyData):
         times: NDArray[np.int64] | None,
         time_of: TimeOf | None,
         direction: Direction,  # noqa: ARG002  (edges have times in each)
-        seeds: NDArray[np.int64],  # noqa: ARG002  (nodes have none)
+        seeds: NDArray[np.int64],
     ) -> tuple[NDArray[np.int64] | None, TimeOf]:
-        """Those of edges, which alone have times."""
+        """Those of edges, which alone have times; or were given those of nodes."""
         require_choice("time_of", time_of, (None, "edges", "nodes"))
-        if time_of == "nodes":
+        if time_of == "nodes" and self.node_times is None:
             raise ValueError(
                 "time_of='nodes' is for datasets of many types; of one type, edges have times"
             )
+        if time_of == "nodes" and times is None and self.node_times is not None:
+            times = self.node_times._gather(seeds).reshape(-1).astype(np.int64)  # noqa: SLF001
         if time_of is not None and times is None:
             raise ValueError("time_of='edges' needs the time of each seed")
         return times, "edges"

@@ -40,6 +40,7 @@ class DataParts:
         edges: The same for edges.
         masks: Bools of nodes that are called `*_mask`: a vector, or a column for each split.
         others: Attributes with a row for each node or edge that no table holds, with the reason.
+        times: Times of edges that are no attribute of them, but made of those of nodes; or None.
     """
 
     num_nodes: int
@@ -48,6 +49,7 @@ class DataParts:
     edges: dict[str, Any]
     masks: dict[str, Any]
     others: dict[str, str]
+    times: Any = None
 
     def named_splits(self) -> dict[str, Any]:
         """Masks by the name of the split: `train_mask` is "train", or "train_0" and so on."""

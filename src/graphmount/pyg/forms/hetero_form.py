@@ -79,6 +79,8 @@ class HeteroForm(BatchForm):
     def __call__(self, fields: dict[str, Any]) -> HeteroData:
         """The batch that has these fields: those of a `TypedBatch` or of a `TypedLinkBatch`."""
         data, of = self._begin(fields)
+        if self._source is not None and self._source.added is not None:
+            of |= _without(of, self._source.added)
         self._add_nodes(data, of)
         self._add_edges(data, of)
         _add_hops(data, of)
@@ -120,6 +122,15 @@ class HeteroForm(BatchForm):
                 store[table] = rows
             if edge_ids is not None and "e_id" not in store:
                 store.e_id = edge_ids
+
+
+def _without(of: Mapping[str, Any], relation: EdgeType) -> dict[str, Any]:
+    """The fields of edges, without those of a relation that has links alone."""
+    return {
+        name: {other: own for other, own in of[name].items() if other != relation}
+        for name in ("edge_index", "edge_ids", "num_sampled_edges", "indptr")
+        if of[name] is not None
+    }
 
 
 def _edge_values(

@@ -7,24 +7,25 @@ can hold, come from the object itself. Attributes of the graph as a whole are sh
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import torch
 from torch_geometric.data import Data, HeteroData
-from torch_geometric.loader.utils import index_select
 
 from graphmount._compile.cache.compiled_data import open_compiled
-from graphmount._compile.pyg.from_pyg import edge_values_of
+from graphmount._compile.pyg.from_pyg import edge_values_of, with_times_of_nodes
 from graphmount._sources.objects.pyg_data import parts_of, require_data
 from graphmount._support.shown import shown
 from graphmount.errors import SourceError
+from graphmount.pyg.sources.kept_rows import rows_at
 from graphmount.pyg.stores.batch_names import OF_LOADERS
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable
 
+    from graphmount._sources.objects.pyg_data import DataParts
     from graphmount._support.progress import ProgressOption
 
 
@@ -34,7 +35,9 @@ class DataSource:
     Args:
         data: The object.
         weight_attr: The attribute of edges that sampling is weighted by, or None.
-        time_attr: The attribute with the times of edges; "auto" for the usual names, or None.
+        time_attr: The attribute with times, of edges or of nodes; "auto" for the usual names, or
+            None.
+        drawn_end: Which end of an edge sampling draws: 0 for its source, 1 for its destination.
         num_hops: How many hops will be sampled: without any, no edges are needed.
         features: The attributes of nodes that batches have, beside labels; all if None.
         edge_features: The attributes of edges that batches have; all if None.
@@ -46,6 +49,7 @@ class DataSource:
         dataset: The dataset.
         features: Names of tables of nodes, as loaders take them.
         edge_features: Names of tables of edges.
+        node_times: The attribute with times, if it is one of nodes; else None.
     """
 
     def __init__(
@@ -54,6 +58,7 @@ class DataSource:
         *,
         weight_attr: str | None,
         time_attr: str | None,
+        drawn_end: Literal[0, 1],
         num_hops: int,
         features: Iterable[str] | None,
         edge_features: Iterable[str] | None,
@@ -72,10 +77,13 @@ class DataSource:
                     "tensor, or delete it"
                 )
         self.data = data
+        self.node_times, timestamps = _whose_times(parts, time_attr)
+        if self.node_times is not None:
+            parts = with_times_of_nodes(parts, self.node_times, drawn_end)
         self.dataset, self._lock = open_compiled(
             parts,
             weights=edge_values_of(parts, weight_attr, "weight_attr"),
-            timestamps=edge_values_of(parts, time_attr, "time_attr"),
+            timestamps=timestamps,
             folder=cache,
             progress=progress,
         )
@@ -127,7 +135,7 @@ class DataSource:
             for name in names:
                 value: Any = self.data.get(name)
                 if value is not None:
-                    batch[name] = index_select(value, ids, dim=self.data.__cat_dim__(name, value))
+                    batch[name] = rows_at(value, ids, self.data.__cat_dim__(name, value))
 
     def has(self, name: str) -> bool:
         """Whether the object still has an attribute: scripts delete what they do not want."""
@@ -145,6 +153,16 @@ class DataSource:
 def is_data(data: object) -> bool:
     """Whether a loader was given an object of PyG, rather than files."""
     return isinstance(data, Data | HeteroData)
+
+
+def _whose_times(parts: DataParts, time_attr: str | None) -> tuple[str | None, str | None]:
+    """The attribute of nodes that has times, or the one of edges; None for the other."""
+    found = edge_values_of(parts, "auto", "time_attr") if time_attr == "auto" else time_attr
+    if found is None and time_attr == "auto" and "time" in parts.nodes:
+        found = "time"
+    if found is None or found in parts.nodes:
+        return found, None
+    return None, edge_values_of(parts, found, "time_attr")
 
 
 def _divided(names: Iterable[str] | None, rest: set[str]) -> tuple[list[str] | None, list[str]]:

@@ -7,15 +7,18 @@ table can hold, come from the object itself. Attributes of the graph as a whole 
 from __future__ import annotations
 
 import copy
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch_geometric.loader.utils import index_select
+from torch_geometric.sampler import NumNeighbors
 
 from graphmount._compile.cache.compiled_data import open_compiled_hetero
-from graphmount._sources.objects.pyg_data import hetero_parts_of
+from graphmount._sources.objects.pyg_data import TypeParts, hetero_parts_of
 from graphmount._support.shown import shown
+from graphmount._support.user_warnings import warn_user
 from graphmount.errors import SourceError
+from graphmount.pyg.sources.kept_rows import rows_at
 from graphmount.pyg.stores.batch_names import OF_LOADERS
 
 if TYPE_CHECKING:
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
 
     from torch_geometric.data import HeteroData
 
+    from graphmount._dataset.typed.results import EdgeType
     from graphmount._mount.sampling_rule import TimeOf
     from graphmount._support.progress import ProgressOption
 
@@ -37,6 +41,8 @@ class HeteroSource:
         data: The object.
         weight_attr: The attribute of edges that sampling is weighted by, or None.
         time_attr: The attribute with times, of nodes or of edges, or None.
+        links: The links that a loader has as inputs: a relation, or a pair of it and its links;
+            None for other loaders.
         cache: The folder of the cache; the usual one if None.
         progress: The `progress` of `compile_dataset`; False also leaves out the line about it.
 
@@ -55,13 +61,13 @@ class HeteroSource:
         *,
         weight_attr: str | None,
         time_attr: str | None,
+        links: Any,  # noqa: ANN401
         cache: str | os.PathLike[str] | None,
         progress: ProgressOption,
     ) -> None:
         self.data = data
-        if not data.node_types or not data.edge_types:
-            what = "edges" if data.node_types else "nodes"
-            raise SourceError(f"this HeteroData has no {what} to sample")
+        if not data.node_types:
+            raise SourceError("this HeteroData has no nodes to sample")
         if time_attr == "auto":
             time_attr = _usual_times(data)
         self.time_of = _whose_times(data, time_attr)
@@ -73,6 +79,13 @@ class HeteroSource:
             )
         unwanted = [name for name in OF_LOADERS if name in there and name not in _KEPT]
         parts = hetero_parts_of(data, exclude=unwanted, keeps_others=True)
+        self._links = self._relation_of(links)
+        if self._links is not None and self._links not in parts.edges:
+            # Links need not be of a relation that messages are passed along.
+            self._warn_of_others(self._links)
+            parts.edges[self._links] = TypeParts(
+                count=0, edge_index=torch.empty(2, 0, dtype=torch.int64), rows={}, masks={}
+            )
         self.dataset, self._lock = open_compiled_hetero(
             parts, weights=weight_attr, timestamps=time_attr, folder=cache, progress=progress
         )
@@ -110,16 +123,60 @@ class HeteroSource:
 
         What is not understood goes on, and is refused there.
         """
-        if isinstance(given, tuple | list) and given and all(isinstance(one, str) for one in given):
-            given = (given, None)
-        is_pair = isinstance(given, tuple | list) and len(given) == 2
-        if not is_pair or given[1] is not None or not isinstance(given[0], tuple | list):
+        if self._links is None:
             return given
-        joining = [name for name in self.data.edge_types if (name[0], name[2]) == tuple(given[0])]
-        relation = joining[0] if len(joining) == 1 else tuple(given[0])
-        if relation not in self.data.edge_types:
+        links = None if _is_relation(given) else given[1]
+        if links is None and self._links in self.data.edge_types:
+            links = self.data[self._links].edge_index
+        return given if links is None else (self._links, links)
+
+    def _relation_of(self, given: Any) -> EdgeType | None:  # noqa: ANN401
+        """The relation of links, by PyG's rules; None if it is not understood.
+
+        Two types stand for the only relation that joins them, or for one that is called "to". Links
+        may be of a relation that has no edges, if the two types are there.
+        """
+        is_pair = isinstance(given, tuple | list) and len(given) == 2 and not _is_relation(given)
+        named = given[0] if is_pair else given
+        if not _is_relation(named):
+            return None
+        joining = [name for name in self.data.edge_types if (name[0], name[2]) == tuple(named)]
+        if len(joining) == 1:
+            named = joining[0]
+        elif len(named) == 2:
+            named = (named[0], "to", named[1])
+        relation: EdgeType = (named[0], named[1], named[-1])
+        if relation in self.data.edge_types:
+            return relation
+        are_types = {relation[0], relation[2]} <= set(self.data.node_types)
+        return relation if is_pair and given[1] is not None and are_types else None
+
+    def _warn_of_others(self, links: EdgeType) -> None:
+        """Warns of a relation without edges beside others between the same types: a slip?"""
+        others = [name for name in self.data.edge_types if name[::2] == links[::2]]
+        if others:
+            warn_user(
+                f"this HeteroData has no edges of {links}, but of {others[0]}; links are taken as "
+                "they are given, and negatives may be edges of other relations"
+            )
+
+    @property
+    def added(self) -> EdgeType | None:
+        """The relation of links, if the object has no edges of it."""
+        return self._links if self._links not in self.data.edge_types else None
+
+    def fanouts(self, given: Any) -> Any:  # noqa: ANN401
+        """Fanouts by relation, also of the one that has no edges; others as they are.
+
+        Raises:
+            ValueError: PyG's errors.
+        """
+        is_by_relation = isinstance(given, NumNeighbors | Mapping)
+        if self.added is None or not is_by_relation:
             return given
-        return relation, self.data[relation].edge_index
+        numbers = given if isinstance(given, NumNeighbors) else NumNeighbors(given)
+        values = numbers.get_values(self.data.edge_types)
+        return {**values, self.added: [0] * numbers.num_hops}
 
     def new_batch(self) -> HeteroData:
         """A batch with what belongs to the graph as a whole."""
@@ -143,7 +200,7 @@ class HeteroSource:
                 store[name] = None
                 continue
             dim = self.data.__cat_dim__(name, value, own)
-            store[name] = index_select(value, ids, dim=dim)
+            store[name] = rows_at(value, ids, dim)
 
     def has(self, space: Any, name: str) -> bool:  # noqa: ANN401
         """Whether the object still has an attribute: scripts delete what they do not want."""
@@ -156,6 +213,15 @@ class HeteroSource:
             for name, rows in tables.items()
             if self.has(space, name)
         }
+
+
+def _is_relation(given: Any) -> bool:  # noqa: ANN401
+    """Whether this names a relation, by its types or wholly."""
+    return (
+        isinstance(given, tuple | list)
+        and len(given) in (2, 3)
+        and all(isinstance(part, str) for part in given)
+    )
 
 
 def _usual_times(data: HeteroData) -> str:

@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from torch_geometric.data import HeteroData
+import torch_geometric.data
+from torch_geometric.data import Data, HeteroData
 
+from graphmount._dataset.dataset import Dataset
 from graphmount._dataset.typed_dataset import TypedDataset
 from graphmount._loading.data.typed_data import TypedData
 from graphmount._mount.node_reading import require_reading
 from graphmount.pyg.sources.data_source import DataSource, is_data
 from graphmount.pyg.sources.hetero_source import HeteroSource
 from graphmount.pyg.sources.labelled_data import open_labelled
+from graphmount.pyg.stores.feature_store import FeatureStore
+from graphmount.pyg.stores.graph_store import GraphStore
 
 if TYPE_CHECKING:
-    import os
-
     from graphmount._loading.data.loader_data import AnyData, EdgeIds, LoaderData
     from graphmount._mount.node_ids import IdReading
     from graphmount._mount.sampling_rule import TimeOf
     from graphmount._support.progress import ProgressOption
+
+
+def opened_path(data: Any) -> Any:  # noqa: ANN401
+    """The dataset at a path; all else as it is."""
+    return Dataset(data) if isinstance(data, str | os.PathLike) else data
 
 
 def open_any(
@@ -33,14 +41,29 @@ def open_any(
     weight_attr: str | None,
     time_attr: str | None,
     num_neighbors: object,
+    direction: object,
+    links: object,
     cache: str | os.PathLike[str] | None,
     progress: ProgressOption,
 ) -> tuple[LoaderData | TypedData, DataSource | HeteroSource | None]:
     """The data of a loader, and the `Data` that it is of, if there is one.
 
+    Args:
+        data: What the loader was given.
+        features: Names of tables of nodes, or None.
+        edge_features: Names of tables of edges, or None.
+        weight_attr: The attribute with weights, or None.
+        time_attr: The attribute with times, "auto", or None.
+        num_neighbors: The fanouts.
+        direction: In which edges are sampled.
+        links: The links that a loader has as inputs; None for other loaders.
+        cache: The folder of the cache, or None.
+        progress: The `progress` of compiling.
+
     Raises:
         ValueError, TypeError: An option is for a `Data`, or not for one.
     """
+    data = _dataset_of_stores(data)
     if not is_data(data):
         if cache is not None or progress is not None:
             name = "progress" if cache is None else "cache"
@@ -48,7 +71,12 @@ def open_any(
         return open_labelled(data, features, edge_features), None
     if isinstance(data, HeteroData):
         hetero = HeteroSource(
-            data, weight_attr=weight_attr, time_attr=time_attr, cache=cache, progress=progress
+            data,
+            weight_attr=weight_attr,
+            time_attr=time_attr,
+            links=links,
+            cache=cache,
+            progress=progress,
         )
         typed = open_labelled(hetero.dataset, features, edge_features)
         return replace(typed, speaks_source=True), hetero
@@ -58,6 +86,7 @@ def open_any(
         data,
         weight_attr=weight_attr,
         time_attr=time_attr,
+        drawn_end=1 if direction == "out" else 0,
         num_hops=len(num_neighbors) if hasattr(num_neighbors, "__len__") else 1,
         features=features,
         edge_features=edge_features,
@@ -65,7 +94,35 @@ def open_any(
         progress=progress,
     )
     opened = open_labelled(source.dataset, source.features, source.edge_features)
+    if source.node_times is not None:
+        table = source.dataset.features[source.node_times]
+        opened = replace(opened, node_times=table)  # type: ignore[call-arg]  # of one kind
     return replace(opened, speaks_source=True), source
+
+
+def _dataset_of_stores(data: Any) -> Any:  # noqa: ANN401
+    """The dataset of the stores that `to_pyg` gave; all else as it is.
+
+    Raises:
+        TypeError: These are stores of others.
+        ValueError: They give batches something else than the dataset does.
+    """
+    if not (isinstance(data, tuple | list) and len(data) == 2):
+        return data
+    features, graphs = data
+    if not isinstance(features, torch_geometric.data.FeatureStore):
+        return data
+    if not isinstance(features, FeatureStore) or not isinstance(graphs, GraphStore):
+        raise TypeError(
+            "data: of stores, only those of Dataset.to_pyg() are taken, which know their dataset; "
+            "for others, use PyG's own loader"
+        )
+    if not features.is_whole:
+        raise ValueError(
+            "data: these stores were made with attributes= or dtype=, which are for PyG's own "
+            "loaders; pass the dataset itself, with features= and dtype= of this loader"
+        )
+    return features._dataset  # noqa: SLF001  (a friend)
 
 
 def whole_reading(ids: IdReading | None, edge_ids: EdgeIds | None) -> IdReading:
@@ -112,6 +169,11 @@ def source_links(links: Any, source: DataSource | HeteroSource) -> Any:  # noqa:
     return source.all_links() if links is None else links
 
 
+def source_fanouts(fanouts: Any, source: DataSource | HeteroSource) -> Any:  # noqa: ANN401
+    """The fanouts of a loader of links, for every relation that its object or links have."""
+    return source.fanouts(fanouts) if isinstance(source, HeteroSource) else fanouts
+
+
 def places_in_mask(nodes: Any) -> torch.Tensor | None:  # noqa: ANN401
     """The places of a mask, which PyG takes for the ids of inputs; None for other inputs."""
     if isinstance(nodes, tuple | list) and len(nodes) == 2 and isinstance(nodes[0], str):
@@ -123,9 +185,20 @@ def places_in_mask(nodes: Any) -> torch.Tensor | None:  # noqa: ANN401
     return torch.as_tensor(nodes).nonzero().view(-1).cpu() if is_mask else None
 
 
-def is_typed(data: object) -> bool:
-    """Whether a loader was given data of many types, where nodes may have times of their own."""
-    return isinstance(data, HeteroData | TypedDataset)
+def require_seed_times(data: Any, time_attr: str) -> None:  # noqa: ANN401
+    """Raises unless seeds may have times of their own, so that none need to be given.
+
+    Raises:
+        ValueError: Times are those of edges.
+    """
+    if isinstance(data, HeteroData | TypedDataset):
+        return  # known when it is open
+    if isinstance(data, Data) and time_attr in data and data.is_node_attr(time_attr):
+        return
+    raise ValueError(
+        f"time_attr={time_attr!r} needs input_time=, the time of each seed: times in a graph are "
+        "those of edges"
+    )
 
 
 def time_reading(
@@ -135,6 +208,8 @@ def time_reading(
     source: DataSource | HeteroSource | None,
 ) -> TimeOf | None:
     """Whose times count: as said, or those that `time_attr` of an object of PyG names."""
+    if isinstance(source, DataSource) and source.node_times is not None:
+        return time_of or "nodes"
     if time_of is None and time_attr is not None:
         if isinstance(source, HeteroSource):
             return source.time_of

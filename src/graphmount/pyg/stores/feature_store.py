@@ -82,6 +82,8 @@ class FeatureStore(torch_geometric.data.FeatureStore):
                 )
         require_free_names(names, advice="leave it out by attributes=")
         self._attributes = names
+        #: Whether batches have all that the dataset has, as it is.
+        self.is_whole = attributes is None and dtype is None
 
     def __reduce__(self) -> tuple[Any, ...]:
         options: dict[str, Any] = {"attributes": self._attributes, "dtype": self._dtype}

@@ -54,14 +54,15 @@ class LinkNeighborLoader(PygLoader[LinkData], TensorLinkLoader):
 
     Args:
         data: A `Data` or `HeteroData` of PyG, which is compiled into a cache the first time it is
-            seen; or a `Dataset` or `TypedDataset`, the path of one, a `Graph`, or a pair of a
-            `Graph` and a `FeatureStore` or a dict of them. With an object of PyG, all ids are those
-            of that object. Of many types, batches are `HeteroData`.
+            seen; or a `Dataset` or `TypedDataset`, the path of one, its stores of `to_pyg()`, a
+            `Graph`, or a pair of a `Graph` and a `FeatureStore` or a dict of them. With an object
+            of PyG, all ids are those of that object. Of many types, batches are `HeteroData`.
         num_neighbors: For each hop, how many neighbors to draw for each node; -1 for all. Of many
             types, such a list is for every relation, or a dict has one for each.
         edge_label_index: The links to predict: of shape (2, links), or PyG's pair (None, links).
             All edges if None. Of many types, a pair of the relation and its links, or the relation
-            alone for all of its edges.
+            alone for all of its edges. Of a `HeteroData`, links may be of a relation that it has no
+            edges of.
         ids: Which ids the ends of the links are: "external" for ids of the source, such as
             `edge_index` of the data that was compiled; "internal" for ids of the dataset. Weights
             of negatives are in the order of the same ids. You must say so if the two differ.
@@ -72,8 +73,11 @@ class LinkNeighborLoader(PygLoader[LinkData], TensorLinkLoader):
         neg_sampling: Which negatives to draw: a `NegativeSampling` of PyG, a
             `graphmount.LinkNegatives`, "binary" or "triplet". No negatives if None.
         neg_sampling_ratio: PyG's older way to ask for binary negatives: how many for each link.
-        time_attr: Under which name batches have the times of edges; they have none if None.
-            Sampling by time does not need this, because the graph itself has the times.
+        time_attr: For an object of PyG, the attribute with times, of edges or of nodes; `edge_time`
+            or `time` if None and `edge_label_time` is given. If it is one of nodes, only nodes of
+            that time or before are sampled, except for ends of links and of negatives. For files,
+            which have times by themselves, under which name batches have those of edges; they have
+            none if None.
         weight_attr: Under which name batches have the weights of edges. If given, neighbors are
             drawn in proportion to the weights.
         transform: A function that is called with each batch. The loop gets what it returns.

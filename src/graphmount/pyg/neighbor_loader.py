@@ -57,9 +57,9 @@ class NeighborLoader(PygLoader[NodeData], TensorNodeLoader):
 
     Args:
         data: A `Data` or `HeteroData` of PyG, which is compiled into a cache the first time it is
-            seen; or a `Dataset` or `TypedDataset`, the path of one, a `Graph`, or a pair of a
-            `Graph` and a `FeatureStore` or a dict of them. With an object of PyG, all ids are those
-            of that object. Of many types, batches are `HeteroData`.
+            seen; or a `Dataset` or `TypedDataset`, the path of one, its stores of `to_pyg()`, a
+            `Graph`, or a pair of a `Graph` and a `FeatureStore` or a dict of them. With an object
+            of PyG, all ids are those of that object. Of many types, batches are `HeteroData`.
         num_neighbors: For each hop, how many neighbors to draw for each node; -1 for all. Of many
             types, such a list is for every relation, or a dict has one for each.
         input_nodes: The seeds: a tensor of nodes, a mask, or the name of a split. All nodes if
@@ -70,8 +70,11 @@ class NeighborLoader(PygLoader[NodeData], TensorNodeLoader):
             `n_id` of its batches. You must say so if the two differ.
         input_time: The time of each seed. Only edges of that time or before are sampled, and
             sampling is then disjoint.
-        time_attr: Under which name batches have the times of edges; they have none if None.
-            Sampling by time does not need this, because the graph itself has the times.
+        time_attr: For an object of PyG, the attribute with times, of edges or of nodes; `edge_time`
+            or `time` if None and `input_time` is given. If it is one of nodes, only nodes of that
+            time or before are sampled, and `input_time` may be left out: seeds then have their own
+            times. For files, which have times by themselves, under which name batches have those
+            of edges; they have none if None.
         weight_attr: Under which name batches have the weights of edges. If given, neighbors are
             drawn in proportion to the weights.
         transform: A function that is called with each batch. The loop gets what it returns.

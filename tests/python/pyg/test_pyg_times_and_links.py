@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import pickle
 
 import pytest
 from hypothesis import given, settings
@@ -132,6 +133,15 @@ class TestTimesOfNodes:
             drawn = batch.edge_index[0]
             assert (batch.time[drawn] <= 3).all()
             assert batch.batch.max() == 5
+
+    def test_a_copy_in_another_process_has_them(self):
+        data = timed_data()
+        loader = NeighborLoader(data, [2], time_attr="time", batch_size=6, seed=1, progress=False)
+        again = pickle.loads(pickle.dumps(loader))  # noqa: S301
+        for batch, wanted in zip(again, loader, strict=True):
+            assert torch.equal(batch.e_id, wanted.e_id)
+            assert torch.equal(batch.seed_time, wanted.seed_time)
+        assert again.data.time.tolist() == data.time.tolist()
 
     def test_they_are_found_by_their_usual_name(self):
         data = timed_data()

@@ -26,7 +26,7 @@ def rows_at(value: Any, ids: Tensor, dim: int) -> Any:  # noqa: ANN401
         ids: Which rows.
         dim: The dimension that has them.
     """
-    like = _SAME_BYTES.get(getattr(value, "dtype", None))
-    if like is None or not isinstance(value, torch.Tensor):
-        return index_select(value, ids, dim=dim)
-    return index_select(value.view(like), ids, dim=dim).view(value.dtype)
+    if isinstance(value, torch.Tensor) and value.dtype in _SAME_BYTES:
+        like = value.view(_SAME_BYTES[value.dtype])
+        return index_select(like, ids, dim=dim).view(value.dtype)
+    return index_select(value, ids, dim=dim)

@@ -13,6 +13,7 @@ from torch_geometric.data import Data, HeteroData
 
 from graphmount._dataset.dataset import Dataset
 from graphmount._dataset.typed_dataset import TypedDataset
+from graphmount._loading.data.loader_data import LoaderData
 from graphmount._loading.data.typed_data import TypedData
 from graphmount._mount.node_reading import require_reading
 from graphmount.pyg.sources.data_source import DataSource, is_data
@@ -22,7 +23,7 @@ from graphmount.pyg.stores.feature_store import FeatureStore
 from graphmount.pyg.stores.graph_store import GraphStore
 
 if TYPE_CHECKING:
-    from graphmount._loading.data.loader_data import AnyData, EdgeIds, LoaderData
+    from graphmount._loading.data.loader_data import AnyData, EdgeIds
     from graphmount._mount.node_ids import IdReading
     from graphmount._mount.sampling_rule import TimeOf
     from graphmount._support.progress import ProgressOption
@@ -94,9 +95,9 @@ def open_any(
         progress=progress,
     )
     opened = open_labelled(source.dataset, source.features, source.edge_features)
+    assert isinstance(opened, LoaderData)  # noqa: S101  (of one kind)
     if source.node_times is not None:
-        table = source.dataset.features[source.node_times]
-        opened = replace(opened, node_times=table)  # type: ignore[call-arg]  # of one kind
+        opened = replace(opened, node_times=source.dataset.features[source.node_times])
     return replace(opened, speaks_source=True), source
 
 

@@ -7,6 +7,7 @@ ours must have, for one kind of nodes and for many.
 from __future__ import annotations
 
 import itertools
+import pickle
 
 import pytest
 
@@ -246,6 +247,8 @@ class TestStores:
         wanted = NeighborLoader(ds, [2, 2], inputs, batch_size=8, seed=1)
         for batch, same in zip(stores, wanted, strict=True):
             assert kinds_of(batch) == kinds_of(same)
+        again = pickle.loads(pickle.dumps(ds.to_pyg()))  # noqa: S301
+        assert len(NeighborLoader(again, [2, 2], inputs, batch_size=8)) == len(stores)
         assert stores.data is wanted.data
         links = CITES if inputs else None
         assert len(LinkNeighborLoader(ds.to_pyg(), [2], links, batch_size=10)) == 6

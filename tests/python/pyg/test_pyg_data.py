@@ -303,8 +303,8 @@ def test_no_edge_is_later_than_its_seed():
             assert batch.seed_time.tolist() == [4 * batch.n_id[0]]
             assert (batch.edge_time <= batch.seed_time).all()
         assert sum(len(batch.e_id) for batch in loader) > 0
-    with pytest.raises(MissingDataError, match=r"time_attr='x': .* one of nodes, which is"):
-        NeighborLoader(data, [1], time_attr="x", input_time=times)
+    with pytest.raises(ValueError, match=r"time_attr='cube': one integer is needed for each node"):
+        NeighborLoader(data, [1], time_attr="cube", input_time=times)
     with pytest.raises(MissingDataError, match=r"weight_attr='strength': this Data has no such"):
         NeighborLoader(data, [1], weight_attr="strength")
 

@@ -108,6 +108,13 @@ class TestTimesOfNodes:
         )
         assert next(iter(loader)).n_id.tolist() == [0, 2]
 
+    def test_labels_may_be_times(self):
+        data = timed_data()
+        data.y = data.time
+        del data.time
+        (batch,) = NeighborLoader(data, [1], time_attr="y", batch_size=12, progress=False)
+        assert torch.equal(batch.seed_time, data.y)
+
     def test_masks_begin_at_the_times_of_their_nodes(self):
         data = timed_data()
         mask = torch.arange(NUM_NODES) % 2 == 1
@@ -185,8 +192,9 @@ class TestTimesOfNodes:
 
     def test_nobody_has_them(self):
         data = timed_data()
-        with pytest.raises(MissingDataError, match="no such attribute of edges"):
-            NeighborLoader(data, [1], time_attr="year", input_time=data.time, progress=False)
+        for times in (None, data.time):
+            with pytest.raises(MissingDataError, match="neither a node-level or edge-level attr"):
+                NeighborLoader(data, [1], time_attr="year", input_time=times, progress=False)
         data.edge_time = torch.arange(data.num_edges)
         with pytest.raises(ValueError, match="needs input_time="):
             NeighborLoader(data, [1], time_attr="edge_time", progress=False)
@@ -203,6 +211,18 @@ class TestTimesOfNodes:
         loader = NeighborLoader(tmp_path / "d", [-1], ("v", [3, 0]), time_attr="time", batch_size=2)
         (batch,) = loader
         assert batch["v"].seed_time.tolist() == [8, 9]
+
+    def test_attributes_whose_rows_are_those_of_edges_and_nodes(self):
+        # As many edges as nodes: PyG takes such an attribute for one of nodes, unless its name has
+        # "edge" in it, and so do we.
+        data = timed_data(num_edges=NUM_NODES)
+        assert data.is_node_attr("time")
+        (batch,) = NeighborLoader(data, [-1], time_attr="time", batch_size=12, progress=False)
+        assert torch.equal(batch.seed_time, data.time)
+        data.edge_time = torch.arange(NUM_NODES)
+        options = {"time_attr": "edge_time", "input_time": torch.full((NUM_NODES,), 5)}
+        for batch in NeighborLoader(data, [-1], progress=False, **options):
+            assert (batch.edge_time <= 5).all()
 
 
 class TestLinksOfOtherRelations:

@@ -17,14 +17,16 @@ from graphmount._compile.cache.compiled_data import open_compiled
 from graphmount._compile.pyg.from_pyg import edge_values_of, with_times_of_nodes
 from graphmount._sources.objects.pyg_data import parts_of, require_data
 from graphmount._support.shown import shown
-from graphmount.errors import SourceError
+from graphmount.errors import MissingDataError, SourceError
 from graphmount.pyg.sources.kept_rows import rows_at
+from graphmount.pyg.sources.labelled_data import LABELS
 from graphmount.pyg.stores.batch_names import OF_LOADERS
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable
 
+    from graphmount._mount.features import FeatureStore
     from graphmount._sources.objects.pyg_data import DataParts
     from graphmount._support.progress import ProgressOption
 
@@ -119,6 +121,12 @@ class DataSource:
             raise SourceError("this Data has no edges to be the links; pass edge_label_index=")
         return edge_index
 
+    def table_of_times(self) -> FeatureStore | None:
+        """The table with the times of nodes, if nodes have times."""
+        if self.node_times == LABELS:
+            return self.dataset._label_store()  # noqa: SLF001  (a friend)
+        return None if self.node_times is None else self.dataset.features[self.node_times]
+
     def new_batch(self) -> Data:
         """A batch with what belongs to the graph as a whole."""
         return copy.copy(self._skeleton)
@@ -156,12 +164,21 @@ def is_data(data: object) -> bool:
 
 
 def _whose_times(parts: DataParts, time_attr: str | None) -> tuple[str | None, str | None]:
-    """The attribute of nodes that has times, or the one of edges; None for the other."""
+    """The attribute of nodes that has times, or the one of edges; None for the other.
+
+    Raises:
+        MissingDataError: There is no such attribute.
+    """
     found = edge_values_of(parts, "auto", "time_attr") if time_attr == "auto" else time_attr
     if found is None and time_attr == "auto" and "time" in parts.nodes:
         found = "time"
     if found is None or found in parts.nodes:
         return found, None
+    if time_attr != "auto" and found not in parts.edges:
+        raise MissingDataError(
+            f"The time attribute {shown(found)} is neither a node-level or edge-level attribute: "
+            f"nodes have {sorted(parts.nodes)}, edges have {sorted(parts.edges)}"
+        )
     return None, edge_values_of(parts, found, "time_attr")
 
 

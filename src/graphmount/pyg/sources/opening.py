@@ -97,7 +97,7 @@ def open_any(
     opened = open_labelled(source.dataset, source.features, source.edge_features)
     assert isinstance(opened, LoaderData)  # noqa: S101  (of one kind)
     if source.node_times is not None:
-        opened = replace(opened, node_times=source.dataset.features[source.node_times])
+        opened = replace(opened, node_times=source.table_of_times())
     return replace(opened, speaks_source=True), source
 
 
@@ -118,7 +118,7 @@ def _dataset_of_stores(data: Any) -> Any:  # noqa: ANN401
             "data: of stores, only those of Dataset.to_pyg() are taken, which know their dataset; "
             "for others, use PyG's own loader"
         )
-    if not features.is_whole:
+    if not features._is_whole:  # noqa: SLF001  (a friend)
         raise ValueError(
             "data: these stores were made with attributes= or dtype=, which are for PyG's own "
             "loaders; pass the dataset itself, with features= and dtype= of this loader"
@@ -194,8 +194,8 @@ def require_seed_times(data: Any, time_attr: str) -> None:  # noqa: ANN401
     """
     if isinstance(data, HeteroData | TypedDataset):
         return  # known when it is open
-    if isinstance(data, Data) and time_attr in data and data.is_node_attr(time_attr):
-        return
+    if isinstance(data, Data) and not (time_attr in data and data.is_edge_attr(time_attr)):
+        return  # those of nodes, or an attribute that is not there, which is said later
     raise ValueError(
         f"time_attr={time_attr!r} needs input_time=, the time of each seed: times in a graph are "
         "those of edges"

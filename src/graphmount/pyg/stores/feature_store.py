@@ -71,6 +71,7 @@ class FeatureStore(torch_geometric.data.FeatureStore):
             else {None: NodeGroup(dataset, dataset.path)}
         )
         names = list(dict.fromkeys(name for one in self._groups.values() for name in one.tables))
+        whole = set(names)
         if attributes is not None:
             names = as_list(attributes, "attributes", "names of tables, labels or masks")
         for name in names:
@@ -82,8 +83,8 @@ class FeatureStore(torch_geometric.data.FeatureStore):
                 )
         require_free_names(names, advice="leave it out by attributes=")
         self._attributes = names
-        #: Whether batches have all that the dataset has, as it is.
-        self.is_whole = attributes is None and dtype is None
+        # Whether batches have all that the dataset has, as it is.
+        self._is_whole = dtype is None and set(names) == whole
 
     def __reduce__(self) -> tuple[Any, ...]:
         options: dict[str, Any] = {"attributes": self._attributes, "dtype": self._dtype}

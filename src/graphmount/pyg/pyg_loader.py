@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 import torch
+import torch.utils.data
 from torch_geometric.data import Data
 
 from graphmount import _core
@@ -198,7 +199,10 @@ class PygLoader(BatchLoader, Generic[DataT]):
         """A batch of the inputs at these places, made at once; no loop ends for it."""
         with self._lock:
             number, self._num_calls = self._num_calls, self._num_calls + 1
-        key = _core.random_key([self._key, _CALLS, number])
+        # Workers of `ZipLoader` begin to count anew in each epoch, and have a seed for it.
+        worker = torch.utils.data.get_worker_info()
+        epoch = [] if worker is None else [worker.seed % 2**63]
+        key = _core.random_key([self._key, _CALLS, number, *epoch])
         seeds = self._make_seeds(places, len(places))
         found, ends = self._data.sampled(translates=False).sample(seeds, 0, self._rule.to_core(key))
         sample, _ = self._data.take_sample(self._rule, found)

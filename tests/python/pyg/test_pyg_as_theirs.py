@@ -222,6 +222,21 @@ class TestZipLoader:
         (one, _), _ = zipped(torch.tensor([6]))
         assert (one["p"] if many else one).input_id.tolist() == [6]
 
+    @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+    def test_workers_draw_anew_in_each_epoch_and_by_torchs_seed(self):
+        data = Data(edge_index=torch.stack([torch.arange(1, 201), torch.zeros(200).long()]))
+        data.num_nodes = 201
+        loader = NeighborLoader(data, [20], torch.tensor([0, 0]), seed=1, progress=False)
+
+        def epochs():
+            torch.manual_seed(4)
+            zipped = ZipLoader([loader], batch_size=1, num_workers=1)
+            return [[batch.n_id.tolist() for (batch,) in zipped] for _ in range(2)]
+
+        first, second = epochs()
+        assert len({*map(tuple, first), *map(tuple, second)}) == 4
+        assert epochs() == [first, second]
+
     def test_no_such_input(self):
         loader = NeighborLoader(make_object(many=False), [1], progress=False)
         with pytest.raises(IndexError, match="index has 20; pass positions"):

@@ -13,6 +13,7 @@ from feature_data import feature_rows
 from loader_data import make_datasets
 from run_mode import IS_LONG
 from source_samples import DST, SIDES, SRC
+from typed_loader_data import make_typed
 
 import graphmount as gm
 
@@ -132,6 +133,22 @@ def loader_folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("datasets")
     make_datasets(folder)
     return folder
+
+
+@pytest.fixture(scope="session")
+def typed_folder(tmp_path_factory):
+    """The dataset of typed_loader_data, as "hot" and "given"."""
+    folder = tmp_path_factory.mktemp("typed")
+    for order in ("hot", "given"):
+        make_typed(folder / order, order)
+    return folder
+
+
+@pytest.fixture(params=["one kind", "many kinds"])
+def any_folder(request):
+    """Datasets "hot" and "given" of one kind of nodes, and of many."""
+    kinds = {"one kind": "loader_folder", "many kinds": "typed_folder"}
+    return request.getfixturevalue(kinds[request.param])
 
 
 @pytest.fixture(params=["hot", "given"])

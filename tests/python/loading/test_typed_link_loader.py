@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from typed_batch_twin import check_against_twin, lists_of
 from typed_loader_data import (
     AT,
     CITES,
@@ -11,9 +12,7 @@ from typed_loader_data import (
     REV_WRITES,
     WRITES,
     all_same,
-    check_against_twin,
     check_rows,
-    lists_of,
     make_typed,
 )
 

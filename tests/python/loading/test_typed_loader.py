@@ -9,6 +9,7 @@ import threading
 
 import numpy as np
 import pytest
+from typed_batch_twin import check_against_twin, lists_of
 from typed_loader_data import (
     AT,
     CITES,
@@ -16,9 +17,7 @@ from typed_loader_data import (
     WRITES,
     all_same,
     arrays_of,
-    check_against_twin,
     check_rows,
-    lists_of,
     make_typed,
     same,
 )

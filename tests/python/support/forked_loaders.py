@@ -2,8 +2,8 @@
 
 Each child ends by itself, with exit code 0 if all was as it should be; one that hangs is ended by
 an alarm. Meanwhile another thread of the parent loops, so that locks and queues are copied at any
-moment. Prints JSON: how many children there were, and what went wrong. Arguments: the folder of
-datasets, the kind of reading, a seed, and how many children; all combinations if 0.
+moment. Prints JSON: how many children there were, and what went wrong. Arguments: the folder of a
+dataset, the kind of reading, a seed, and how many children; all combinations if 0.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import sys
 import threading
 import traceback
 
-from loader_data import check_batch
+from dataset_kinds import kind_of
 from run_mode import IS_SANITIZED
 
 import graphmount as gm
@@ -44,7 +44,7 @@ def make_loader(dataset, kind, seed):
     return gm.NeighborLoader(
         dataset,
         [5, 5],
-        input_nodes=range(400),
+        input_nodes=kind_of(dataset).nodes(400),
         ids="internal",
         shuffle=True,
         seed=seed,
@@ -55,7 +55,7 @@ def make_loader(dataset, kind, seed):
 def check_loop(loader, dataset, first=0):
     numbers = []
     for batch in loader:
-        check_batch(batch, dataset)
+        kind_of(dataset).check(batch)
         numbers.append(batch.number)
     assert numbers == list(range(first, len(loader))), numbers
 
@@ -129,7 +129,7 @@ def child(action, end, loader, dataset, reached):
     try:
         action(loader, dataset, batches)
         if batch is not None:
-            check_batch(batch, dataset)
+            kind_of(dataset).check(batch)
     except BaseException:  # noqa: BLE001
         traceback.print_exc()
         os._exit(1)
@@ -143,24 +143,25 @@ def child(action, end, loader, dataset, reached):
 
 
 def keep_busy(dataset, is_over):
-    loader = make_loader(dataset, "sweep", 1)
+    loader, kind = make_loader(dataset, "sweep", 1), kind_of(dataset)
     while not is_over.is_set():
         for _ in loader:
             if is_over.is_set():
                 return
-            dataset.features["x"].gather(dataset.as_internal([1, 2, 3]))
+            kind.store.gather(kind.ids.as_internal([1, 2, 3]))
 
 
 def main(folder, kind, seed, count):
     dataset = gm.Dataset(folder)
-    assert dataset.graph.num_nodes == len(dataset.features["x"]) == len(dataset.labels)
+    data = kind_of(dataset)
+    assert data.graph.num_destinations == len(data.store) == len(data.labels)
     choice = random.Random(int(seed))
     combinations = list(itertools.product(PLACES, ACTIONS, ENDS))
     if int(count):
         combinations = choice.sample(combinations, int(count))
     probe = make_loader(dataset, kind, 0)
     list(probe)
-    assert probe.stats().tables["x"].is_swept == (kind == "sweep")
+    assert probe.stats().tables[data.table].is_swept == (kind == "sweep")
     is_over = threading.Event()
     busy = threading.Thread(target=keep_busy, args=[dataset, is_over])
     busy.start()
@@ -190,7 +191,7 @@ def status_of_child(loader, dataset, place, action, end):
     # The parent goes on as if nothing had happened.
     if batches is not None:
         for batch in batches:
-            check_batch(batch, dataset)
+            kind_of(dataset).check(batch)
     check_loop(loader, dataset)
     return status
 

@@ -1,7 +1,8 @@
 """A process in which threads use loaders in every way at once, while reads fail and files vanish.
 
-Every row of every batch is compared with a function of its id. Prints JSON: what happened, and how
-much memory there was on the way. Arguments: the folder of datasets, how many batches to take, and
+Every row of every batch is compared with a function of its id, and an epoch that is not left has
+every input exactly once. Prints JSON: what happened, and how much memory there was on the way.
+Arguments: the folder of datasets, of one kind of nodes or of many, how many batches to take, and
 how many threads take them.
 """
 
@@ -21,7 +22,8 @@ import threading
 import time
 from pathlib import Path
 
-from loader_data import check_batch
+import numpy as np
+from dataset_kinds import kind_of
 
 import graphmount as gm
 
@@ -79,32 +81,31 @@ class Campaign:
             raise
 
 
-def random_inputs(dataset, choice):
+def random_inputs(kind, choice):
     """Nodes, or links with negatives: the loader, and its options."""
     if choice.random() < 0.5:
         return gm.NeighborLoader, {
-            "input_nodes": choice.choice([None, "train"]),
+            "input_nodes": choice.choice(kind.inputs),
             "batch_size": choice.choice([16, 64, 200]),
         }
-    nodes = range(dataset.num_nodes)
     return gm.LinkNeighborLoader, {
-        "edge_label_index": [choice.choices(nodes, k=400), choice.choices(nodes, k=400)],
+        "edge_label_index": kind.links(choice, 400),
         "ids": choice.choice(["internal", "external"]),
         "neg_sampling": choice.choice([None, "binary", ("binary", 0.5), ("triplet", 3)]),
         "batch_size": choice.choice([4, 16, 40]),  # with negatives, as many seeds as above
     }
 
 
-def random_loader(dataset, choice):
-    loader, inputs = random_inputs(dataset, choice)
+def random_loader(kind, choice):
+    loader, inputs = random_inputs(kind, choice)
     return loader(
-        dataset,
+        kind.dataset,
         choice.choice([[3], [5, 5], [2, -1]]),
         **inputs,
         shuffle=choice.random() < 0.5,
         drop_last=choice.random() < 0.5,
         disjoint=choice.random() < 0.2,
-        edge_features=choice.choice([[], ["w"]]),
+        edge_features=choice.choice([[], [kind.edge_table]]),
         memory=choice.choice([0, "20KiB", "100KiB", "1GiB"]),
         window=choice.choice([1, 3, 16, 63]),
         prefetch=choice.choice([1, 2, 5]),
@@ -113,12 +114,19 @@ def random_loader(dataset, choice):
     )
 
 
-def take_some(campaign, dataset, loader, choice):
+def num_inputs(loader):
+    """How many inputs an epoch has: all, or those of whole batches."""
+    whole = len(loader) * loader._batch_size
+    return whole if loader._drop_last else loader._num_inputs
+
+
+def take_some(campaign, kind, loader, choice):
     """A loop that is left at a random place, and perhaps gone on with."""
-    kept = []
+    kept, inputs = [], []
     leave_at = choice.randrange(len(loader) + 5)
     for batch in loader:
-        check_batch(batch, dataset)
+        kind.check(batch)
+        inputs.append(batch.input_ids)
         campaign.count("batches")
         if choice.random() < 0.1:
             kept.append(batch)
@@ -128,17 +136,21 @@ def take_some(campaign, dataset, loader, choice):
         if batch.number == leave_at:
             campaign.count("early exits")
             break
+    else:
+        places = np.concatenate([np.empty(0, int), *inputs])
+        assert len(np.unique(places)) == len(places) == num_inputs(loader), places
+        campaign.count("whole epochs")
     if choice.random() < 0.3:
-        other = random_loader(dataset, choice)
+        other = random_loader(kind, choice)
         state = loader.state_dict()
         place = {"epoch": state["epoch"], "batch": min(state["batch"], len(other))}
         other.load_state_dict({**other.state_dict(), **place})
         for batch, _ in zip(other, range(5), strict=False):
-            check_batch(batch, dataset)
+            kind.check(batch)
             campaign.count("batches")
         campaign.count("resumed")
     for batch in kept:
-        check_batch(batch, dataset)
+        kind.check(batch)
     if choice.random() < 0.5:
         loader.close()
 
@@ -146,17 +158,23 @@ def take_some(campaign, dataset, loader, choice):
 def take_while_it_breaks(campaign, choice, private, way):
     """A loop over files of its own, which are truncated or vanish in the middle of it."""
     shutil.copytree(campaign.folder / "given", private, dirs_exist_ok=True)
-    dataset = gm.Dataset(private)
+    kind = kind_of(gm.Dataset(private))
     loader = gm.NeighborLoader(
-        dataset, [5, 5], batch_size=16, memory=0, window=choice.choice([1, 4]), reader="pread"
+        kind.dataset,
+        [5, 5],
+        input_nodes=kind.inputs[0],
+        batch_size=16,
+        memory=0,
+        window=choice.choice([1, 4]),
+        reader="pread",
     )
     try:
         for batch in loader:
-            check_batch(batch, dataset)
+            kind.check(batch)
             campaign.count("batches")
             if batch.number == 3:
                 if way == "truncated":
-                    os.truncate(dataset.features["x"].path, 65536)
+                    os.truncate(kind.store.path, os.path.getsize(kind.store.path) // 3)
                 else:
                     shutil.rmtree(private)
             if batch.number == 40:
@@ -176,10 +194,10 @@ def use_a_loader(campaign, choice, private):
             return take_while_it_breaks(campaign, choice, private, way)
         if fault < 0.3:
             campaign.set_failures(choice.choice([1, 7, 100]))
-        dataset = gm.Dataset(campaign.folder / choice.choice(["hot", "given"]))
-        loader = random_loader(dataset, choice)
+        kind = kind_of(gm.Dataset(campaign.folder / choice.choice(["hot", "given"])))
+        loader = random_loader(kind, choice)
         for _ in range(choice.choice([1, 1, 3])):
-            take_some(campaign, dataset, loader, choice)
+            take_some(campaign, kind, loader, choice)
     except OSError as error:
         if error.errno != errno.EIO:
             raise

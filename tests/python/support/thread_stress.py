@@ -2,8 +2,8 @@
 
 Every row of every batch is compared with a function of its id, and every error must be one of those
 that the rules allow. Prints JSON: how often what was called, and what went wrong. Arguments: the
-folder of datasets, which classes of loaders ("arrays", "tensors" or "pyg"), a seed, how many calls
-and how many threads.
+folder of datasets, of one kind of nodes or of many, which classes of loaders ("arrays", "tensors"
+or "pyg"), a seed, how many calls and how many threads.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import traceback
 from pathlib import Path
 
 import numpy as np
-from loader_data import NUM_NODES, check_batch, edge_rows_of, rows_of
+from dataset_kinds import kind_of
 
 import graphmount as gm
 from graphmount import errors
@@ -36,9 +36,8 @@ class Shared:
     def __init__(self, folder, kind, num_calls):
         self.kind = kind
         self.dataset = gm.Dataset(Path(folder) / "hot")
-        self.graph_path = self.dataset.graph.path
-        self.rows_path = self.dataset.features["x"].path
-        self.labels = np.asarray(self.dataset.to_external(np.arange(NUM_NODES))) % 5
+        self.data = kind_of(self.dataset)
+        self.graph_path, self.rows_path = self.data.graph.path, self.data.store.path
         self.handles = [gm.Graph(self.graph_path), gm.FeatureStore(self.rows_path)]
         self.loaders = [self.make_loader(number) for number in range(2)]
         self.loops = []
@@ -59,19 +58,17 @@ class Shared:
             {"memory": 0, "window": 2, "batch_size": 30, "reader": "pread"},
         ][number % 4]
         if number % 3 == 2:
-            options |= {"edge_label_index": np.arange(300).reshape(2, -1), "ids": "internal"}
+            links = self.data.links(random.Random(number), 150)
+            options |= {"edge_label_index": links, "ids": "internal"}
             return module.LinkNeighborLoader(self.dataset, [3], neg_sampling="binary", **options)
-        options |= {"input_nodes": np.arange(300), "ids": "internal", "shuffle": True}
+        options |= {"input_nodes": self.data.nodes(300), "ids": "internal", "shuffle": True}
         return module.NeighborLoader(self.dataset, [5, 5], seed=number, **options)
 
     def check(self, batch):
-        if isinstance(batch, gm.Batch) and not isinstance(batch, gm.LinkBatch):
-            check_batch(batch, self.dataset)
-            return
-        nodes = np.asarray(batch.n_id if self.kind == "pyg" else batch.nodes)
-        rows = batch.x if self.kind == "pyg" else batch.features["x"]
-        external = np.asarray(self.dataset.to_external(nodes))
-        np.testing.assert_array_equal(np.asarray(rows), rows_of(external))
+        if isinstance(batch, gm.Batch | gm.TypedBatch) and not isinstance(batch, gm.LinkBatch):
+            self.data.check(batch)
+        else:
+            self.data.check_form(batch, self.kind)
 
 
 def some_loop(shared, choice):
@@ -127,23 +124,23 @@ def send_a_loader(shared, choice):
 
 def use_a_graph(shared, choice):
     graph = shared.handles[0]
-    ids = np.asarray([choice.randrange(NUM_NODES) for _ in range(200)])
+    count = shared.data.num_nodes
+    ids = np.asarray([choice.randrange(count) for _ in range(200)])
     sample = graph.sample_neighbors(ids, [3, 3], seed=choice.randrange(9))
-    assert sample.nodes.max() < NUM_NODES
+    assert sample.nodes.max() < count
     graph.random_walk(ids, 4)
     graph.degree(ids)
     graph.has_edge(ids, ids)
     graph.sample_negatives(ids)
-    assert graph.num_nodes == NUM_NODES
+    assert graph.num_nodes == count
 
 
 def use_a_store(shared, choice):
     store = shared.handles[1]
-    ids = np.asarray([choice.randrange(NUM_NODES) for _ in range(500)])
+    ids = np.asarray([choice.randrange(shared.data.num_nodes) for _ in range(500)])
     reader = choice.choice(["auto", "mapped", "pread"])
-    external = np.asarray(shared.dataset.to_external(ids))
-    np.testing.assert_array_equal(store.gather(ids, reader=reader), rows_of(external))
-    np.testing.assert_array_equal(store.numpy()[ids], rows_of(external))
+    shared.data.check_rows(ids, store.gather(ids, reader=reader))
+    shared.data.check_rows(ids, store.numpy()[ids])
     store.prefetch(ids)
 
 
@@ -166,11 +163,7 @@ def use_a_dataset(shared, choice):
     dataset = pickle.loads(pickle.dumps(shared.dataset))  # noqa: S301
     if choice.random() < 0.5:
         dataset = shared.dataset
-    np.testing.assert_array_equal(dataset.labels, shared.labels)
-    assert set(dataset.splits) == {"train"}
-    rows = dataset.edge_features["w"].numpy()[:10]
-    source_rows = dataset.graph.neighbor_lists().source_rows[:10]
-    np.testing.assert_array_equal(rows, edge_rows_of(source_rows))
+    shared.data.check_dataset(dataset)
 
 
 def set_threads(_, choice):

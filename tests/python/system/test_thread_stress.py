@@ -18,7 +18,7 @@ from graphmount._support.threads.one_taker import OneTaker
 
 
 @pytest.mark.parametrize("kind", ["arrays", "tensors", "pyg"])
-def test_random_calls(kind, loader_folder, campaign):
+def test_random_calls(kind, any_folder, campaign):
     if kind != "arrays":
         if IS_SANITIZED:
             pytest.skip("torch does not run under a sanitizer")
@@ -29,10 +29,10 @@ def test_random_calls(kind, loader_folder, campaign):
             [
                 sys.executable,
                 script,
-                loader_folder,
+                any_folder,
                 kind,
                 str(seed),
-                str(campaign(250, 4000)),
+                str(campaign(125, 4000)),
                 "6",
             ],
             capture_output=True,

@@ -151,11 +151,13 @@ class DataSource:
 
     def shaped(self, tables: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
         """Rows of tables in the shape that the object had them in; without those that it lost."""
-        return {
-            name: rows.reshape(len(rows), *self._shapes[name])
-            for name, rows in tables.items()
-            if self.has(name)
-        }
+
+        def shaped(name: str, rows: torch.Tensor) -> torch.Tensor:
+            shape = self._shapes[name]
+            # Tables have one or two dimensions, so those of one or two are in their shape.
+            return rows if rows.dim() == 1 + len(shape) else rows.reshape(len(rows), *shape)
+
+        return {name: shaped(name, rows) for name, rows in tables.items() if self.has(name)}
 
 
 def is_data(data: object) -> bool:

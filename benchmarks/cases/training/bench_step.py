@@ -144,12 +144,12 @@ def bench_layer(
         way: spread_of([a / b for a, b in zip(seconds[EDGE_INDEX], taken, strict=True)])
         for way, taken in seconds.items()
     }
-    for way, goal in ((layer.takes, layer.goal), (OURS, layer.own_goal)):
-        if way is not None and goal is not None:
+    for measured, goal in ((layer.takes, layer.goal), (OURS, layer.own_goal)):
+        if measured is not None and goal is not None:
             report.goal(
-                f"{name}, {way}: at least {goal} times as fast as with edge_index",
-                gains[way].median >= goal,
-                f"{gains[way].median:.2f} times",
+                f"{name}, {measured}: at least {goal} times as fast as with edge_index",
+                gains[measured].median >= goal,
+                f"{gains[measured].median:.2f} times",
             )
     if layer.takes is not None and layer.least_gain is not None:
         pairs = zip(seconds[layer.takes], seconds[OURS], strict=True)

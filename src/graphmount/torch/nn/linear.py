@@ -87,8 +87,9 @@ def return_to_rows_into(out: torch.Tensor, gradient: torch.Tensor, weight: torch
     if not _is_for_core([gradient, weight]):
         torch.mm(gradient, weight, out=out)
         return
+    outputs, inputs = weight.shape
     none = flat(gradient.new_empty(0))
-    _core.return_to_rows(flat(gradient), none, flat(weight), *weight.shape, flat(out))
+    _core.return_to_rows(flat(gradient), none, flat(weight), outputs, inputs, flat(out))
 
 
 def return_to_weights_into(out: torch.Tensor, gradient: torch.Tensor, rows: torch.Tensor) -> None:

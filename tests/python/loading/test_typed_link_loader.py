@@ -146,22 +146,25 @@ def test_triplets_have_destinations_of_the_right_type(ds, *, disjoint):
             )
 
 
-def test_same_bits_for_any_threads_and_memory(ds):
+@pytest.mark.parametrize("negatives", ["binary", ("triplet", 2)])
+def test_same_bits_for_any_threads_and_memory(ds, negatives):
     links = links_of(ds, WRITES, 300)
 
     def batches(threads, memory):
         gm.set_num_threads(threads)
-        loader = make_loader(ds, WRITES, links, shuffle=True, neg_sampling="binary", memory=memory)
-        return list(loader)
+        options = {"shuffle": True, "neg_sampling": negatives, "memory": memory}
+        return list(make_loader(ds, WRITES, links, **options))
 
     before = gm.num_threads()
     try:
         wanted = batches(1, "30KiB")
-        for threads, memory in ((2, "30KiB"), (7, 0), (2, "1MiB")):
-            found = batches(threads, memory)
-            assert all_same(wanted, found)
-            for one, other in zip(wanted, found, strict=True):
-                np.testing.assert_array_equal(one.edge_label_index, other.edge_label_index)
+        for threads in (1, 2, 7):
+            for memory in (0, "5KiB", "30KiB", "1MiB", None):
+                found = batches(threads, memory)
+                assert all_same(wanted, found)
+                for one, other in zip(wanted, found, strict=True):
+                    for name in ("edge_label_index", "edge_label", "src_index", "dst_neg_index"):
+                        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
     finally:
         gm.set_num_threads(before)
 

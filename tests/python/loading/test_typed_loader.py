@@ -170,10 +170,9 @@ def test_same_bits_for_any_threads_memory_window_and_reader(ds):
     try:
         wanted = batches(1)
         assert not same(wanted[0], wanted[len(wanted) // 2])  # another epoch
-        for threads in (2, 7):
-            assert all_same(wanted, batches(threads))
-        for memory in (0, "5KiB", "100KiB", "10MiB"):
-            assert all_same(wanted, batches(2, memory=memory))
+        for threads in (1, 2, 7):
+            for memory in (0, "5KiB", "40KiB", "100KiB", "10MiB", None):
+                assert all_same(wanted, batches(threads, memory=memory))
         for others in ({"window": 1}, {"reader": "pread"}, {"reader": "mapped"}, {"prefetch": 7}):
             assert all_same(wanted, batches(2, **others))
     finally:

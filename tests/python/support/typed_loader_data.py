@@ -31,18 +31,27 @@ def edge_rows_of(rows):
     return (np.asarray(rows)[:, None] * 3 + np.arange(2)).astype(np.int32)
 
 
-def make_typed(path, order="hot"):
-    """Compiles it. Weights and times are those of papers' edges, all relations have weights."""
+def source_edges():
+    """The edges of each relation of the source, skewed, as (sources, destinations)."""
     generator = np.random.default_rng(1)
     edges = {}
     for relation, count in NUM_EDGES.items():
         largest = np.array([[COUNTS[relation[0]]], [COUNTS[relation[2]]]])
-        ends = (largest * generator.random((2, count)) ** 3).astype(np.int64)
-        edges[relation] = gm.EdgeTable(
+        edges[relation] = (largest * generator.random((2, count)) ** 3).astype(np.int64)
+    return edges
+
+
+def make_typed(path, order="hot", reverse=(WRITES, AT)):
+    """Compiles it. All relations have weights, and all but one have times."""
+    generator = np.random.default_rng(2)
+    edges = {
+        relation: gm.EdgeTable(
             source=(ends[0].copy(), ends[1].copy()),
-            weights=generator.choice([0.0, 1.0, 3.0], count).astype(np.float32),
-            timestamps=generator.integers(0, 100, count) if relation != AT else None,
+            weights=generator.choice([0.0, 1.0, 3.0], ends.shape[1]).astype(np.float32),
+            timestamps=generator.integers(0, 100, ends.shape[1]) if relation != AT else None,
         )
+        for relation, ends in source_edges().items()
+    }
     tables = {kind: {} for kind in COUNTS}
     for kind, name in TABLES:
         tables[kind][name] = rows_of(kind, name, np.arange(COUNTS[kind]))
@@ -59,7 +68,7 @@ def make_typed(path, order="hot"):
         },
         edges=edges,
         edge_features={WRITES: {"writes": edge_rows_of(np.arange(NUM_EDGES[WRITES]))}},
-        reverse=[WRITES, AT],
+        reverse=list(reverse),
         order=order,
     )
     return gm.Dataset(path)

@@ -7,7 +7,9 @@ turned, or if rows are those of other nodes.
 
 from __future__ import annotations
 
+import numpy as np
 import torch
+from typed_loader_data import COUNTS, TABLES, rows_of, source_edges
 
 WIDTH = 6
 
@@ -61,16 +63,12 @@ class WholeModel:
             rows = {name: torch.tanh(values) for name, values in out.items()}
         return rows
 
-    def by_matrices(self, batch):
+    def by_matrices(self, x, adjs, num_sampled_nodes):
         """The same over the matrices of layers, which leave out what no later layer needs."""
-        counts = {name: len(ids) for name, ids in batch.nodes.items()}
-        rows = self.rows(batch.x_dict, counts)
-        adjs = batch.adjs
+        rows = self.rows(x, {name: sum(counts) for name, counts in num_sampled_nodes.items()})
         for layer, (own, along) in enumerate(self.layers):
             hops = len(self.layers) - layer
-            targets = {
-                name: sum(batch.num_sampled_nodes[name][:hops]) for name in batch.num_sampled_nodes
-            }
+            targets = {name: sum(counts[:hops]) for name, counts in num_sampled_nodes.items()}
             out = {name: rows[name][: targets[name]] @ own[name] for name in self.types}
             for relation in self.relations:
                 adj = adjs[relation][layer]
@@ -82,17 +80,22 @@ class WholeModel:
 
 
 def whole_outputs(model, dataset):
-    """What the model gives on the whole graph, by internal ids: from the files, without loaders."""
+    """What the model gives on the whole graph, by internal ids.
+
+    It is computed from the arrays that were compiled, in their own ids: without files or loaders.
+    """
     edges = {}
-    for relation, part in dataset.edges.items():
-        lists = part.graph.neighbor_lists("in")
-        degrees = torch.from_numpy(lists.indptr.copy()).diff()
-        destinations = torch.repeat_interleave(torch.arange(len(degrees)), degrees)
-        edges[relation] = (torch.from_numpy(lists.indices.astype("int64")), destinations)
-    counts = {name: nodes.num_nodes for name, nodes in dataset.nodes.items()}
+    for relation, ends in source_edges().items():
+        edges[relation] = torch.from_numpy(ends)
+        source, name, destination = relation
+        edges[destination, f"rev_{name}", source] = torch.from_numpy(ends[::-1].copy())
     x = {
-        name: torch.from_numpy(nodes.features["x"].numpy().copy())
-        for name, nodes in dataset.nodes.items()
-        if "x" in nodes.features
+        kind: torch.from_numpy(rows_of(kind, name, np.arange(COUNTS[kind])))
+        for kind, name in TABLES
+        if name == "x"
     }
-    return model(x, edges, counts)
+    outputs = model(x, edges, COUNTS)
+    return {
+        kind: own[np.asarray(dataset.nodes[kind].to_external(np.arange(COUNTS[kind])))]
+        for kind, own in outputs.items()
+    }

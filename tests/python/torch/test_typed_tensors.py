@@ -1,4 +1,4 @@
-"""Batches of many types as tensors: the same values, and the same outputs of a model."""
+"""Batches of many types as tensors: the same values as arrays."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from typed_loader_data import AT, CITES, COUNTS, WRITES, make_typed  # noqa: E402
-from typed_outputs import WholeModel, whole_outputs  # noqa: E402
+from typed_loader_data import make_typed  # noqa: E402
 
 import graphmount as gm  # noqa: E402
 import graphmount.torch  # noqa: E402
@@ -84,81 +83,6 @@ def test_matrices_of_relations_are_their_edges(ds):
     induced = gm.torch.NeighborLoader(ds, [2], input_nodes="paper", subgraph_type="induced")
     with pytest.raises(ValueError, match="do not lie by hop"):
         _ = next(iter(induced)).adjs
-
-
-def outputs_of(model, batch, edge_index):
-    return model(batch.x_dict, edge_index, {name: len(ids) for name, ids in batch.nodes.items()})
-
-
-@pytest.mark.parametrize("seed_type", ["paper", "author"])
-def test_outputs_are_those_of_the_whole_graph(ds, seed_type):
-    """All neighbors drawn: a model must give the seeds what it gives them on the whole graph."""
-    model = WholeModel(ds)
-    wanted = whole_outputs(model, ds)[seed_type]
-    loader = gm.torch.NeighborLoader(
-        ds, [-1, -1], input_nodes=seed_type, batch_size=64, memory="30KiB", shuffle=True, seed=1
-    )
-    for batch in loader:
-        found = outputs_of(model, batch, batch.edge_index)[seed_type][: batch.num_seeds]
-        torch.testing.assert_close(found, wanted[batch.nodes[seed_type][: batch.num_seeds]])
-
-
-def test_outputs_by_matrices_are_those_of_the_whole_graph(ds):
-    model = WholeModel(ds)
-    wanted = whole_outputs(model, ds)["paper"]
-    loader = gm.torch.NeighborLoader(ds, [-1, -1], input_nodes="paper", batch_size=64, seed=1)
-    for batch in loader:
-        found = model.by_matrices(batch)["paper"][: batch.num_seeds]
-        torch.testing.assert_close(found, wanted[batch.nodes["paper"][: batch.num_seeds]])
-
-
-def swapped_relations(batch):
-    """Edges of one relation in the place of those of another with the same types."""
-    edges = dict(batch.edge_index)
-    edges[CITES] = edges[CITES].flip(0)
-    return batch.x_dict, edges
-
-
-def swapped_ids(batch):
-    """Rows of a type in the order of its ids, and not in that of the batch."""
-    x = dict(batch.x_dict)
-    x["author"] = x["author"][batch.nodes["author"].argsort()]
-    return x, batch.edge_index
-
-
-@pytest.mark.parametrize("plant", [swapped_relations, swapped_ids])
-def test_the_check_of_outputs_notices_what_is_planted(ds, plant):
-    """A swapped relation, and ids in a wrong order: the check above must fail for both."""
-    model = WholeModel(ds)
-    wanted = whole_outputs(model, ds)["paper"]
-    loader = gm.torch.NeighborLoader(ds, [-1, -1], input_nodes="paper", batch_size=64, seed=1)
-    num_noticed = 0
-    for batch in loader:
-        x, edges = plant(batch)
-        counts = {name: len(ids) for name, ids in batch.nodes.items()}
-        found = model(x, edges, counts)["paper"][: batch.num_seeds]
-        close = torch.allclose(
-            found, wanted[batch.nodes["paper"][: batch.num_seeds]], rtol=1e-5, atol=1e-5
-        )
-        num_noticed += not close
-    assert num_noticed == len(loader)
-
-
-@pytest.mark.parametrize("relation", [WRITES, AT, CITES])
-def test_outputs_for_ends_of_links_are_those_of_the_whole_graph(ds, relation):
-    model = WholeModel(ds)
-    wanted = whole_outputs(model, ds)
-    loader = gm.torch.LinkNeighborLoader(
-        ds, [-1, -1], edge_label_index=relation, neg_sampling="binary", batch_size=100, seed=1
-    )
-    for batch in loader:
-        assert type(batch) is gm.torch.TypedLinkTensorBatch
-        found = outputs_of(model, batch, batch.edge_index)
-        row, col = batch.edge_label_index
-        for name, ends in ((relation[0], row), (relation[2], col)):
-            torch.testing.assert_close(found[name][ends], wanted[name][batch.nodes[name][ends]])
-        assert batch.edge_label.sum() == batch.num_links
-    assert set(COUNTS) == set(wanted)
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")

@@ -71,6 +71,11 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
         ),
         Entry("training.bench_train_memory", "steps a second by memory", ("torch_geometric",)),
         Entry("training.bench_train", "an epoch in a quarter of the memory", ("torch_geometric",)),
+        Entry(
+            "kinds.bench_kinds_train",
+            "the shape of MAG240M in a fifth of the memory",
+            ("pyarrow", "torch_geometric"),
+        ),
         Entry("bench_accuracy", "the same accuracy as in memory", ("torch_geometric",)),
     ),
     "scaling": (

@@ -1,106 +1,52 @@
 """Accuracy through graphmount next to that of PyG in memory: same model, same seeds, same data.
 
-PyG's GraphSAGE is trained twice for each seed: on batches of PyG's `NodeLoader` over a `Data` in
+PyG's GraphSAGE is trained twice for each seed: on batches of PyG's `NodeLoader` over data in
 memory, and on batches of graphmount's loader over compiled files. With sampled neighbors the two
 draw different ones, so accuracies may differ by noise, and by no more; with all neighbors, and
 seeds in order, there is nothing left to differ by but rounding. The same model without edges shows
-that the graph is needed: were it to do as well, the comparison would prove nothing.
+that the graph is needed: were it to do as well, the comparison would prove nothing. One of the
+graphs has several types of nodes.
 """
 
 from __future__ import annotations
 
 import math
-import os
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..data.accuracy_data import LabelledGraph, karate_club, planted_communities
+from ..data.accuracy_data import karate_club, planted_communities
+from ..data.accuracy_kinds import planted_topics
 from ..harness.scratch import scratch_folder
 from ..peers import why_not_here
 from ..report.report import Report, argument_parser
 from ..report.units import Cell, Unit, spread_of, text
+from .parts.accuracy_tasks import ALL, SAMPLED, WAYS, many_kinds, one_kind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    import graphmount as gm
-
-    #: Rows, edges, the number of seeds and their labels.
-    Batch = tuple[Any, Any, int, Any]
-    Path = Callable[[str, Sequence[int], int], Iterable[Batch]]
+    from .parts.accuracy_tasks import Task
 
 SEEDS = 5
-_SAMPLED, _ALL = (4, 4), (-1, -1)
-_WAYS = ("graphmount", "PyG in memory", "without the graph")
 _COLUMNS = {"way": text, "accuracy, %": Unit(100, 1), "mean, %": Unit(100, 2)}
 
 
-def through_pyg(graph: LabelledGraph, batch_size: int) -> Path:
-    """Batches of PyG's loader over data in memory."""
-    import torch
-    from torch_geometric.data import Data
-    from torch_geometric.loader import NodeLoader
-
-    from ..jobs.in_memory_sampler import InMemorySampler
-
-    data = Data(
-        x=torch.from_numpy(graph.x),
-        edge_index=torch.from_numpy(graph.edges),
-        y=torch.from_numpy(graph.labels),
-    )
-
-    def batches(split: str, fanouts: Sequence[int], seed: int) -> Iterator[Batch]:
-        loader = NodeLoader(
-            data,
-            InMemorySampler(graph.edges, len(graph.labels), fanouts, seed=seed),
-            input_nodes=torch.from_numpy(getattr(graph, split)),
-            batch_size=batch_size,
-            shuffle=split == "train" and fanouts == _SAMPLED,
-        )
-        for batch in loader:
-            yield batch.x, batch.edge_index, batch.batch_size, batch.y[: batch.batch_size]
-
-    return batches
-
-
-def through_graphmount(dataset: gm.Dataset, batch_size: int, *, has_edges: bool = True) -> Path:
-    """Batches of graphmount's loader over files."""
-    from graphmount.torch import NeighborLoader
-
-    def batches(split: str, fanouts: Sequence[int], seed: int) -> Iterator[Batch]:
-        loader = NeighborLoader(
-            dataset,
-            fanouts,
-            input_nodes=split,
-            batch_size=batch_size,
-            shuffle=split == "train" and fanouts == _SAMPLED,
-            memory="1MiB",
-            seed=seed,
-        )
-        for batch in loader:
-            edges = batch.edge_index if has_edges else batch.edge_index[:, :0]
-            yield batch.features["x"], edges, batch.batch_size, batch.labels
-
-    return batches
-
-
 def train(
-    path: Path, graph: LabelledGraph, fanouts: Sequence[int], seed: int, epochs: int
+    task: Task, way: str, fanouts: Sequence[int], seed: int, epochs: int
 ) -> tuple[float, NDArray[np.int64]]:
     """The accuracy on the test split, and the classes found, in the order of the split."""
     import torch
-    from torch_geometric.nn import GraphSAGE
 
     torch.set_num_threads(1)  # batches are small, and cores may be busy
     torch.manual_seed(seed)
-    model = GraphSAGE(graph.x.shape[1], 32, num_layers=2, out_channels=graph.num_classes)
+    model, batches = task.make_model(), task.ways[way]
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
     for epoch in range(epochs):
-        for x, edge_index, count, labels in path("train", fanouts, seed * 1000 + epoch):
+        for x, edge_index, count, labels in batches("train", fanouts, seed * 1000 + epoch):
             loss = torch.nn.functional.cross_entropy(model(x, edge_index)[:count], labels)
             optimizer.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
@@ -108,10 +54,10 @@ def train(
     found = []
     model.eval()
     with torch.inference_mode():
-        for x, edge_index, count, _ in path("test", _ALL, 0):
+        for x, edge_index, count, _ in batches("test", ALL, 0):
             found.append(model(x, edge_index)[:count].argmax(dim=1))
     classes = torch.cat(found).numpy()
-    return float((classes == graph.labels[graph.test]).mean()), classes
+    return float((classes == task.expected).mean()), classes
 
 
 def noise_bound(one: Sequence[float], other: Sequence[float], num_tested: int) -> float:
@@ -128,24 +74,10 @@ def noise_bound(one: Sequence[float], other: Sequence[float], num_tested: int) -
     return 4 * math.sqrt(squares)
 
 
-def compare(
-    report: Report, graph: LabelledGraph, folder: str, *, epochs: int, batch: int, seeds: int
-) -> None:
-    dataset = graph.compile(os.path.join(folder, graph.name.replace(" ", "-").replace(",", "")))
-    ways = dict(
-        zip(
-            _WAYS,
-            (
-                through_graphmount(dataset, batch),
-                through_pyg(graph, batch),
-                through_graphmount(dataset, batch, has_edges=False),
-            ),
-            strict=True,
-        )
-    )
+def compare(report: Report, task: Task, *, epochs: int, seeds: int) -> None:
     scores = {
-        name: [train(way, graph, _SAMPLED, seed, epochs)[0] for seed in range(seeds)]
-        for name, way in ways.items()
+        way: [train(task, way, SAMPLED, seed, epochs)[0] for seed in range(seeds)]
+        for way in task.ways
     }
     rows: list[dict[str, Cell]] = [
         {
@@ -156,27 +88,27 @@ def compare(
         }
         for name, found in scores.items()
     ]
-    report.table(f"{graph.name}: {seeds} seeds, {len(graph.test):,} tested", _COLUMNS, rows)
-    ours, theirs, blind = (scores[name] for name in _WAYS)
-    bound = noise_bound(ours, theirs, len(graph.test))
+    report.table(f"{task.name}: {seeds} seeds, {len(task.expected):,} tested", _COLUMNS, rows)
+    ours, theirs, blind = (scores[name] for name in WAYS)
+    bound = noise_bound(ours, theirs, len(task.expected))
     apart = abs(float(np.mean(ours)) - float(np.mean(theirs)))
     differences = np.subtract(ours, theirs)
     error = float(differences.std(ddof=1)) / math.sqrt(seeds)
     report.check(
-        f"{graph.name}: the means are no further apart than by chance",
+        f"{task.name}: the means are no further apart than by chance",
         apart <= bound,
         f"{apart:.3%} apart, bound {bound:.3%}; seed by seed {differences.mean():+.2%}, standard "
         f"error {error:.2%}",
     )
     gain = float(np.mean(ours)) - float(np.mean(blind))
     report.check(
-        f"{graph.name}: the graph is needed, by more than that bound", gain > bound, f"{gain:.1%}"
+        f"{task.name}: the graph is needed, by more than that bound", gain > bound, f"{gain:.1%}"
     )
-    _, mine = train(ways[_WAYS[0]], graph, _ALL, 0, epochs)
-    _, others = train(ways[_WAYS[1]], graph, _ALL, 0, epochs)
+    _, mine = train(task, WAYS[0], ALL, 0, epochs)
+    _, others = train(task, WAYS[1], ALL, 0, epochs)
     same = float((mine == others).mean())
     report.check(
-        f"{graph.name}: with all neighbors, in order, both find the same classes",
+        f"{task.name}: with all neighbors, in order, both find the same classes",
         same >= 0.99,
         f"{same:.2%} of the nodes tested",
     )
@@ -193,13 +125,20 @@ def main() -> int:
         if why := why_not_here("torch", "torch_geometric"):
             report.skip("accuracies", why)
             return report.finish(options.json)
-        planted = planted_communities(2_000 if options.quick else 5_000)
-        epochs, seeds = (5 if options.quick else 10), options.seeds
-        compare(report, planted, folder, epochs=epochs, batch=64, seeds=seeds)
+        size, epochs, seeds = (
+            (2_000, 5, options.seeds) if options.quick else (5_000, 10, options.seeds)
+        )
+        planted = one_kind(planted_communities(size), folder, batch_size=64)
+        compare(report, planted, epochs=epochs, seeds=seeds)
+        topics = many_kinds(
+            planted_topics(size // 2 if options.quick else size), folder, batch_size=64
+        )
+        compare(report, topics, epochs=epochs, seeds=seeds)
         if why := why_not_here("networkx"):
             report.skip("the karate club", why)
         else:
-            compare(report, karate_club(), folder, epochs=40, batch=8, seeds=seeds)
+            club = one_kind(karate_club(), folder, batch_size=8)
+            compare(report, club, epochs=40, seeds=seeds)
         return report.finish(options.json)
 
 

@@ -45,6 +45,12 @@ class InMemorySampler(BaseSampler):  # type: ignore[misc]  # PyG has no type inf
         picked: NDArray[np.int64] = self._generator.choice(end - first, fanout, replace=False)
         return picked + np.int64(first)
 
+    def draw(self, node: int, fanout: int) -> list[tuple[int, int]]:
+        """The sources and places in `edges` of what is drawn for a node."""
+        places = self._picked(node, fanout)
+        sources, edges = self._sources[places].tolist(), self._by_target[places].tolist()
+        return list(zip(sources, edges, strict=True))
+
     def sample_from_edges(self, *_: Any, **__: Any) -> Any:  # noqa: ANN401
         """PyG asks for it, but loaders of nodes do not call it."""
         raise NotImplementedError("this sampler is for nodes")
@@ -61,14 +67,13 @@ class InMemorySampler(BaseSampler):  # type: ignore[misc]  # PyG has no type inf
         for fanout in self._fanouts:
             before, met = len(row), []
             for target in frontier:
-                for place in self._picked(target, fanout).tolist():
-                    source = int(self._sources[place])
+                for source, edge in self.draw(target, fanout):
                     if source not in number:
                         number[source] = len(number)
                         met.append(source)
                     row.append(number[source])
                     col.append(number[target])
-                    edges.append(int(self._by_target[place]))
+                    edges.append(edge)
             nodes += met
             frontier = met
             num_nodes.append(len(met))

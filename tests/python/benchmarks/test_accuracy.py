@@ -57,7 +57,7 @@ def scores_of(results, graph):
     return scores, num_tested
 
 
-@pytest.mark.parametrize("graph", ["planted communities", "karate club"])
+@pytest.mark.parametrize("graph", ["planted communities", "planted topics", "karate club"])
 def test_accuracies_are_the_same(results, graph):
     """The bound is four standard errors of the difference of two means."""
     scores, num_tested = scores_of(results, graph)
@@ -77,5 +77,5 @@ def test_accuracies_are_the_same(results, graph):
 
 def test_the_benchmark_agrees(results):
     checks = {check["what"]: check["passed"] for check in results["checks"]}
-    assert len(checks) == 6
+    assert len(checks) == 9
     assert all(checks.values()), checks

@@ -18,7 +18,7 @@ ROOMS = {
     "cases/parts": {"harness", "data", "jobs", "peers", "report"},
     "cases": {"cases/parts", "harness", "data", "jobs", "peers", "report"},
     "cases/training": {"harness", "data", "jobs", "peers", "report"},
-    "cases/kinds": {"harness", "data", "jobs", "report"},
+    "cases/kinds": {"harness", "data", "jobs", "peers", "report"},
     "": {"harness", "report"},
 }
 MOST_FILES = 20

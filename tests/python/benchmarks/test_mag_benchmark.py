@@ -6,8 +6,10 @@ import sys
 
 import numpy as np
 import pytest
+from graphmount.benchmarks.cases.kinds.batch_memory import BatchMemory
 from graphmount.benchmarks.data import mag_data
 from graphmount.benchmarks.data.mag_data import EDGES, TOPICS, Shape
+from run_mode import IS_LONG
 
 SMALL = Shape(0.0005, 0.0005, has_rows=True)
 CITES = ("paper", "cites", "paper")
@@ -90,20 +92,22 @@ def test_streams():
     assert streams.seconds > 0
 
 
-def test_a_small_run(tmp_path):
-    pytest.importorskip("pyarrow")
-    command = [
-        sys.executable,
-        "-m",
-        "graphmount.benchmarks.cases.kinds.bench_kinds_compile",
-        "--quick",
-    ]
-    command += ["--fraction", "0.00005", "--all-nodes", "0.0005", "--folder", str(tmp_path)]
-    command += ["--keep", str(tmp_path / "kept"), "--json", str(tmp_path / "found.json")]
+def run_small(name, tmp_path, *options):
+    """What a benchmark found, with data that is small."""
+    module = f"graphmount.benchmarks.cases.kinds.bench_{name}"
+    command = [sys.executable, "-m", module, "--quick", "--folder", str(tmp_path)]
+    command += ["--json", str(tmp_path / "found.json"), *options]
     subprocess.run(command, check=True, timeout=300)
     found = json.loads((tmp_path / "found.json").read_text())
     if found["skipped"]:
         pytest.skip(found["skipped"][0]["why"])
+    return found
+
+
+def test_a_small_run(tmp_path):
+    pytest.importorskip("pyarrow")
+    options = ("--fraction", "0.00005", "--all-nodes", "0.0005", "--keep", str(tmp_path / "kept"))
+    found = run_small("kinds_compile", tmp_path, *options)
     checks = [check for check in found["checks"] if check["kind"] == "check"]
     assert len(checks) == 7
     assert all(check["passed"] for check in checks)
@@ -112,3 +116,32 @@ def test_a_small_run(tmp_path):
     assert all(row["OOM kills"] == 0 for row in space)
     assert (tmp_path / "kept" / "dataset.json").exists()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["found.json", "kept"]
+
+
+def test_memory_is_promised_by_the_size_of_a_batch():
+    one = BatchMemory(dataset=1000, row_file=900, rows=100, sample=10, layers=500)
+    assert one.topology == 100
+    assert one.batches == int(1.3 * (5 * 100 + 20 * 10))
+    assert one.training - one.loader == 650
+    assert one.by_hand < one.loader < one.training
+    twice = BatchMemory(dataset=1000, row_file=900, rows=200, sample=20, layers=1000)
+    assert twice.batches == 2 * one.batches
+
+
+@pytest.mark.skipif(not IS_LONG, reason="for long campaigns (make test-all): torch under a limit")
+def test_a_small_training_run(tmp_path):
+    pytest.importorskip("pyarrow")
+    pytest.importorskip("torch_geometric")
+    found = run_small("kinds_train", tmp_path, "--nodes", "3000", "--fraction", "0.0002")
+    checks = [check for check in found["checks"] if check["kind"] == "check"]
+    assert len(checks) == 1 + 1 + 2 * 3 + 3 + 2
+    assert all(check["passed"] for check in checks)
+    one_kind, training, speed = found["tables"].values()
+    assert [row["dataset of"] for row in one_kind] == ["one kind", "one type and one relation"]
+    assert [(row["model"], row["ended"]) for row in training] == [
+        ("GraphSAGE", "fine"),
+        ("R-GAT", "fine"),
+    ]
+    assert [row["way"] for row in speed] == ["loader", "mapped tensor", "mapped tensor, hot first"]
+    assert "promised" in found["notes"][0]
+    assert [path.name for path in tmp_path.iterdir()] == ["found.json"]

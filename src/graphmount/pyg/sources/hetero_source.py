@@ -50,6 +50,7 @@ class HeteroSource:
         data: The object.
         dataset: The dataset.
         time_of: Whose times `time_attr` has; None without.
+        added: The relation of links, if the object has no edges of it; else None.
 
     Raises:
         ValueError: PyG's errors of `time_attr` and `weight_attr`.
@@ -80,10 +81,11 @@ class HeteroSource:
         unwanted = [name for name in OF_LOADERS if name in there and name not in _KEPT]
         parts = hetero_parts_of(data, exclude=unwanted, keeps_others=True)
         self._links = self._relation_of(links)
-        if self._links is not None and self._links not in parts.edges:
+        self.added = None if self._links in parts.edges else self._links
+        if self.added is not None:
             # Links need not be of a relation that messages are passed along.
-            self._warn_of_others(self._links)
-            parts.edges[self._links] = TypeParts(
+            self._warn_of_others(self.added)
+            parts.edges[self.added] = TypeParts(
                 count=0, edge_index=torch.empty(2, 0, dtype=torch.int64), rows={}, masks={}
             )
         self.dataset, self._lock = open_compiled_hetero(
@@ -159,11 +161,6 @@ class HeteroSource:
                 f"this HeteroData has no edges of {links}, but of {others[0]}; links are taken as "
                 "they are given, and negatives may be edges of other relations"
             )
-
-    @property
-    def added(self) -> EdgeType | None:
-        """The relation of links, if the object has no edges of it."""
-        return self._links if self._links not in self.data.edge_types else None
 
     def fanouts(self, given: Any) -> Any:  # noqa: ANN401
         """Fanouts by relation, also of the one that has no edges; others as they are.

@@ -107,8 +107,8 @@ class PygLoader(BatchLoader, Generic[DataT]):
             >>> from torch_geometric.loader import ZipLoader
             >>> import graphmount as gm
             >>> import graphmount.pyg
-            >>> _ = gm.compile_dataset("ring", edges=([0, 1, 2], [1, 2, 0]), order="given")
-            >>> loaders = [gm.pyg.NeighborLoader("ring", [1], input_nodes=[n]) for n in (0, 2)]
+            >>> _ = gm.compile_dataset("zipped", edges=([0, 1, 2], [1, 2, 0]), order="given")
+            >>> loaders = [gm.pyg.NeighborLoader("zipped", [1], input_nodes=[n]) for n in (0, 2)]
             >>> [[batch.n_id.tolist() for batch in pair] for pair in ZipLoader(loaders)]
             [[[0, 2], [2, 1]]]
         """
@@ -124,8 +124,8 @@ class PygLoader(BatchLoader, Generic[DataT]):
         Examples:
             >>> import graphmount as gm
             >>> import graphmount.pyg
-            >>> _ = gm.compile_dataset("ring", edges=([0, 1, 2], [1, 2, 0]), order="given")
-            >>> loader = gm.pyg.NeighborLoader("ring", [1], transform=lambda batch: batch.n_id)
+            >>> _ = gm.compile_dataset("filtered", edges=([0, 1, 2], [1, 2, 0]), order="given")
+            >>> loader = gm.pyg.NeighborLoader("filtered", [1], transform=lambda batch: batch.n_id)
             >>> loader.filter_fn(loader.collate_fn([1]))
             tensor([1, 0])
         """
@@ -144,8 +144,8 @@ class PygLoader(BatchLoader, Generic[DataT]):
             >>> import warnings
             >>> import graphmount as gm
             >>> import graphmount.pyg
-            >>> _ = gm.compile_dataset("ring", edges=([0, 1, 2], [1, 2, 0]), order="given")
-            >>> loader = gm.pyg.NeighborLoader("ring", [1], batch_size=3)
+            >>> _ = gm.compile_dataset("cores", edges=([0, 1, 2], [1, 2, 0]), order="given")
+            >>> loader = gm.pyg.NeighborLoader("cores", [1], batch_size=3)
             >>> with warnings.catch_warnings(action="ignore"), loader.enable_cpu_affinity([0]):
             ...     print([batch.num_nodes for batch in loader])
             [3]
@@ -168,8 +168,8 @@ class PygLoader(BatchLoader, Generic[DataT]):
             >>> import warnings
             >>> import graphmount as gm
             >>> import graphmount.pyg
-            >>> _ = gm.compile_dataset("ring", edges=([0, 1, 2], [1, 2, 0]), order="given")
-            >>> loader = gm.pyg.NeighborLoader("ring", [1], batch_size=3)
+            >>> _ = gm.compile_dataset("threads", edges=([0, 1, 2], [1, 2, 0]), order="given")
+            >>> loader = gm.pyg.NeighborLoader("threads", [1], batch_size=3)
             >>> with warnings.catch_warnings(action="ignore"), loader.enable_multithreading(2):
             ...     print([batch.num_nodes for batch in loader])
             [3]

@@ -335,7 +335,7 @@ def test_walks_go_from_type_to_type(large):
         ({"fanouts": {("a", "b", "c"): [1]}}, ValueError, "no relation"),
         ({"fanouts": {RELATIONS[0]: [1]}}, ValueError, "no entry for .*'cites'.*or 'default'"),
         ({"fanouts": {"writes": [1], "default": [1]}}, ValueError, "no relation 'writes'"),
-        ({"fanouts": {RELATIONS[0]: [1, 2], "default": [1]}}, ValueError, "numbers of hops"),
+        ({"fanouts": {RELATIONS[0]: [1, 2], "default": [1]}}, ValueError, "number of hops"),
         ({"fanouts": {"default": 3}}, TypeError, r"fanouts\['default'\] has a number for each hop"),
         ({"fanouts": {"default": [-2]}}, ValueError, r"fanouts\['default'\]"),
         ({"fanouts": 5}, TypeError, "for each hop"),

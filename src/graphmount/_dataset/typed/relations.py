@@ -77,17 +77,15 @@ class Relations:
         is_name = isinstance(relation, tuple) and all(isinstance(part, str) for part in relation)
         if not is_name or relation not in self.graphs:
             known = ", ".join(map(str, self.graphs))
+            advice = self._advice(relation) if is_name and len(relation) == 3 else ""
             raise ValueError(
-                f"{argument}: there is no relation {shown(relation)}; there are {known}"
-                f"{self._advice(relation)}"
+                f"{argument}: there is no relation {shown(relation)}; there are {known}{advice}"
             )
         found: EdgeType = relation
         return found
 
-    def _advice(self, relation: Any) -> str:  # noqa: ANN401
+    def _advice(self, relation: EdgeType) -> str:
         """What was meant, perhaps, by a relation that joins other types."""
-        if not isinstance(relation, tuple) or len(relation) != 3:
-            return ""
         source, name, destination = relation
         if (destination, name, source) in self.graphs:
             return f". {name!r} leads from {shown(destination)} to {shown(source)}: turn it round"

@@ -2,8 +2,8 @@
 //
 // Ids of a caller may change while a call runs, if another thread of the caller writes to the
 // array. The value that is checked must be the value that is followed. So a call copies the ids,
-// all or some at a time (`for_each_id`), and checks the copy; or it reads each with `read_id` when
-// it is needed.
+// all or some at a time (`for_each_id_in_blocks`), and checks the copy; or it reads each with
+// `read_id` when it is needed, as `for_each_id` does.
 #pragma once
 
 #include <algorithm>
@@ -41,13 +41,34 @@ inline std::int64_t read_id(std::span<const std::int64_t> ids, std::size_t place
   return id;
 }
 
-/// Calls use(place, id) for the places [begin, end), in order, with copies of the ids that were
-/// checked, and fetch(id) up to two blocks before: for what is to be in the cache by then. A block
-/// has `block` ids, 128 at most. Throws IdError as `read_id` does.
+/// Calls use(place, id) for the places [begin, end), in order, with ids that were read once and
+/// checked, and fetch(id) `ahead` places before: for the line that is to be in the cache by then.
+/// Throws IdError as `read_id` does.
 template <class Use, class Fetch>
 void for_each_id(std::span<const std::int64_t> ids, std::size_t begin, std::size_t end,
                  std::uint64_t count, const char* what, const Use& use, const Fetch& fetch,
-                 std::size_t block = kFetchedLines) {
+                 std::size_t ahead = kFetchedLines) {
+  // Nothing is followed here: the id is read and checked again when it is used.
+  const auto fetch_at = [&](std::size_t place) {
+    const std::int64_t id = read_once(ids.data() + place);
+    if (static_cast<std::uint64_t>(id) < count) [[likely]]
+      fetch(id);
+  };
+  // One at a time, each with one that is used: a burst of them would wait for places.
+  const std::size_t fetched = begin + std::min(ahead, end - begin);
+  for (std::size_t place = begin; place < fetched; ++place) fetch_at(place);
+  for (std::size_t place = begin; place < end; ++place) {
+    if (end - place > ahead) fetch_at(place + ahead);
+    use(place, read_id(ids, place, count, what));
+  }
+}
+
+/// The same with copies of the ids that were checked, for what has many lines that follow each
+/// other: they are fetched up to two blocks before, a block at a time, which has 128 ids at most.
+template <class Use, class Fetch>
+void for_each_id_in_blocks(std::span<const std::int64_t> ids, std::size_t begin, std::size_t end,
+                           std::uint64_t count, const char* what, const Use& use,
+                           const Fetch& fetch, std::size_t block) {
   std::array<std::array<std::int64_t, kFetchedLines>, 2> copies;
   block = std::clamp<std::size_t>(block, 1, kFetchedLines);
   const auto fetch_block = [&](std::size_t first) {

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 
-#include "graphmount/base/fetch.hpp"
 #include "graphmount/base/read_once.hpp"
 #include "graphmount/format/mount.hpp"
 
@@ -25,9 +24,6 @@ struct IntegerColumn {
   explicit operator bool() const { return narrow != nullptr || wide != nullptr; }
   std::int64_t operator[](std::uint64_t item) const {
     return narrow != nullptr ? read_once(narrow + item) : read_once(wide + item);
-  }
-  void prefetch(std::uint64_t item) const {
-    fetch_line(narrow != nullptr ? static_cast<const void*>(narrow + item) : wide + item);
   }
 
   const std::int32_t* narrow = nullptr;

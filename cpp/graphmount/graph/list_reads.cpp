@@ -74,14 +74,15 @@ void copy_items_at(const Graph& graph, const Item* items, std::span<const EdgeId
   const std::size_t grain = balanced_grain(positions.size(), 1 << 13);
   graph.mount().file().read_guarded([&] {
     parallel_for(positions.size(), grain, [&](std::size_t begin, std::size_t end) {
+      // By value: what is written here might else be taken for what a reference leads to.
       for_each_id(
           positions, begin, end, graph.num_edges(), "edge",
-          [&](std::size_t i, EdgeId position) {
+          [items, out, check](std::size_t i, EdgeId position) {
             const Item item = read_once(items + position);
             check(position, item);
             out[i] = item;
           },
-          [&](EdgeId position) { fetch_line(items + position); });
+          [items](EdgeId position) { fetch_line(items + position); });
     });
   });
 }

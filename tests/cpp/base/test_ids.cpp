@@ -37,20 +37,23 @@ TEST(names_the_first_that_does_not) {
 TEST(each_id_is_fetched_before_it_is_used) {
   std::vector<std::int64_t> ids(1000);
   std::iota(ids.rbegin(), ids.rend(), 0);
-  for (const std::size_t block : {0, 1, 7, 128, 5000})
-    for (const std::size_t begin : {0, 3, 999, 1000}) {
-      std::vector<std::int64_t> fetched, used;
-      for_each_id(
-          ids, begin, ids.size(), ids.size(), "node",
-          [&](std::size_t place, std::int64_t id) {
-            CHECK(ids[place] == id);
-            used.push_back(id);
-            CHECK(fetched.size() >= used.size());
-          },
-          [&](std::int64_t id) { fetched.push_back(id); }, block);
-      CHECK(used == std::vector(ids.begin() + static_cast<std::ptrdiff_t>(begin), ids.end()));
-      CHECK(fetched == used);
-    }
+  for (const std::size_t ahead : {0, 1, 7, 128, 5000})
+    for (const std::size_t begin : {0, 3, 999, 1000})
+      for (const bool in_blocks : {false, true}) {
+        std::vector<std::int64_t> fetched, used;
+        const auto use = [&](std::size_t place, std::int64_t id) {
+          CHECK(ids[place] == id);
+          used.push_back(id);
+          CHECK(fetched.size() >= used.size());
+        };
+        const auto fetch = [&](std::int64_t id) { fetched.push_back(id); };
+        if (in_blocks)
+          for_each_id_in_blocks(ids, begin, ids.size(), ids.size(), "node", use, fetch, ahead);
+        else
+          for_each_id(ids, begin, ids.size(), ids.size(), "node", use, fetch, ahead);
+        CHECK(used == std::vector(ids.begin() + static_cast<std::ptrdiff_t>(begin), ids.end()));
+        CHECK(fetched == used);
+      }
 }
 
 TEST(no_id_is_fetched_or_used_that_was_not_checked) {
@@ -58,8 +61,10 @@ TEST(no_id_is_fetched_or_used_that_was_not_checked) {
     std::vector<std::int64_t> ids(1000, 4);
     ids[bad] = 5;
     const auto use = [](std::size_t, std::int64_t id) { CHECK(id == 4); };
-    CHECK_THROWS_WITH(
-        for_each_id(ids, 0, ids.size(), 5, "node", use, [](std::int64_t id) { CHECK(id == 4); }),
-        IdError, "node 5 (at position " + std::to_string(bad) + ")");
+    const auto fetch = [](std::int64_t id) { CHECK(id == 4); };
+    const std::string problem = "node 5 (at position " + std::to_string(bad) + ")";
+    CHECK_THROWS_WITH(for_each_id(ids, 0, ids.size(), 5, "node", use, fetch), IdError, problem);
+    CHECK_THROWS_WITH(for_each_id_in_blocks(ids, 0, ids.size(), 5, "node", use, fetch, 128),
+                      IdError, problem);
   }
 }

@@ -42,16 +42,16 @@ struct FrontierScratch {
 template <class Index>
 class FrontierPicks final : public HopPicks {
  public:
-  /// `source_rows` is the section that has the rows which edges had in the source, if these are to
-  /// stand for the ids of edges, else nullptr. `neighbor_times` has the time of each node that a
-  /// neighbor can be, if those are to count and not the times of edges, else nullptr.
+  /// `source_rows` is the section that has the rows which edges had in the source, if these will be
+  /// looked up for the picks, else nullptr: they are read from disk together with what is picked.
+  /// `neighbor_times` has the time of each node that a neighbor can be, if those are to count and
+  /// not the times of edges, else nullptr.
   FrontierPicks(const ListView<Index>& lists, PickRule rule, FrontierScratch& scratch,
                 const Section* source_rows = nullptr, const std::int64_t* neighbor_times = nullptr)
       : lists_(lists),
         picker_(lists, rule),
         scratch_(scratch),
-        source_section_(source_rows),
-        source_rows_(lists.graph().mount(), source_rows),
+        asks_for_rows_(source_rows != nullptr),
         neighbor_times_(neighbor_times) {
     const Graph& graph = lists.graph();
     const auto find = [&](SectionKind kind, bool is_read) {
@@ -71,14 +71,8 @@ class FrontierPicks final : public HopPicks {
     if (neighbor_times != nullptr) early_.emplace(lists, rule, neighbor_times, scratch.early);
   }
 
-  /// What the edge at a position is called in samples: its id, or its row in the source.
   EdgeId edge_id(EdgeId position) const {
-    const EdgeId id = edge_ids_ ? lists_.edge_id(edge_ids_, position) : position;
-    if (!source_rows_) return id;
-    const std::int64_t row = source_rows_[static_cast<std::uint64_t>(id)];
-    if (row < 0) [[unlikely]]
-      lists_.graph().refuse_source_row(*source_section_, id, row);
-    return row;
+    return edge_ids_ ? lists_.edge_id(edge_ids_, position) : position;
   }
 
   std::uint64_t plan(const HopTargets& targets, std::uint64_t k, std::uint64_t most) override {
@@ -202,9 +196,6 @@ class FrontierPicks final : public HopPicks {
       picker_.pick(nodes_[at], scratch_.ranges[at], count, k_, draws_of(at), pick_scratch,
                    positions);
     for (std::uint64_t i = 0; i < count; ++i) lists_.prefetch_neighbor(positions[i]);
-    if (source_rows_ && !edge_ids_)
-      for (std::uint64_t i = 0; i < count; ++i)
-        source_rows_.prefetch(static_cast<std::uint64_t>(positions[i]));
   }
 
   void read_list(std::size_t at) {
@@ -215,7 +206,7 @@ class FrontierPicks final : public HopPicks {
     if (is_in_rows_) return;
     std::fill_n(out_.targets + scratch_.starts[at], count,
                 static_cast<std::int64_t>(first_target_ + at));
-    if (!edge_ids_ && !source_rows_) return;
+    if (!edge_ids_) return;
     for (std::uint64_t i = 0; i < count; ++i) positions[i] = edge_id(positions[i]);
   }
 
@@ -276,7 +267,7 @@ class FrontierPicks final : public HopPicks {
           if (is_in_rows_) continue;
           if (edge_ids_)
             ask(SectionKind::kEdgeIds, positions[pick], positions[pick] + 1);
-          else if (source_rows_)
+          else if (asks_for_rows_)
             ask(SectionKind::kSourceRows, positions[pick], positions[pick] + 1);
         }
       });
@@ -317,9 +308,8 @@ class FrontierPicks final : public HopPicks {
   std::optional<EarlyPicks<Index>> early_;  // in the place of `picker_`, where neighbors have times
   bool announces_ = false;                  // reads, because they come from disk
   IntegerColumn edge_ids_;                  // empty where positions are the ids of edges
-  const Section* source_section_;           // if rows of the source stand for the ids of edges
-  IntegerColumn source_rows_;
-  const std::int64_t* neighbor_times_;  // if those of edges do not count
+  bool asks_for_rows_;                      // of the source, if they are on disk
+  const std::int64_t* neighbor_times_;      // if those of edges do not count
   std::span<const NodeId> nodes_;
   std::uint64_t k_ = 0;
   bool is_in_rows_ = false;  // k places for each node, whatever it has, for neighbors only

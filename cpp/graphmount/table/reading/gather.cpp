@@ -92,7 +92,7 @@ void FeatureGather::gather_mapped(std::span<const std::int64_t> ids,
     };
     const std::size_t grain = balanced_grain(ids.size(), least_rows(row_bytes));
     parallel_for(ids.size(), grain, [&](std::size_t begin, std::size_t end) {
-      for_each_id(
+      for_each_id_in_blocks(
           ids, begin, end, matrix_->num_rows(), "row",
           [=, &conversion](std::size_t i, std::int64_t id) {
             conversion.convert(row_of(id), out + i * out_bytes);

@@ -165,9 +165,9 @@ nb::ndarray<nb::numpy> take_rows(LoadedBatch& batch, std::size_t table, const Py
                   to_numpy_dtype(of->dtype()));
 }
 
-/// The edges by source, as turn_hops lays them out.
-auto take_turned(LoadedBatch& batch) {
-  return to_array(std::move(batch.turned));
+/// The edges of a relation by source, as turn_hops lays them out.
+auto take_turned(LoadedBatch& batch, std::size_t relation) {
+  return to_array(std::move(batch.turned.at(relation)));
 }
 
 /// What they were made of.
@@ -262,7 +262,7 @@ void bind_loading(nb::module_& module) {
       .def_ro("number", &LoadedBatch::number)
       .def("take_sample", [](LoadedBatch& self) { return std::move(self.sample); })
       .def("take_ends", [](LoadedBatch& self) { return to_numpy(std::move(self.ends)); })
-      .def("take_turned", &take_turned)
+      .def("take_turned", &take_turned, "relation"_a)
       .def("take_rows", &take_rows<&LoadedBatch::rows>, "table"_a, "feed"_a)
       .def("take_aggregated", &take_rows<&LoadedBatch::aggregated>, "table"_a, "feed"_a);
 

@@ -65,11 +65,7 @@ BatchPipeline::BatchPipeline(SampledGraph graph, std::vector<std::shared_ptr<Tab
     throw std::invalid_argument(say("the window must be of 1 to ", RowWindow::kMostBatches,
                                     " batches, not ", options_.window));
   if (options_.prefetch == 0) throw std::invalid_argument("prefetch must be at least 1");
-  if (options_.turned_edges) {
-    require_targets(options_.sample);
-    if (!graph_.is_of_one_kind())
-      throw std::invalid_argument("edges are turned round in graphs of one kind alone");
-  }
+  if (options_.turned_edges) require_targets(options_.sample);
   // The sampler has the rows of the source at hand, but tables of edges are read by our own ids.
   options_.sample.source_rows =
       options_.source_rows && std::ranges::none_of(feeds_, [](const auto& feed) {
@@ -362,17 +358,18 @@ void BatchPipeline::translate(TypedSample& sample) const {
   if (options_.source_rows && !options_.sample.source_rows) graph_.name_edges(sample);
 }
 
-/// The edges of a batch by source, for the way back of a model: nothing if it is not wanted.
-ResultBuffer BatchPipeline::turned(const TypedSample& sample) const {
-  ResultBuffer made;
-  made->resize(0);
-  if (!options_.turned_edges) return made;
-  const RelationSample& relation = sample.relations.front();
-  const NeighborEdges edges = edges_of(relation);
-  const HopEdges hops{edges.starts, edges.sources, sample.types.front().num_sampled_nodes,
-                      relation.num_sampled_edges};
-  made->resize(turned_size(hops));
-  turn_hops(hops, made->span());
+/// The edges of each relation by source, for the way back of a model: nothing if it is not wanted.
+std::vector<ResultBuffer> BatchPipeline::turned(const TypedSample& sample) const {
+  std::vector<ResultBuffer> made(options_.turned_edges ? graph_.num_relations() : 0);
+  for (std::size_t i = 0; i < made.size(); ++i) {
+    const auto [source_type, destination_type] = graph_.ends_of(i);
+    const NeighborEdges edges = edges_of(sample.relations[i]);
+    const HopEdges hops{
+        edges.starts, edges.sources, sample.types[destination_type].num_sampled_nodes,
+        sample.types[source_type].num_sampled_nodes, sample.relations[i].num_sampled_edges};
+    made[i]->resize(turned_size(hops));
+    turn_hops(hops, made[i]->span());
+  }
   return made;
 }
 

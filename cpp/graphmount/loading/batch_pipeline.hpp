@@ -47,7 +47,7 @@ struct LoadedBatch {
   std::vector<std::size_t> num_rows;     // the same; rows may have no columns, and no bytes
   /// Of each table that is aggregated, as many rows: what is made of the neighbors of each target.
   std::vector<BufferPool::Handle> aggregated;
-  ResultBuffer turned;  // what turn_hops makes; nothing if it is not wanted
+  std::vector<ResultBuffer> turned;  // what turn_hops makes of each relation, if it is wanted
 };
 
 /// How long the parts of the pipeline have worked and waited, and what the feeds say.
@@ -123,7 +123,7 @@ class BatchPipeline {
   void start(Loading& loading);
   void finish(std::optional<Loading>& loading);
   void translate(TypedSample& sample) const;
-  ResultBuffer turned(const TypedSample& sample) const;
+  std::vector<ResultBuffer> turned(const TypedSample& sample) const;
   template <class Work>
   void guarded(const Work& work);
 

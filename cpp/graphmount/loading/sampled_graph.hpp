@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "graphmount/graph/node_ids.hpp"
@@ -39,6 +40,10 @@ class SampledGraph {
 
   std::size_t num_types() const { return types_.size(); }
   std::size_t num_relations() const { return relations_.size(); }
+  /// The types of the sources and of the destinations of a relation that there is.
+  std::pair<std::size_t, std::size_t> ends_of(std::size_t relation) const {
+    return {relations_[relation].source_type, relations_[relation].destination_type};
+  }
   bool is_of_one_kind() const { return num_types() == 1 && num_relations() == 1; }
 
   /// Whether there is such a type or relation.

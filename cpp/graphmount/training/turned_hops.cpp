@@ -17,7 +17,7 @@ std::size_t sum_of(std::span<const std::int64_t> counts, std::size_t count) {
 
 /// How many numbers a layer over so many hops takes.
 std::size_t layer_size(const HopEdges& edges, std::size_t hops) {
-  return sum_of(edges.num_nodes, hops + 1) + 2 + 2 * sum_of(edges.num_edges, hops);
+  return sum_of(edges.num_sources, hops + 1) + 2 + 2 * sum_of(edges.num_edges, hops);
 }
 
 void require(bool is_so) {
@@ -27,7 +27,8 @@ void require(bool is_so) {
 }  // namespace
 
 std::size_t turned_size(const HopEdges& edges) {
-  require(edges.num_nodes.size() == edges.num_edges.size() + 1);
+  require(edges.num_targets.size() == edges.num_edges.size() + 1 &&
+          edges.num_sources.size() == edges.num_edges.size() + 1);
   std::size_t size = 0;
   for (std::size_t hops = 1; hops < edges.num_edges.size(); ++hops) size += layer_size(edges, hops);
   return size;
@@ -37,8 +38,8 @@ void turn_hops(const HopEdges& edges, std::span<std::int64_t> out) {
   require(out.size() == turned_size(edges));
   std::size_t done = 0;
   for (std::size_t hops = edges.num_edges.size(); hops-- > 1;) {
-    const std::size_t num_targets = sum_of(edges.num_nodes, hops);
-    const std::size_t num_sources = sum_of(edges.num_nodes, hops + 1);
+    const std::size_t num_targets = sum_of(edges.num_targets, hops);
+    const std::size_t num_sources = sum_of(edges.num_sources, hops + 1);
     const std::size_t num_edges = sum_of(edges.num_edges, hops);
     require(num_targets < edges.starts.size() && num_edges <= edges.sources.size());
     const EdgeLists lists(edges.starts.first(num_targets + 1), edges.sources.first(num_edges),

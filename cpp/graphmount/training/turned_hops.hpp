@@ -10,11 +10,13 @@
 
 namespace graphmount {
 
-/// A batch whose edges lie by target and by hop.
+/// The edges of a batch, or those of one relation, which lie by target and by hop. Sources and
+/// targets may be nodes of two types, each numbered by itself.
 struct HopEdges {
   std::span<const std::int64_t> starts, sources;  // of all hops
-  std::span<const std::int64_t> num_nodes;        // seeds, then new nodes of each hop
-  std::span<const std::int64_t> num_edges;        // of each hop
+  std::span<const std::int64_t> num_targets;  // of their type: seeds, then new nodes of each hop
+  std::span<const std::int64_t> num_sources;  // of theirs: the same
+  std::span<const std::int64_t> num_edges;    // of each hop
 };
 
 /// How many numbers `turn_hops` writes.

@@ -56,7 +56,11 @@ class BatchFields(ABC):
         fields = self._fields(sample, rows, as_native(loaded.take_ends()), places)
         fields |= {"number": loaded.number, "epoch": epoch}
         if self._turns_edges:
-            fields["turned"] = as_native(loaded.take_turned())
+            turned = {
+                relation: as_native(loaded.take_turned(number))
+                for number, relation in enumerate(self._data.graphs)
+            }
+            fields["turned"] = turned if self._data.is_typed else next(iter(turned.values()))
         return fields if self._data.is_typed else fields | {"aggregated": aggregated}
 
     def _fields(
@@ -91,7 +95,7 @@ class BatchFields(ABC):
     def _turns_edges(self) -> bool:
         """Whether batches get their edges by source as well, for the way back of layers."""
         rule = self._rule
-        if self._data.is_typed or not self._is_for_layers:
+        if not self._is_for_layers:
             return False
         is_by_hop = rule.subgraph_type == "directional" and rule.direction == "in"
         return is_by_hop and len(rule.fanouts) > 0

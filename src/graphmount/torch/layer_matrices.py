@@ -106,7 +106,8 @@ class LayerMatrices(Displayed):
 
     def _turned_size(self, hops: int) -> int:
         """How many numbers of `turned` belong to the layer over so many hops."""
-        return 2 + sum(self.num_sampled_nodes[: hops + 1]) + 2 * sum(self.num_sampled_edges[:hops])
+        sources = self.num_sampled_sources or self.num_sampled_nodes
+        return 2 + sum(sources[: hops + 1]) + 2 * sum(self.num_sampled_edges[:hops])
 
     def __iter__(self) -> Iterator[Any]:
         return map(self.__getitem__, range(len(self)))

@@ -43,6 +43,7 @@ class TypedTensors(TypedBatchParts, TensorParts):
     number: int
     epoch: int
     dataset: TypedDataset
+    turned: Mapping[EdgeType, torch.Tensor] | None = None
 
     @property
     def external_ids(self) -> dict[str, NDArray[np.int64] | list[str]]:
@@ -64,7 +65,11 @@ class TypedTensors(TypedBatchParts, TensorParts):
                 `direction="in"`, which are the default.
         """
         return typed_matrices(
-            self.edge_index, self.indptr, self.num_sampled_nodes, self.num_sampled_edges
+            self.edge_index,
+            self.indptr,
+            self.num_sampled_nodes,
+            self.num_sampled_edges,
+            self.turned,
         )
 
 
@@ -73,6 +78,7 @@ def typed_matrices(
     indptr: Mapping[EdgeType, torch.Tensor] | None,
     num_sampled_nodes: Mapping[str, tuple[int, ...]],
     num_sampled_edges: Mapping[EdgeType, tuple[int, ...]] | None,
+    turned: Mapping[EdgeType, torch.Tensor] | None,
 ) -> dict[EdgeType, LayerMatrices]:
     """The matrices of each relation of a batch.
 
@@ -91,6 +97,7 @@ def typed_matrices(
             num_sampled_nodes[relation[2]],
             num_sampled_edges[relation],
             num_sampled_sources=num_sampled_nodes[relation[0]],
+            turned=None if turned is None else turned[relation],
         )
         for relation, ends in edge_index.items()
     }
@@ -123,6 +130,9 @@ class TypedTensorBatch(TypedTensors, TypedSeedParts):
         number: The place of the batch in its epoch, from 0 on.
         epoch: The number of the epoch, from 0 on.
         dataset: The dataset that the loader was made from.
+        turned: For each relation, the edges of inner layers by their source, made ahead by the
+            loader for the way back of `graphmount.torch.nn`, as `adjs` takes it; None where edges
+            do not lie by destination.
 
     Examples:
         >>> import numpy as np

@@ -12,6 +12,7 @@
 #include "graphmount/loading/batch_pipeline.hpp"
 #include "graphmount/loading/link_seeds.hpp"
 #include "graphmount/table/feature_writer.hpp"
+#include "graphmount/training/turned_hops.hpp"
 #include "random_edges.hpp"
 #include "temporary_folder.hpp"
 #include "write_graph.hpp"
@@ -168,6 +169,35 @@ TEST(edges_of_all_relations_have_rows_of_their_source) {
                     rows[static_cast<std::size_t>(ids[i])]);
     }
   }
+}
+
+TEST(edges_of_each_relation_are_turned_round) {
+  const TemporaryFolder folder;
+  const SampledGraph data = make_data(folder);
+  PipelineOptions options;
+  options.sample.fanouts = {5, 5};
+  options.turned_edges = true;
+  constexpr std::size_t kEnds[][2] = {{1, 0}, {0, 0}, {0, 1}};  // as make_data has them
+  for (const std::size_t type : {0U, 1U, 2U}) {
+    BatchPipeline pipeline(data, {}, all_nodes(type, 8), options);
+    LoadedBatch batch;
+    while (pipeline.next(batch, kPatience) == BatchPipeline::Next::kBatch) {
+      CHECK_EQUAL(batch.turned.size(), 3U);
+      for (std::size_t i = 0; i < 3; ++i) {
+        const RelationSample& relation = batch.sample.relations[i];
+        const HopEdges edges{
+            relation.indptr->span(), relation.edge_index->span().first(relation.edge_ids->size()),
+            batch.sample.types[kEnds[i][1]].num_sampled_nodes,
+            batch.sample.types[kEnds[i][0]].num_sampled_nodes, relation.num_sampled_edges};
+        std::vector<std::int64_t> wanted(turned_size(edges));
+        turn_hops(edges, wanted);
+        const auto found = batch.turned[i]->span();
+        CHECK_EQUAL(std::vector(found.begin(), found.end()), wanted);
+      }
+    }
+  }
+  options.sample.induced = true;
+  CHECK_THROWS(BatchPipeline(data, {}, all_nodes(0, 8), options), std::invalid_argument);
 }
 
 TEST(links_between_two_types_have_seeds_of_both) {

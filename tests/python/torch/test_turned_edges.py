@@ -13,9 +13,16 @@ import graphmount as gm
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
+from typed_loader_data import make_typed  # noqa: E402
+
 import graphmount.torch.nn  # noqa: E402
 from graphmount.torch.layer_matrices import TURNED_MARK  # noqa: E402
 from graphmount.torch.nn import edges as nn_edges  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def typed(tmp_path_factory):
+    return make_typed(tmp_path_factory.mktemp("typed") / "d")
 
 
 @pytest.fixture
@@ -28,6 +35,19 @@ def graph(tmp_path):
 def first_batch(graph, **options):
     options = {"num_neighbors": [4, 3, 2], "batch_size": 20, **options}
     return next(iter(gm.torch.NeighborLoader(graph, **options)))
+
+
+def check_turned(adj):
+    """The edges by source that a matrix has are taken, and are those of a plain loop."""
+    given = getattr(adj, TURNED_MARK)
+    args = adj.crow_indices(), adj.col_indices(), adj.size(1)
+    starts, owners, places = nn_edges.turn_round(*args, given)
+    assert starts.data_ptr() == given[1:].data_ptr()  # taken, and not made again
+    found = [
+        list(zip(owners[a:b].tolist(), places[a:b].tolist(), strict=True))
+        for a, b in itertools.pairwise(starts.tolist())
+    ]
+    assert found == turned_of(adj)
 
 
 def turned_of(adj):
@@ -46,15 +66,7 @@ def test_they_are_those_of_a_plain_loop(graph, fanouts, disjoint):
     batch = first_batch(graph, num_neighbors=fanouts, disjoint=disjoint)
     assert not hasattr(batch.adjs[0], TURNED_MARK)  # its rows need no gradient
     for adj in batch.adjs[1:]:
-        given = getattr(adj, TURNED_MARK)
-        args = adj.crow_indices(), adj.col_indices(), adj.size(1)
-        starts, owners, places = nn_edges.turn_round(*args, given)
-        assert starts.data_ptr() == given[1:].data_ptr()  # taken, and not made again
-        found = [
-            list(zip(owners[a:b].tolist(), places[a:b].tolist(), strict=True))
-            for a, b in itertools.pairwise(starts.tolist())
-        ]
-        assert found == turned_of(adj)
+        check_turned(adj)
 
 
 @pytest.mark.parametrize("reduce", ["mean", "sum", "max"])
@@ -110,3 +122,36 @@ def test_out_of_pyg(graph):
     batch = next(iter(loader))
     assert [hasattr(adj, TURNED_MARK) for adj in batch.adjs] == [False, True, True]
     assert loader([0, 1]).adjs.turned is None  # made at once, not by the threads of a loop
+
+
+@pytest.mark.parametrize("seed_type", ["paper", "author", "topic"])
+def test_each_relation_has_its_own(typed, seed_type):
+    """Also those that were not reached; topics have no relation at all."""
+    options = {"input_nodes": seed_type, "batch_size": 50, "seed": 1}
+    for batch in gm.torch.NeighborLoader(typed, [3, 2, 2], **options):
+        assert list(batch.turned) == list(typed.edge_types)
+        for adjs in batch.adjs.values():
+            assert not hasattr(adjs[0], TURNED_MARK)
+            for adj in adjs[1:]:
+                check_turned(adj)
+        moved = batch.to("cpu")
+        assert all(torch.equal(moved.turned[name], own) for name, own in batch.turned.items())
+    links = gm.torch.LinkNeighborLoader(
+        typed, [3, 2], edge_label_index=typed.edge_types[0], batch_size=50, seed=1
+    )
+    for adjs in next(iter(links)).adjs.values():
+        check_turned(adjs[1])
+    induced = gm.torch.NeighborLoader(typed, [2], subgraph_type="induced", **options)
+    assert next(iter(induced)).turned is None
+
+
+def test_each_relation_has_its_own_out_of_pyg(typed):
+    pytest.importorskip("torch_geometric", reason="PyG is not installed")
+    loader = pytest.importorskip("graphmount.pyg").NeighborLoader(
+        typed, [3, 2], input_nodes="paper", batch_size=50
+    )
+    batch = next(iter(loader))
+    for relation in typed.edge_types:
+        check_turned(batch[relation].adjs[1])
+    called = loader(torch.arange(2))  # made at once, not by the threads of a loop
+    assert called[typed.edge_types[0]].adjs.turned is None

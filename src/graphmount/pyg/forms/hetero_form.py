@@ -162,7 +162,11 @@ def _add_hops(data: HeteroData, of: Mapping[str, Any]) -> None:
     if of["indptr"] is None:
         return
     matrices = typed_matrices(
-        of["edge_index"], of["indptr"], of["num_sampled_nodes"], of["num_sampled_edges"]
+        of["edge_index"],
+        of["indptr"],
+        of["num_sampled_nodes"],
+        of["num_sampled_edges"],
+        of.get("turned"),
     )
     for relation, adjs in matrices.items():
         data[relation].adjs = adjs

@@ -17,7 +17,7 @@ from graphmount._mount.features import FeatureStore
 from graphmount._support.arguments import require_type
 from graphmount.torch.aggregated_hop import AggregatedHop
 from graphmount.torch.dataset import BatchDataset
-from graphmount.torch.inference.blocks import LayerBlock
+from graphmount.torch.inference.blocks import LayerBlock, TypedLayerBlock
 from graphmount.torch.inference.layerwise import layerwise_inference
 from graphmount.torch.layer_matrices import LayerMatrices
 from graphmount.torch.loaders import LinkNeighborLoader, NeighborLoader
@@ -43,6 +43,7 @@ __all__ = [
     "SkipGramBatch",
     "SkipGramDataset",
     "TensorBatch",
+    "TypedLayerBlock",
     "TypedLinkTensorBatch",
     "TypedTensorBatch",
     "as_tensor",

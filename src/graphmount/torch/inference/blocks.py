@@ -3,29 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
-import numpy as np
 import torch
 
-from graphmount._mount.mapped_reads import ListOffsets, has_list_section, read_list_section
 from graphmount._support.display import Displayed
-from graphmount.errors import FileChangedError
-from graphmount.torch.inference.node_blocks import node_blocks
 from graphmount.torch.sparse import csr_tensor
-from graphmount.torch.tensor_batch import marked_tensor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Mapping
 
-    from graphmount._mount.features import FeatureStore
-    from graphmount._mount.graph import Graph
-    from graphmount._support.direction import Direction
+    from graphmount._dataset.typed.results import EdgeType
 
-#: Three blocks are alive at once, and the layer's own results take about as much as one or two.
-_BLOCKS_IN_MEMORY = 6
-#: Of a block, for a node or an edge: its number, both ends, its id, and what sampling needs.
-_ENTRY_BYTES = 64
+Block = TypeVar("Block", "LayerBlock", "TypedLayerBlock")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -86,24 +76,7 @@ class LayerBlock(Displayed):
             >>> gm.FeatureStore("y.gd").tensor().flatten()
             tensor([3., 1., 0.], dtype=torch.float64)
         """
-        columns, rows = self.edge_index
-        if len(rows) and (int(rows.max()) >= self.num_targets or bool((rows.diff() < 0).any())):
-            raise ValueError(
-                "adj: the edges of this block do not lead to the nodes to compute, one after the "
-                'other, as those with direction="in" do; use edge_index'
-            )
-        values = self.edge_weight
-        if values is None:
-            values = torch.ones(len(columns), device=columns.device)
-        if self.x.is_floating_point():
-            values = values.to(self.x.dtype)  # torch multiplies what is of one dtype
-        starts = torch.arange(self.num_targets + 1, device=rows.device)
-        return csr_tensor(
-            torch.searchsorted(rows.contiguous(), starts),
-            columns.contiguous(),
-            values,
-            (self.num_targets, len(self.x)),
-        )
+        return _matrix(self.edge_index, self.edge_weight, self.x, (self.num_targets, len(self.x)))
 
     def to(self, device: torch.device) -> LayerBlock:
         """The block with its tensors on another device.
@@ -122,71 +95,175 @@ class LayerBlock(Displayed):
             >>> block.to(torch.device("meta")).x.device
             device(type='meta')
         """
-        moved: dict[str, Any] = {
-            name: value.to(device)
-            for name, value in vars(self).items()
-            if isinstance(value, torch.Tensor)
-        }
-        return replace(self, **moved)
+        return _moved(self, device)
 
 
-def layer_blocks(
-    graph: Graph,
-    store: FeatureStore,
-    *,
-    dtype: torch.dtype,
-    direction: Direction,
-    weights: bool,
-    memory: int,
-) -> Iterator[LayerBlock]:
-    """All nodes in order, in blocks with all their neighbors.
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class TypedLayerBlock(Displayed):
+    """Some nodes of one type with all their neighbors of all types, as a layer gets them.
 
-    Args:
-        graph: The graph.
-        store: The rows of its nodes.
-        dtype: What they are converted to.
-        direction: Which neighbors.
-        weights: Whether to add weights.
-        memory: Of which a block takes a part.
+    It is what `layerwise_inference` makes of a `TypedDataset`. Nodes of each type are numbered by
+    themselves. All types and relations that inference goes over are there, also those that this
+    block has nothing of.
 
-    Raises:
-        BudgetError: One node has more neighbors than fit.
+    Attributes:
+        target_type: The type of the nodes to compute.
+        num_targets: How many nodes of that type, at the front, are to be computed.
+        x: For each type that has rows, those of its nodes. A type has no rows if it has no such
+            table, or if the layer before gave none.
+        edge_index: For each relation, the numbers of the sources and destinations of its edges, of
+            shape (2, edges): all edges of the nodes to compute, and no others.
+        nodes: For each type, the id of each node, by its number in the block.
+        edge_ids: For each relation, the id of each edge.
+        edge_weight: For each relation that has weights, that of each edge, if weights were asked
+            for; else None.
+
+    Examples:
+        >>> import graphmount as gm
+        >>> import graphmount.torch
+        >>> _ = gm.compile_dataset(
+        ...     "blocks", nodes={"book": gm.Nodes(features={"x": [[1.0], [2.0], [4.0]]}),
+        ...     "reader": gm.Nodes(features={"x": [[8.0], [9.0]]})},
+        ...     edges={("reader", "lends", "book"): ([0, 1, 1], [2, 2, 0])}, order="given",
+        ... )
+        >>> def look(layer, block):
+        ...     print(block.target_type, block.num_targets, block.x["reader"].flatten().tolist())
+        ...     return block.x[block.target_type]
+        >>> _ = gm.torch.layerwise_inference(
+        ...     gm.Dataset("blocks"), [None], out="block-outputs", call=look
+        ... )
+        book 3 [9.0, 8.0]
+        reader 2 [8.0, 9.0]
     """
-    from graphmount.torch import gather
 
-    row_bytes = int(np.prod(store.shape[1:], dtype=np.int64)) * dtype.itemsize
-    has_weights = weights and has_list_section(graph, "weights", direction)
-    for nodes in node_blocks(
-        ListOffsets(graph, direction),
-        entry_bytes=row_bytes + _ENTRY_BYTES,
-        block_bytes=memory // _BLOCKS_IN_MEMORY,
-        memory=memory,
-    ):
-        # All neighbors: nothing is drawn, and the seed spares the user's generator.
-        sample = graph.sample_neighbors(
-            graph._mark(np.arange(nodes.start, nodes.stop)),  # noqa: SLF001  (a friend)
-            [-1],
-            direction=direction,
-            seed=0,
-        )
-        edge_weight = None
-        if has_weights:
-            # The lists of a block lie together, and its edges come in their order.
-            offsets = read_list_section(graph, "indptr", direction, nodes.start, len(nodes) + 1)
-            first, count = int(offsets[0]), int(offsets[-1] - offsets[0])
-            if count != len(sample.edge_ids):
-                raise FileChangedError(
-                    f"{graph.path}: the lists of nodes {nodes.start} to {nodes.stop - 1} changed "
-                    "while they were read; do not write to mounted files"
-                )
-            edge_weight = torch.from_numpy(
-                read_list_section(graph, "weights", direction, first, count)
-            )
-        yield LayerBlock(
-            x=gather(store, sample.nodes, dtype=dtype),
-            edge_index=torch.from_numpy(sample.edge_index),
-            nodes=marked_tensor(sample.nodes),
-            num_targets=len(nodes),
-            edge_ids=torch.from_numpy(sample.edge_ids),
-            edge_weight=edge_weight,
-        )
+    target_type: str
+    num_targets: int
+    x: Mapping[str, torch.Tensor]
+    edge_index: Mapping[EdgeType, torch.Tensor]
+    nodes: Mapping[str, torch.Tensor]
+    edge_ids: Mapping[EdgeType, torch.Tensor]
+    edge_weight: Mapping[EdgeType, torch.Tensor] | None
+
+    @property
+    def adj(self) -> dict[EdgeType, torch.Tensor]:
+        """For each relation that leads to the nodes to compute, its edges as a sparse CSR tensor.
+
+        Rows are the nodes to compute, columns the nodes of the relation's source type. Every edge
+        is an entry, whose value is its weight, or 1, in the dtype of the rows of the sources.
+
+        Raises:
+            ValueError: The edges lead away from the nodes to compute, as with `direction="out"`.
+
+        Examples:
+            >>> import torch
+            >>> import graphmount as gm
+            >>> import graphmount.torch
+            >>> _ = gm.compile_dataset(
+            ...     "loans", nodes={"book": gm.Nodes(features={"x": [[1.0], [2.0], [4.0]]}),
+            ...     "reader": gm.Nodes(features={"x": [[8.0], [9.0]]})},
+            ...     edges={("reader", "lends", "book"): ([0, 1, 1], [2, 2, 0])}, order="given",
+            ... )
+            >>> def call(layer, block):
+            ...     adj = block.adj["reader", "lends", "book"]
+            ...     return torch.sparse.mm(adj, block.x["reader"], "mean")
+            >>> _ = gm.torch.layerwise_inference(
+            ...     gm.Dataset("loans"), [None], out="means", types=["book"], call=call
+            ... )
+            >>> gm.FeatureStore("means/book.gd").tensor().flatten()
+            tensor([9.0000, 0.0000, 8.5000], dtype=torch.float64)
+        """
+        found = {}
+        for relation, edges in self.edge_index.items():
+            source, _, destination = relation
+            if destination == self.target_type:
+                size = (self.num_targets, len(self.nodes[source]))
+                weight = None if self.edge_weight is None else self.edge_weight.get(relation)
+                found[relation] = _matrix(edges, weight, self.x.get(source), size)
+            elif edges.shape[1]:
+                _refuse_matrix()
+        return found
+
+    @property
+    def pairs(self) -> dict[EdgeType, tuple[torch.Tensor, torch.Tensor]]:
+        """For each relation in `adj`, the rows of its sources and those of the nodes to compute.
+
+        PyG's `HeteroConv` takes both together, `layer(block.pairs, block.adj)`, and then computes
+        nothing but what is kept. Relations between types of which one has no rows are left out.
+
+        Examples:
+            >>> from torch_geometric.nn import HeteroConv, SAGEConv
+            >>> import graphmount as gm
+            >>> import graphmount.torch
+            >>> _ = gm.compile_dataset(
+            ...     "lent", nodes={"book": gm.Nodes(features={"x": [[1.0], [2.0], [4.0]]}),
+            ...     "reader": gm.Nodes(features={"x": [[8.0], [9.0]]})},
+            ...     edges={("reader", "lends", "book"): ([0, 1, 1], [2, 2, 0])}, reverse=True,
+            ... )
+            >>> ds = gm.Dataset("lent")
+            >>> layer = HeteroConv({relation: SAGEConv((1, 1), 4) for relation in ds.edge_types})
+            >>> done = gm.torch.layerwise_inference(
+            ...     ds, [layer.double()], out="lent-outputs",
+            ...     call=lambda layer, block: layer(block.pairs, block.adj),
+            ... )
+            >>> done["book"].shape, done["reader"].shape
+            ((3, 4), (2, 4))
+        """
+        own = self.x.get(self.target_type)
+        return {
+            relation: (self.x[relation[0]], own[: self.num_targets])
+            for relation in self.edge_index
+            if relation[2] == self.target_type and own is not None and relation[0] in self.x
+        }
+
+    def to(self, device: torch.device) -> TypedLayerBlock:
+        """The block with its tensors on another device.
+
+        Args:
+            device: The device to copy the tensors to.
+
+        Examples:
+            >>> import torch
+            >>> import graphmount.torch
+            >>> block = graphmount.torch.TypedLayerBlock(
+            ...     target_type="book", num_targets=0, x={"book": torch.ones(1, 2)}, nodes={},
+            ...     edge_index={}, edge_ids={}, edge_weight=None,
+            ... )
+            >>> block.to(torch.device("meta")).x["book"].device
+            device(type='meta')
+        """
+        return _moved(self, device)
+
+
+def _matrix(
+    edge_index: torch.Tensor,
+    weight: torch.Tensor | None,
+    x: torch.Tensor | None,
+    size: tuple[int, int],
+) -> torch.Tensor:
+    """Edges as a matrix of the dtype of the rows that it is multiplied with."""
+    columns, rows = edge_index
+    if len(rows) and (int(rows.max()) >= size[0] or bool((rows.diff() < 0).any())):
+        _refuse_matrix()
+    values = torch.ones(len(columns), device=columns.device) if weight is None else weight
+    if x is not None and x.is_floating_point():
+        values = values.to(x.dtype)  # torch multiplies what is of one dtype
+    starts = torch.searchsorted(rows.contiguous(), torch.arange(size[0] + 1, device=rows.device))
+    return csr_tensor(starts, columns.contiguous(), values, size)
+
+
+def _refuse_matrix() -> NoReturn:
+    raise ValueError(
+        "adj: the edges of this block do not lead to the nodes to compute, one after the other, as "
+        'those with direction="in" do; use edge_index'
+    )
+
+
+def _moved(block: Block, device: torch.device) -> Block:
+    """A block with its tensors, and those of its dicts, on another device."""
+
+    def moved(value: Any) -> Any:  # noqa: ANN401
+        if isinstance(value, dict):
+            return {name: moved(item) for name, item in value.items()}
+        return value.to(device) if isinstance(value, torch.Tensor) else value
+
+    return replace(block, **{name: moved(value) for name, value in vars(block).items()})

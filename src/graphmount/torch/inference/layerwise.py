@@ -1,44 +1,49 @@
 """Inference layer by layer: the outputs for all nodes of a graph that does not fit into memory.
 
 Each layer is one pass over the nodes in order, in blocks, each with all neighbors of its nodes: no
-sampling, and no node is computed twice. What a layer gives goes to a `.gd` file, from which the
-next one gathers. The next block is read while the layer works on the one before.
+sampling, and no node is computed twice. What a layer gives goes to a `.gd` file for each type of
+nodes, from which the next one gathers. The next block is read while the layer works on the one
+before. A graph of one kind is one of one type.
 """
 
 from __future__ import annotations
 
 import os
 import time
+from collections.abc import Mapping
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, overload
 
 import torch
 
 from graphmount._compile.feature_compiler import CompiledFeatures
-from graphmount._compile.output.path import output_path, temporary_place
-from graphmount._dataset.dataset import Dataset
 from graphmount._mount.features import FeatureStore
-from graphmount._mount.graph import Graph
-from graphmount._mount.order import check_order
-from graphmount._support.arguments import as_list, require_choice, require_function, require_type
+from graphmount._support.arguments import as_list, require_choice, require_function
 from graphmount._support.conversion import dtype_name
 from graphmount._support.direction import Direction, require_direction
-from graphmount._support.files.temporary_folders import temporary_folder
 from graphmount._support.progress import ProgressOption, reporting, steps
 from graphmount._support.shown import shown
 from graphmount._support.sizes import parse_bytes
 from graphmount._support.threads.read_ahead import read_ahead
-from graphmount.errors import MissingDataError
-from graphmount.torch.inference.blocks import LayerBlock, layer_blocks
+from graphmount.torch.inference.inputs import open_inputs
+from graphmount.torch.inference.kinds import LayerRows, as_block_of_one, precision_of
 from graphmount.torch.inference.output import LayerOutput
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from graphmount._dataset.dataset import Dataset
+    from graphmount._dataset.typed.results import EdgeType
+    from graphmount._dataset.typed_dataset import TypedDataset
+    from graphmount._mount.graph import Graph
     from graphmount._support.conversion import DTypeName
+    from graphmount.torch.inference.blocks import LayerBlock, TypedLayerBlock
+    from graphmount.torch.inference.kinds import Kinds
+    from graphmount.torch.inference.places import Places
 
 
+@overload
 def layerwise_inference(
     data: Dataset | tuple[Graph, FeatureStore],
     layers: Sequence[Any],
@@ -53,7 +58,46 @@ def layerwise_inference(
     memory: int | str = "2GiB",
     tmp: str | os.PathLike[str] | None = None,
     progress: ProgressOption = None,
-) -> CompiledFeatures:
+) -> CompiledFeatures: ...
+
+
+@overload
+def layerwise_inference(
+    data: TypedDataset,
+    layers: Sequence[Any],
+    *,
+    out: str | os.PathLike[str],
+    features: str | Mapping[str, str] = "x",
+    types: Sequence[str] | None = None,
+    relations: Sequence[EdgeType] | None = None,
+    call: Callable[[Any, TypedLayerBlock], torch.Tensor | Mapping[str, torch.Tensor]] | None = None,
+    weights: bool = False,
+    direction: Direction = "in",
+    dtype: torch.dtype | str | None = None,
+    device: torch.device | str = "cpu",
+    memory: int | str = "2GiB",
+    tmp: str | os.PathLike[str] | None = None,
+    progress: ProgressOption = None,
+) -> dict[str, CompiledFeatures]: ...
+
+
+def layerwise_inference(
+    data: Dataset | TypedDataset | tuple[Graph, FeatureStore],
+    layers: Sequence[Any],
+    *,
+    out: str | os.PathLike[str],
+    features: str | Mapping[str, str] = "x",
+    types: Sequence[str] | None = None,
+    relations: Sequence[EdgeType] | None = None,
+    call: Callable[[Any, Any], Any] | None = None,
+    weights: bool = False,
+    direction: Direction = "in",
+    dtype: torch.dtype | str | None = None,
+    device: torch.device | str = "cpu",
+    memory: int | str = "2GiB",
+    tmp: str | os.PathLike[str] | None = None,
+    progress: ProgressOption = None,
+) -> CompiledFeatures | dict[str, CompiledFeatures]:
     """Applies the layers of a model to all nodes, with all their neighbors, and writes the outputs.
 
     The result is the same, up to rounding, as if the layers were applied to the whole graph at
@@ -62,16 +106,31 @@ def layerwise_inference(
     layer may need more of the neighbors than their rows, such as their degrees in a GCN. A block
     does not have these: pass them in `call`, which gets the ids of the neighbors.
 
+    Of a `TypedDataset`, each layer goes over the nodes of one type after the other. It gets a dict
+    of rows by type and a dict of edges by relation, and gives a dict of rows by type, as layers of
+    PyG's `HeteroConv` and `to_hetero` do. A type that a layer gives no rows for has none in the
+    next layer, as on the whole graph.
+
     Modules are set to evaluation mode, and back afterwards. No gradients are kept.
 
     Args:
-        data: A `Dataset`, or a pair of a `Graph` and the `FeatureStore` of its nodes.
+        data: A `Dataset` or `TypedDataset`, or a pair of a `Graph` and the `FeatureStore` of its
+            nodes.
         layers: What to apply, one after the other: modules or functions of (x, edge_index). Rows
             come as float32, or as float64 if the table or the layer before has float64.
-        out: The path of the `.gd` file to write. Its rows have the order of the graph.
-        features: The name of the node table to begin with.
+        out: The path of the `.gd` file to write. Its rows have the order of the graph. Of a
+            `TypedDataset`, the path of a folder, which is made if need be and gets a file for each
+            type, such as "paper.gd".
+        features: The name of the node table to begin with. Of a `TypedDataset`, types that have no
+            such table begin without rows; or a dict has the name of a table for some types.
+        types: Of a `TypedDataset`, the types whose outputs are wanted; all if None. Inner layers
+            then leave out what these do not need.
+        relations: Of a `TypedDataset`, the relations that the layers use; all if None. Others are
+            not read.
         call: How to apply a layer: a function of the layer and a `LayerBlock`. It must return the
-            rows of all nodes of the block, or of the first `num_targets`.
+            rows of all nodes of the block, or of the first `num_targets`. Of a `TypedDataset`, it
+            gets a `TypedLayerBlock`, and returns such rows of its `target_type`, or a dict of rows
+            by type.
         weights: Whether blocks have the weights of their edges.
         direction: "in" collects the sources of incoming edges, "out" the targets of outgoing edges.
             `edge_index` has sources and destinations in both cases.
@@ -80,13 +139,14 @@ def layerwise_inference(
         device: The device that the layers are on.
         memory: How much memory blocks may take: their rows and edges, and about as much again for
             what a layer computes. Page cache comes on top.
-        tmp: The folder for the outputs of inner layers, of which at most two exist at a time. The
-            folder of `out` if None.
+        tmp: The folder for the outputs of inner layers, of which at most two exist at a time, of
+            each type. The folder of `out` if None.
         progress: A callback of (done, total), in thousandths; True or False to show progress bars
             or not. None shows bars if the work takes a while.
 
     Returns:
-        What was written.
+        What was written; of a `TypedDataset`, by type. There, `seconds` is the time that all of it
+        took.
 
     Raises:
         BudgetError: One node has more neighbors than fit into `memory`.
@@ -108,58 +168,69 @@ def layerwise_inference(
         ... )
         >>> done.shape, gm.FeatureStore("y.gd").tensor().flatten()
         ((3, 1), tensor([14., 10.,  4.]))
+
+        Many kinds of nodes:
+
+        >>> lends = ("reader", "lends", "book")
+        >>> _ = gm.compile_dataset(
+        ...     "lending", nodes={"book": gm.Nodes(features={"x": [[1.0], [2.0], [4.0]]}),
+        ...     "reader": gm.Nodes(features={"x": [[8.0], [9.0]]})},
+        ...     edges={lends: ([0, 1, 1], [2, 2, 0])}, order="given",
+        ... )
+        >>> def add_readers(x, edge_index):
+        ...     source, target = edge_index[lends]
+        ...     return {**x, "book": x["book"].index_add(0, target, x["reader"][source])}
+        >>> done = gm.torch.layerwise_inference(
+        ...     gm.Dataset("lending"), [add_readers] * 2, out="lending-outputs", types=["book"]
+        ... )
+        >>> gm.FeatureStore(done["book"].path).tensor().flatten()
+        tensor([19.,  2., 38.], dtype=torch.float64)
     """
     start = time.monotonic()
     layers = as_list(layers, "layers", "modules or functions")
-    graph, store = _inputs(data, features)
+    require_direction(direction)
+    require_choice("weights", weights, (False, True))
+    inputs = open_inputs(
+        data, features, types=types, relations=relations, direction=direction, weights=weights
+    )
     if call is not None:
         require_function("call", call)
     for number, layer in enumerate(layers if call is None else ()):
         require_function(f"layers[{number}]", layer)
-    require_direction(direction)
-    require_choice("weights", weights, (False, True))
-    if weights and not graph.has_weights:
-        raise MissingDataError(f"{graph.path} has no weights; compile it with weights=")
     if len(layers) == 0:
         raise ValueError("layers is empty; give at least one")
-    if graph.num_nodes == 0:
-        raise ValueError(f"{graph.path} has no nodes, so there is nothing to compute")
-    path = output_path(out, graph, store, _files_of(data))
-    folder = temporary_place(tmp, path)
+    if not any(inputs.kinds.num_nodes.values()):
+        raise ValueError(f"{inputs.kinds.path} has no nodes, so there is nothing to compute")
     job = _Job(
-        graph=graph,
-        direction=direction,
-        weights=weights,
+        kinds=inputs.kinds,
+        is_typed=inputs.is_typed,
         call=_call_plainly if call is None else call,
         dtype=None if dtype is None else dtype_name(dtype),
         device=_as_device(device),
         memory=parse_bytes(memory, "memory"),
     )
-    dtype_of_rows = _precision(getattr(torch, str(store.dtype)))
     with ExitStack() as stack:
-        inner = stack.enter_context(temporary_folder(folder, prefix=".layerwise-"))
+        places = stack.enter_context(inputs.places(out, tmp))
         stack.enter_context(_evaluating(layers))
         next_step = stack.enter_context(steps(progress, len(layers)))
-        for number, layer in enumerate(layers):
-            is_last = number == len(layers) - 1
-            target = path if is_last else os.path.join(inner, f"{number}.gd")
-            with reporting(
-                next_step(), f"layer {number + 1} of {len(layers)}", in_bytes=False
-            ) as report:
-                dtype_of_rows = job.run(
-                    layer, f"layers[{number}]", store, target, dtype=dtype_of_rows, report=report
-                )
-            if number > 0:  # what came before is not needed any more
-                store.close()
-                os.unlink(store.path)
-            store = FeatureStore(target)
-    return CompiledFeatures(
-        path=path,
-        shape=store.shape,
-        dtype=str(store.dtype),
-        file_bytes=store.file_bytes,
-        seconds=time.monotonic() - start,
-    )
+        done = job.run_all(layers, inputs.rows, inputs.types, places, next_step)
+        if types is not None and (lacking := [name for name in inputs.types if name not in done]):
+            raise ValueError(
+                f"layers[{len(layers) - 1}] gave no rows for {lacking}, which types= asks for"
+            )
+        written = {name: rows.store for name, rows in done.items() if rows.store is not None}
+        places.publish(written)
+    results = {
+        name: CompiledFeatures(
+            path=places.final[name],
+            shape=store.shape,
+            dtype=str(store.dtype),
+            file_bytes=store.file_bytes,
+            seconds=time.monotonic() - start,
+        )
+        for name, store in written.items()
+    }
+    return results if inputs.is_typed else next(iter(results.values()))
 
 
 def _as_device(device: Any) -> torch.device:  # noqa: ANN401
@@ -171,40 +242,8 @@ def _as_device(device: Any) -> torch.device:  # noqa: ANN401
         ) from None
 
 
-def _files_of(data: Any) -> list[str]:  # noqa: ANN401
-    """All files of a dataset, which would not be whole without one of them."""
-    if not isinstance(data, Dataset):
-        return []
-    described = data.description
-    tables = [described[kind].values() for kind in ("features", "edge_features", "splits")]
-    files = [described["graph"], described["labels"], *(file for some in tables for file in some)]
-    return [os.path.join(data.path, file) for file in files if file is not None]
-
-
-def _precision(dtype: torch.dtype) -> torch.dtype:
-    """What layers compute in: float64 if the rows have it, else float32."""
-    return torch.float64 if dtype == torch.float64 else torch.float32
-
-
-def _call_plainly(layer: Any, block: LayerBlock) -> torch.Tensor:  # noqa: ANN401
-    given: torch.Tensor = layer(block.x, block.edge_index)
-    return given
-
-
-def _inputs(data: Any, features: str) -> tuple[Graph, FeatureStore]:  # noqa: ANN401
-    if isinstance(data, Dataset):
-        require_type("features", features, str, "the name of a table")
-        if features not in data.features:
-            raise ValueError(
-                f"features: there is no table {features!r} in {data.path}; there are "
-                f"{sorted(data.features)}"
-            )
-        return data.graph, data.features[features]
-    graph, store = data if isinstance(data, tuple) and len(data) == 2 else (None, None)
-    if not isinstance(graph, Graph) or not isinstance(store, FeatureStore):
-        raise TypeError(f"data must be a Dataset or (Graph, FeatureStore), not {shown(data)}")
-    check_order(graph, store)
-    return graph, store
+def _call_plainly(layer: Any, block: LayerBlock | TypedLayerBlock) -> Any:  # noqa: ANN401
+    return layer(block.x, block.edge_index)
 
 
 @contextmanager
@@ -225,52 +264,147 @@ def _evaluating(layers: Sequence[Any]) -> Iterator[None]:
 class _Job:
     """What all layers have in common."""
 
-    graph: Graph
-    direction: Direction
-    weights: bool
-    call: Callable[[Any, LayerBlock], torch.Tensor]
+    kinds: Kinds
+    is_typed: bool
+    call: Callable[[Any, Any], Any]
     dtype: DTypeName | None
     device: torch.device
     memory: int
 
+    def run_all(
+        self,
+        layers: Sequence[Any],
+        rows: Mapping[str, LayerRows],
+        types: Sequence[str],
+        places: Places,
+        next_step: Callable[[], ProgressOption],
+    ) -> Mapping[str, LayerRows]:
+        """Applies all layers, one after the other; gives the rows of the last one."""
+        needed = self.kinds.needed(types, len(layers))
+        for number, layer in enumerate(layers):
+            is_last = number == len(layers) - 1
+            paths = {
+                name: places.written[name]
+                if is_last
+                else os.path.join(places.inner, f"{number}-{place}.gd")
+                for place, name in enumerate(self.kinds.num_nodes)
+                if name in needed[number]
+            }
+            with reporting(
+                next_step(), f"layer {number + 1} of {len(layers)}", in_bytes=False
+            ) as report:
+                given = self.run(layer, f"layers[{number}]", rows, paths, report=report)
+            for old in rows.values() if number > 0 else ():  # not needed any more
+                if old.store is not None:
+                    old.store.close()
+                    os.unlink(old.store.path)
+            rows = given
+        return rows
+
     def run(
         self,
         layer: Any,  # noqa: ANN401
-        name: str,
-        store: FeatureStore,
-        path: str,
+        label: str,
+        rows: Mapping[str, LayerRows],
+        paths: Mapping[str, str],
         *,
-        dtype: torch.dtype,
         report: Callable[[int, int], None] | None,
-    ) -> torch.dtype:
-        """Applies one layer to the rows of `store`, and writes what it gives.
+    ) -> dict[str, LayerRows]:
+        """Applies one layer to the rows of all types, and writes what it gives for some.
 
-        Rows come as `dtype`. The result is as what those of the next layer should come: in the
-        precision that this one has computed in, in whatever it is stored.
+        Args:
+            layer: The layer.
+            label: What messages call it.
+            rows: The rows of the types that have some.
+            paths: For each type that is to be computed, the file to write.
+            report: Is told how many nodes are done, and of how many.
+        """
+        done: dict[str, LayerRows] = {}
+        idle: dict[str, LayerRows] = {}
+        total, before = sum(self.kinds.num_nodes[name] for name in paths), 0
+        for name, path in paths.items():
+
+            def tell(num_done: int, before: int = before) -> None:
+                if report is not None:
+                    report(before + num_done, total)
+
+            of = f"{label} for {name!r}" if self.is_typed else label
+            found = self._run_type(layer, of, name, rows, path=path, idle=idle, tell=tell)
+            if found is not None:
+                done[name] = found
+            before += self.kinds.num_nodes[name]
+            tell(0, before)
+        if not done:
+            raise ValueError(
+                f"{label} gave rows for none of {list(paths)}; a layer gives a dict of rows by type"
+            )
+        return done | {name: found for name, found in idle.items() if name not in paths}
+
+    def _run_type(
+        self,
+        layer: Any,  # noqa: ANN401
+        label: str,
+        name: str,
+        rows: Mapping[str, LayerRows],
+        *,
+        path: str,
+        idle: dict[str, LayerRows],
+        tell: Callable[[int], None],
+    ) -> LayerRows | None:
+        """Applies a layer to all nodes of a type; None if it gives nothing for them.
+
+        `idle` gets what rows of other types look like: the next layer may want to have them, if
+        only none of them.
         """
         num_done = 0
         output: LayerOutput | None = None
         with ExitStack() as stack:
-            blocks = layer_blocks(
-                self.graph,
-                store,
-                dtype=dtype,
-                direction=self.direction,
-                weights=self.weights,
-                memory=self.memory,
-            )
+            blocks = self.kinds.blocks(name, rows, self.memory)
             for block in stack.enter_context(closing(read_ahead(blocks))):
-                with torch.inference_mode():
-                    given = self.call(layer, block.to(self.device))
+                all_given = self._apply(layer, label, block)
+                given = all_given.get(name)
                 if output is None:
+                    idle |= _no_rows(all_given)
+                    if given is None and self.is_typed:
+                        return None
                     output = LayerOutput(
-                        name, path, graph=self.graph, dtype=self.dtype, given=given
+                        label,
+                        path,
+                        num_rows=self.kinds.num_nodes[name],
+                        order=self.kinds.orders[name],
+                        dtype=self.dtype,
+                        given=given,
                     )
                     stack.enter_context(closing(output.writer))
                 output.append(given, block.num_targets, num_done)
                 num_done += block.num_targets
-                if report is not None:
-                    report(num_done, self.graph.num_nodes)
-            assert output is not None  # noqa: S101  (there are nodes, so there was a block)
+                tell(num_done)
+            assert output is not None  # noqa: S101  (there is always a block)
             output.writer.finish(num_done)
-        return _precision(given.dtype)
+        # In the precision that this layer has computed in, in whatever it is stored.
+        return replace(idle[name], store=FeatureStore(path))
+
+    def _apply(self, layer: Any, label: str, block: TypedLayerBlock) -> Mapping[str, Any]:  # noqa: ANN401
+        """What a layer gives for the nodes of a block, by type."""
+        moved = block.to(self.device)
+        with torch.inference_mode():
+            if not self.is_typed:
+                return {block.target_type: self.call(layer, as_block_of_one(moved))}
+            given = self.call(layer, moved)
+        if isinstance(given, Mapping):
+            return given
+        if not isinstance(given, torch.Tensor):
+            raise ValueError(  # noqa: TRY004  (as for what else a layer gives)
+                f"{label} gave {type(given).__name__}, neither a dict of rows by type nor the rows "
+                "of that type"
+            )
+        return {block.target_type: given}
+
+
+def _no_rows(given: Mapping[str, Any]) -> dict[str, LayerRows]:
+    """What a layer gave for each type, as rows of which none are kept; PyG may give None."""
+    return {
+        name: LayerRows(tuple(rows.shape[1:]), precision_of(rows.dtype), None)
+        for name, rows in given.items()
+        if isinstance(rows, torch.Tensor)
+    }

@@ -1,4 +1,4 @@
-"""What a layer gives for all nodes, block by block, as a `.gd` file with the order of the graph.
+"""What a layer gives for all nodes of a type, block by block, as a `.gd` file in their order.
 
 The file appears complete or not at all. What does not fit its dtype is an error, not an infinity.
 """
@@ -16,7 +16,6 @@ from graphmount._support.conversion import convert, dtype_name
 from graphmount.errors import SourceError
 
 if TYPE_CHECKING:
-    from graphmount._mount.graph import Graph
     from graphmount._support.conversion import DTypeName
 
 
@@ -26,34 +25,41 @@ class LayerOutput:
     Args:
         name: What the layer is called in messages.
         path: The file.
-        graph: Whose nodes the rows belong to.
+        num_rows: How many nodes there are.
+        order: The fingerprint of their order.
         dtype: How to store floats; as they are if None.
         given: What the layer gave for the first block: it says how many columns there are.
     """
 
     def __init__(
-        self, name: str, path: str, *, graph: Graph, dtype: DTypeName | None, given: object
+        self,
+        name: str,
+        path: str,
+        *,
+        num_rows: int,
+        order: int,
+        dtype: DTypeName | None,
+        given: object,
     ) -> None:
         self._name = name
-        if not isinstance(given, torch.Tensor) or given.ndim not in (1, 2):
-            shape = tuple(given.shape) if isinstance(given, torch.Tensor) else type(given).__name__
-            raise ValueError(f"{name} gave {shape}, not a tensor of one or two dimensions")
+        given = _require_rows(name, given)
         self._columns = given.shape[1:]
         is_given = dtype is None or not given.dtype.is_floating_point
         self._dtype = dtype_name(given.dtype if is_given else dtype)
         self.writer = _core.FeatureWriter(
             os.fsencode(path),
             dtype=self._dtype,
-            rows=graph.num_nodes,
+            rows=num_rows,
             columns=given.shape[1] if given.ndim == 2 else 1,
             one_dimensional=given.ndim == 1,
-            order=graph.order,
+            order=order,
         )
 
-    def append(self, given: torch.Tensor, num_targets: int, first_row: int) -> None:
+    def append(self, given: object, num_targets: int, first_row: int) -> None:
         """Writes the first `num_targets` rows, which are those of the nodes from `first_row` on."""
         from graphmount.torch import to_numpy
 
+        given = _require_rows(self._name, given)
         if given.shape[1:] != self._columns:
             raise ValueError(
                 f"{self._name} gave rows of shape {tuple(given.shape[1:])} for the block from node "
@@ -70,3 +76,15 @@ class LayerOutput:
         except SourceError as error:
             raise SourceError(f"{self._name}, {error}") from None
         self.writer.append(np.ascontiguousarray(stored).reshape(-1).view(np.uint8))
+
+
+def _require_rows(name: str, given: object) -> torch.Tensor:
+    """What a layer gave, if it is rows.
+
+    Raises:
+        ValueError: It is something else.
+    """
+    if not isinstance(given, torch.Tensor) or given.ndim not in (1, 2):
+        shape = tuple(given.shape) if isinstance(given, torch.Tensor) else type(given).__name__
+        raise ValueError(f"{name} gave {shape}, not a tensor of one or two dimensions")
+    return given

@@ -9,9 +9,13 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from torch_geometric.data import HeteroData
+
 from graphmount._dataset.dataset import Dataset
+from graphmount._dataset.typed_dataset import TypedDataset
 from graphmount._support.shown import shown
 from graphmount.pyg.link_neighbor_loader import LinkNeighborLoader
 from graphmount.pyg.loader_options import without_workers
@@ -19,8 +23,6 @@ from graphmount.pyg.neighbor_loader import NeighborLoader
 from graphmount.pyg.sources.data_source import is_data
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import torch
     from torch_geometric.data import Data
 
@@ -153,11 +155,12 @@ class LightningNodeData(_Module):
     with a warning. With several processes (`strategy="ddp"`), each gets its share.
 
     Args:
-        data: What `graphmount.pyg.NeighborLoader` takes: a `Data`, a `Dataset`, the path of one, a
-            `Graph`, or a `Graph` with tables.
-        input_train_nodes: The nodes to train on: a mask, ids, or the name of a split. By default
-            the attribute `train_mask`, `train_idx` or `train_index` of a `Data`, or the split
-            "train"; all nodes if there is none.
+        data: What `graphmount.pyg.NeighborLoader` takes: a `Data` or `HeteroData`, a `Dataset` or
+            `TypedDataset`, the path of one, a `Graph`, or a `Graph` with tables.
+        input_train_nodes: The nodes to train on: a mask, ids, or the name of a split; of many
+            types, a type and its nodes, here and below. By default the attribute `train_mask`,
+            `train_idx` or `train_index` of a `Data`, or the split "train"; all nodes if there is
+            none. Of many types, those of the one type that has them.
         input_train_time: The time of each node to train on.
         input_val_nodes: The nodes to validate on: a mask, ids, or the name of a split. By default
             `val_mask` and the like of a `Data`, or the split "val" or "valid". Without any, there
@@ -169,6 +172,7 @@ class LightningNodeData(_Module):
         input_test_time: The time of each node to test on.
         input_pred_nodes: The nodes to predict: a mask, ids, or the name of a split. By default
             `pred_mask` and the like of a `Data`, or the split "pred"; all nodes if there is none.
+            Of many types, all nodes of the type that is trained on.
         input_pred_time: The time of each node to predict.
         loader: "neighbor"; PyG's other word for it, "link_neighbor", is taken as well.
         node_sampler: Must be None: loaders sample by themselves.
@@ -196,7 +200,14 @@ class LightningNodeData(_Module):
 
     def __init__(  # noqa: PLR0917  (the places that PyG has)
         self,
-        data: Data | str | os.PathLike[str] | Dataset | Graph | tuple[Any, Any],
+        data: Data
+        | HeteroData
+        | str
+        | os.PathLike[str]
+        | Dataset
+        | TypedDataset
+        | Graph
+        | tuple[Any, Any],
         input_train_nodes: Any = None,  # noqa: ANN401
         input_train_time: Any = None,  # noqa: ANN401
         input_val_nodes: Any = None,  # noqa: ANN401
@@ -221,6 +232,8 @@ class LightningNodeData(_Module):
             step: {"inputs": _usual_nodes(data, step) if nodes is None else nodes, "time": time}
             for step, (nodes, time) in given.items()
         }
+        if _is_typed(data) and inputs["pred"]["inputs"] is None:
+            inputs["pred"]["inputs"] = _all_of(inputs["train"]["inputs"])
         super().__init__(
             data,
             inputs=inputs,
@@ -241,10 +254,11 @@ class LightningLinkData(_Module):
     """PyG's `LightningLinkData` over `graphmount.pyg.LinkNeighborLoader`: one import changes.
 
     Args:
-        data: What `graphmount.pyg.LinkNeighborLoader` takes: a `Data`, a `Dataset`, the path of
-            one, a `Graph`, or a `Graph` with tables.
-        input_train_edges: The links to train on, of shape (2, links), or PyG's pair (None, links).
-            All edges if None.
+        data: What `graphmount.pyg.LinkNeighborLoader` takes: a `Data` or `HeteroData`, a `Dataset`
+            or `TypedDataset`, the path of one, a `Graph`, or a `Graph` with tables.
+        input_train_edges: The links to train on, of shape (2, links), or PyG's pair (None, links);
+            of many types, a relation and its links, or a relation alone for all of its edges, here
+            and below. All edges if None.
         input_train_labels: The label of each link to train on.
         input_train_time: The time of each link to train on.
         input_val_edges: The links to validate on, of shape (2, links), or PyG's pair (None, links).
@@ -283,7 +297,14 @@ class LightningLinkData(_Module):
 
     def __init__(  # noqa: PLR0917  (the places that PyG has)
         self,
-        data: Data | str | os.PathLike[str] | Dataset | Graph | tuple[Any, Any],
+        data: Data
+        | HeteroData
+        | str
+        | os.PathLike[str]
+        | Dataset
+        | TypedDataset
+        | Graph
+        | tuple[Any, Any],
         input_train_edges: Any = None,  # noqa: ANN401
         input_train_labels: Any = None,  # noqa: ANN401
         input_train_time: Any = None,  # noqa: ANN401
@@ -336,14 +357,56 @@ def _opened(data: Any) -> Any:  # noqa: ANN401
     return Dataset(data) if isinstance(data, str | os.PathLike) else data
 
 
-def _usual_nodes(data: Any, step: str) -> torch.Tensor | str | None:  # noqa: ANN401
-    """What a `Data` or a dataset has for a step; None if it has nothing."""
+def _is_typed(data: object) -> bool:
+    """Whether inputs are of a type or a relation."""
+    return isinstance(data, HeteroData | TypedDataset)
+
+
+def _usual_nodes(data: Any, step: str) -> Any:  # noqa: ANN401
+    """What data has for a step; None if it has nothing. Of many types, a type and its nodes.
+
+    Raises:
+        ValueError: Nodes of several types have something.
+    """
     for name in _SPLITS[step]:
-        if isinstance(data, Dataset) and name in data.description["splits"]:
-            return name
-        if is_data(data):
-            for end in ("mask", "idx", "index"):
-                found: torch.Tensor | None = data.get(f"{name}_{end}")
-                if found is not None:
-                    return found
+        if not _is_typed(data):
+            found = _nodes_of(data, name)
+        elif of_types := _nodes_by_type(data, name):
+            if len(of_types) > 1:
+                raise ValueError(
+                    f"the nodes of {', '.join(map(repr, of_types))} have {name!r}; say which are "
+                    f"meant: input_{step}_nodes=({next(iter(of_types))!r}, …)"
+                )
+            found = next(iter(of_types.items()))
+        else:
+            found = None
+        if found is not None:
+            return found
     return None
+
+
+def _nodes_of(data: Any, name: str) -> torch.Tensor | str | None:  # noqa: ANN401
+    """The split of a dataset, or the mask or ids of an object of PyG, or of a part of one."""
+    if isinstance(data, Dataset):
+        return name if name in data.description["splits"] else None
+    for end in ("mask", "idx", "index") if is_data(data) or isinstance(data, Mapping) else ():
+        found: torch.Tensor | None = data.get(f"{name}_{end}")
+        if found is not None:
+            return found
+    return None
+
+
+def _nodes_by_type(data: Any, name: str) -> dict[str, Any]:  # noqa: ANN401
+    """The same for each node type that has it."""
+    if isinstance(data, TypedDataset):
+        names = {each: nodes._split_names() for each, nodes in data.nodes.items()}  # noqa: SLF001
+        return {each: name for each, splits in names.items() if name in splits}
+    found = {each: _nodes_of(store, name) for each, store in data.node_items()}
+    return {each: nodes for each, nodes in found.items() if nodes is not None}
+
+
+def _all_of(nodes: Any) -> str | None:  # noqa: ANN401
+    """The type of some inputs of a loader of many types, which stands for all nodes of it."""
+    if isinstance(nodes, tuple | list | Mapping) and len(nodes):
+        nodes = next(iter(nodes))
+    return nodes if isinstance(nodes, str) else None

@@ -9,19 +9,23 @@ for it where the sampler says where the edges of each node begin.
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, overload
 
-import numpy as np
 import torch
 
 from graphmount import _core
 from graphmount._support.arguments import as_count, require_choice, require_type
 from graphmount._support.shown import shown
+from graphmount.torch.sampled_edges import SampledEdges, plain_edges, relations_of
 
 if TYPE_CHECKING:
+    from graphmount._dataset.typed.results import EdgeType, TypedNeighborSample
     from graphmount._loading.batches.batch import Batch
+    from graphmount._loading.batches.typed_batch import TypedArrays
     from graphmount._mount.results import NeighborSample
     from graphmount.torch.tensor_batch import TensorBatch
+    from graphmount.torch.typed_tensor_batch import TypedTensors
 
 with warnings.catch_warnings():
     # Torch says once in each process that such tensors are new: here, and not in a training loop.
@@ -30,28 +34,65 @@ with warnings.catch_warnings():
     torch.sparse_csr_tensor([0, 1], [0], [1.0], size=(1, 1), check_invariants=True)
 
 
+@overload
 def to_sparse_csr(
-    sample: TensorBatch | Batch | NeighborSample | Any,  # noqa: ANN401  (or PyG's Data)
+    sample: TypedTensors | TypedArrays | TypedNeighborSample,
+    *,
+    hops: int | None = None,
+    values: Mapping[EdgeType, torch.Tensor] | None = None,
+    merge: bool = False,
+) -> dict[EdgeType, torch.Tensor]: ...
+
+
+@overload
+def to_sparse_csr(
+    sample: TensorBatch | Batch | NeighborSample,
     *,
     hops: int | None = None,
     values: torch.Tensor | None = None,
     merge: bool = False,
-) -> torch.Tensor:
+) -> torch.Tensor: ...
+
+
+@overload  # PyG's Data, or its HeteroData
+def to_sparse_csr(
+    sample: Any,  # noqa: ANN401
+    *,
+    hops: int | None = None,
+    values: Any = None,  # noqa: ANN401
+    merge: bool = False,
+) -> Any: ...  # noqa: ANN401
+
+
+def to_sparse_csr(
+    sample: Any,
+    *,
+    hops: int | None = None,
+    values: Any = None,
+    merge: bool = False,
+) -> Any:
     """The edges of a sample as a sparse CSR tensor, whose rows are the targets of messages.
 
+    Of a sample of many types, a dict has such a matrix for each relation, between the nodes of its
+    types. Without `hops`, models of PyG's `to_hetero` take that dict in the place of the one of
+    `edge_index`.
+
     Args:
-        sample: A batch of a loader, or what `Graph.sample_neighbors` returns.
+        sample: A batch of a loader, or what `Graph.sample_neighbors` or
+            `TypedDataset.sample_neighbors` returns.
         hops: Take only the edges of the first `hops` hops. The rows are then the nodes that these
             edges lead to, and the columns the nodes up to that hop: a model of L layers needs
             `hops=L` in its first layer, `hops=L - 1` in its second, and so on. If None, take all
             edges, with a row and a column for each node.
-        values: One value for each edge of the sample, such as its weight; 1 if None.
+        values: One value for each edge of the sample, such as its weight; 1 if None. Of many
+            types, a dict has such values for some relations.
         merge: True makes edges between the same two nodes one entry, whose value is the sum of
             theirs, and sorts the columns of each row. By default every edge has its own entry, as
             a mean over neighbors needs it.
 
     Returns:
-        A float32 tensor, or one of the dtype of `values`.
+        A float32 tensor, or one of the dtype of `values`; of many types, a dict of them by
+        relation.
 
     Raises:
         ValueError: The sample has fewer hops, its edges are not in the order of hops, or they lead
@@ -74,8 +115,24 @@ def to_sparse_csr(
                 [0.]])
     """
     require_choice("merge", merge, (False, True))
-    columns, rows = _ends(sample)
-    indptr = _pointers(sample)
+    relations = relations_of(sample)
+    if relations is None:
+        return _matrix_of(plain_edges(sample), hops, values, merge=merge)
+    values = {} if values is None else values
+    if not isinstance(values, Mapping) or not set(values) <= set(relations):
+        raise ValueError(
+            f"values must be a dict of tensors for some of {list(relations)}, not {shown(values)}"
+        )
+    return {
+        relation: _matrix_of(edges, hops, values.get(relation), merge=merge)
+        for relation, edges in relations.items()
+    }
+
+
+def _matrix_of(
+    edges: SampledEdges, hops: int | None, values: torch.Tensor | None, *, merge: bool
+) -> torch.Tensor:
+    columns, rows, indptr = edges.columns, edges.rows, edges.starts
     if values is None:
         values = torch.ones(len(columns), device=columns.device)
     require_type("values", values, torch.Tensor, "a tensor")
@@ -84,10 +141,9 @@ def to_sparse_csr(
             f"values has the shape {tuple(values.shape)}; give one number for each of "
             f"{len(columns)} edges"
         )
-    num_nodes = sample.num_nodes
-    size, num_edges = (num_nodes, num_nodes), len(columns)
+    size, num_edges = edges.size, len(columns)
     if hops is not None:
-        *extent, num_edges = _extent(sample, hops)
+        *extent, num_edges = _extent(edges, hops)
         size = (extent[0], extent[1])
         columns, rows, values = columns[:num_edges], rows[:num_edges], values[:num_edges]
         if num_edges and indptr is None and int(rows.max()) >= size[0]:
@@ -169,33 +225,17 @@ def _merged(
     return csr_tensor(indptr, keys % max(1, size[1]), summed, size)
 
 
-def _ends(sample: Any) -> tuple[torch.Tensor, torch.Tensor]:  # noqa: ANN401
-    """Where edges come from, and where they lead to."""
-    edge_index = getattr(sample, "edge_index", None)
-    if isinstance(edge_index, torch.Tensor):
-        return edge_index[0], edge_index[1]
-    row, col = getattr(sample, "row", None), getattr(sample, "col", None)
-    if row is None or col is None:
-        raise TypeError(f"to_sparse_csr takes a batch or a NeighborSample, not {shown(sample)}")
-    return torch.from_numpy(row), torch.from_numpy(col)
-
-
-def _pointers(sample: Any) -> torch.Tensor | None:  # noqa: ANN401
-    """Where the edges of each target begin, if the sample knows that."""
-    indptr = getattr(sample, "indptr", None)
-    return torch.from_numpy(indptr) if isinstance(indptr, np.ndarray) else indptr
-
-
-def _extent(sample: Any, hops: int) -> tuple[int, int, int]:  # noqa: ANN401
+def _extent(edges: SampledEdges, hops: int) -> tuple[int, int, int]:
     """Rows, columns and edges of the first hops."""
-    if sample.num_sampled_edges is None:
+    targets, sources = edges.num_sampled_targets, edges.num_sampled_sources
+    if edges.num_sampled_edges is None or targets is None or sources is None:
         raise ValueError(
             "hops: the edges of this sample are not in the order of hops; sample with "
             'subgraph_type="directional", or leave hops out'
         )
-    count = as_count(hops, "hops", least=1, most=len(sample.num_sampled_edges))
+    count = as_count(hops, "hops", least=1, most=len(edges.num_sampled_edges))
     return (
-        sum(sample.num_sampled_nodes[:count]),
-        sum(sample.num_sampled_nodes[: count + 1]),
-        sum(sample.num_sampled_edges[:count]),
+        sum(targets[:count]),
+        sum(sources[: count + 1]),
+        sum(edges.num_sampled_edges[:count]),
     )

@@ -175,7 +175,7 @@ def test_data_of_loaders(dataset):
         assert complaints(call, dict) == []
 
 
-def test_tensors(dataset):
+def test_tensors(dataset, typed):
     pytest.importorskip("torch", reason="torch is not installed")
     from graphmount import torch
 
@@ -202,10 +202,12 @@ def test_tensors(dataset):
     found += complaints(torch.as_tensor, lambda: {"store": store})
     sample = dataset.graph.sample_neighbors(nodes, [2, 2])
     found += complaints(torch.to_sparse_csr, lambda: {"sample": sample})
+    of_many = typed.sample_neighbors(("paper", [0, 1]), [2, 2])
+    found += complaints(torch.to_sparse_csr, lambda: {"sample": of_many})
     assert found == []
 
 
-def test_inference(dataset, tmp_path):
+def test_inference(dataset, typed, tmp_path):
     pytest.importorskip("torch", reason="torch is not installed")
     from graphmount.torch import layerwise_inference
 
@@ -214,6 +216,12 @@ def test_inference(dataset, tmp_path):
 
     names = [name for name in parameters_of(layerwise_inference) if name not in ("out", "tmp")]
     assert complaints(layerwise_inference, base, names) == []
+
+    def of_many():
+        options = {"features": {}, "call": lambda _, block: block.nodes[block.target_type]}
+        return {"data": typed, "layers": [None], "out": tmp_path / "out", **options}
+
+    assert complaints(layerwise_inference, of_many, names) == []
 
 
 def test_pyg(dataset):

@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 import graphmount as gm
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
+from typed_loader_data import WRITES, make_typed  # noqa: E402
+
 import graphmount.torch  # noqa: E402
 
 NUM_NODES = 40
@@ -214,3 +216,48 @@ class TestPyg:
     def test_a_table_of_this_name_is_refused(self, loader, graph):
         with pytest.raises(ValueError, match="adjs"):
             type(loader)((graph, {"adjs": self.tables["adjs"]}), [2])
+
+
+@pytest.fixture(scope="module")
+def typed(tmp_path_factory):
+    return make_typed(tmp_path_factory.mktemp("typed") / "d")
+
+
+class TestManyTypes:
+    """`to_sparse_csr` of samples of many types: a matrix for each relation."""
+
+    @pytest.mark.parametrize("hops", [None, 1, 2])
+    @pytest.mark.parametrize("merge", [False, True])
+    def test_they_are_the_edges(self, typed, hops, merge):
+        options = {"input_nodes": "paper", "batch_size": 60, "seed": 1}
+        arrays = next(iter(gm.NeighborLoader(typed, [3, 2], **options)))
+        tensors = next(iter(gm.torch.NeighborLoader(typed, [3, 2], **options)))
+        sample = typed.sample_neighbors(("paper", [1, 2, 3]), [3, 2], ids="internal", seed=1)
+        for each in (arrays, tensors, sample):
+            values = {WRITES: torch.arange(each.edge_index[WRITES].shape[1]) + 2.0}
+            matrices = gm.torch.to_sparse_csr(each, hops=hops, values=values, merge=merge)
+            assert list(matrices) == list(typed.edge_types)
+            for relation, matrix in matrices.items():
+                source, _, target = relation
+                nodes, edges = each.num_sampled_nodes, each.num_sampled_edges[relation]
+                size = sum(nodes[target][:hops]), sum(nodes[source][: hops and hops + 1])
+                count = sum(edges[:hops])
+                row, col = (torch.as_tensor(ends[:count]) for ends in each.edge_index[relation])
+                weight = values.get(relation, torch.ones(each.edge_index[relation].shape[1]))
+                wanted = torch.zeros(size)
+                wanted.index_put_((col, row), weight[:count], accumulate=True)
+                assert torch.equal(matrix.to_dense(), wanted)
+
+    def test_refusals(self, typed):
+        options = {"input_nodes": "paper", "batch_size": 60}
+        induced = next(iter(gm.NeighborLoader(typed, [2], subgraph_type="induced", **options)))
+        assert gm.torch.to_sparse_csr(induced)[WRITES].shape == (
+            len(induced.nodes["paper"]),
+            len(induced.nodes["author"]),
+        )
+        with pytest.raises(ValueError, match="hops: the edges of this sample are not in the order"):
+            gm.torch.to_sparse_csr(induced, hops=1)
+        with pytest.raises(ValueError, match="values must be a dict of tensors for some of"):
+            gm.torch.to_sparse_csr(induced, values=torch.ones(3))
+        with pytest.raises(ValueError, match="values must be a dict of tensors for some of"):
+            gm.torch.to_sparse_csr(induced, values={"writes": torch.ones(3)})

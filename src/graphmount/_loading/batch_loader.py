@@ -107,7 +107,9 @@ class BatchLoader(Displayed, Replayed, Resumed, BatchFields):
         require_edge_ids(edge_ids, data)
         if data.is_typed and aggregate_last is not None:
             raise ValueError(
-                "aggregate_last is for datasets of one type of nodes; leave it out for this one"
+                f"aggregate_last={shown(aggregate_last)} is for datasets of one type of nodes: "
+                "here, rows would be summed once for each relation that they are read for. Leave "
+                "it out; batch.adjs has the matrices of each relation, with which layers sum fast"
             )
         require_targets(
             aggregate_last,

@@ -369,6 +369,7 @@ def _usual_nodes(data: Any, step: str) -> Any:  # noqa: ANN401
         ValueError: Nodes of several types have something.
     """
     for name in _SPLITS[step]:
+        found: Any = None
         if not _is_typed(data):
             found = _nodes_of(data, name)
         elif of_types := _nodes_by_type(data, name):
@@ -378,8 +379,6 @@ def _usual_nodes(data: Any, step: str) -> Any:  # noqa: ANN401
                     f"meant: input_{step}_nodes=({next(iter(of_types))!r}, …)"
                 )
             found = next(iter(of_types.items()))
-        else:
-            found = None
         if found is not None:
             return found
     return None

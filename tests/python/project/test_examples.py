@@ -98,6 +98,7 @@ def test_train_hetero(tmp_path):
     texts = run_each("train_hetero.py", tmp_path, *(f"--model {model}" for model in models))
     for model, text in zip(models, texts, strict=True):
         assert score(text, f"accuracy of {model}:") > 0.6  # of rows alone: 0.36
+        assert score(text, "papers:") > 0.6
 
 
 def test_link_prediction(tmp_path):

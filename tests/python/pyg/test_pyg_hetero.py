@@ -417,5 +417,7 @@ def test_seeds_that_do_not_exist_are_refused(data, tmp_path):
         loader_of(data, tmp_path, [2], torch.arange(3))
     with pytest.raises(errors.IdError, match="60"):
         loader_of(data, tmp_path, [2], ("paper", torch.tensor([60])))
-    with pytest.raises(ValueError, match="aggregate_last is for datasets of one type"):
+    with pytest.raises(
+        ValueError, match=r"aggregate_last=.* is for datasets of one type.* batch\.adjs has"
+    ):
         loader_of(data, tmp_path, [2], "paper", aggregate_last="mean")

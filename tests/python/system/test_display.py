@@ -117,7 +117,14 @@ def _of_others(ds, path):
     torch.layerwise_inference(
         ds, [None], out=path / "y.gd", call=lambda _, block: blocks.append(block) or block.x
     )
-    yield blocks[0]
+    layers = {"layers": [None], "features": {}}
+    torch.layerwise_inference(
+        typed,
+        **layers,
+        out=path / "y",
+        call=lambda _, block: blocks.append(block) or block.nodes[block.target_type],
+    )
+    yield from (blocks[0], blocks[-1])
     try:
         from graphmount import pyg
     except ImportError:

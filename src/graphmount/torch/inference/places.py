@@ -97,8 +97,7 @@ def one_folder(
     with ExitStack() as stack:
         if not os.path.isdir(folder):
             _make(folder)
-            process = os.getpid()
-            stack.callback(lambda: os.getpid() == process and _remove_if_empty(folder))
+            stack.callback(_remove_if_empty, folder, os.getpid())
         final = {name: os.path.join(folder, f"{name}.gd") for name in types}
         for path in final.values():
             output_path(path, *sources)
@@ -118,6 +117,7 @@ def _make(folder: str) -> None:
         raise FileNotFoundError(errno.ENOENT, message, parent) from None
 
 
-def _remove_if_empty(folder: str) -> None:
-    with suppress(OSError):
-        os.rmdir(folder)
+def _remove_if_empty(folder: str, process: int) -> None:
+    if os.getpid() == process:
+        with suppress(OSError):
+            os.rmdir(folder)

@@ -8,7 +8,7 @@ have rows that tell nothing.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -54,7 +54,10 @@ class LabelledKinds:
 
     def compile(self, folder: str) -> gm.TypedDataset:
         """The same as files. Nodes of each type are numbered anew there, hot ones first."""
-        papers = {"labels": self.labels, "splits": {"train": self.train, "test": self.test}}
+        papers: dict[str, Any] = {
+            "labels": self.labels,
+            "splits": {"train": self.train, "test": self.test},
+        }
         gm.compile_dataset(
             folder,
             nodes={

@@ -7,18 +7,20 @@ what they are from their neighbors.
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
-HIDDEN = 64
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 MODELS = ("GraphSAGE", "R-GAT")
 
 
 class _Layers(torch.nn.Module):
     """Two layers for one kind of nodes, without knowing how wide rows are."""
 
-    def __init__(self, model: str, num_classes: int) -> None:
+    def __init__(self, model: str, widths: Sequence[int]) -> None:
         super().__init__()
         nn: Any = importlib.import_module("torch_geometric.nn")
 
@@ -27,8 +29,8 @@ class _Layers(torch.nn.Module):
                 return nn.SAGEConv((-1, -1), size)
             return nn.GATConv((-1, -1), size, add_self_loops=False)
 
-        self.narrow = nn.Linear(-1, HIDDEN)
-        self.first, self.second = layer(HIDDEN), layer(num_classes)
+        self.narrow = nn.Linear(-1, widths[0])
+        self.first, self.second = map(layer, widths)
 
     def forward(self, x: torch.Tensor, edge_index: torch.Tensor) -> torch.Tensor:
         """The outputs of all nodes."""
@@ -44,13 +46,13 @@ class HeteroTraining:
         model: One of `MODELS`.
         batch: A batch of the loader, which tells types, relations and the width of rows.
         seed_type: The type of the seeds.
-        num_classes: How many classes they have.
+        widths: Of the outputs of both layers; the last is how many classes there are.
     """
 
-    def __init__(self, model: str, batch: Any, seed_type: str, num_classes: int) -> None:  # noqa: ANN401
+    def __init__(self, model: str, batch: Any, seed_type: str, widths: Sequence[int]) -> None:  # noqa: ANN401
         torch.manual_seed(0)
         to_hetero = importlib.import_module("torch_geometric.nn").to_hetero
-        self._model = to_hetero(_Layers(model, num_classes), batch.metadata())
+        self._model = to_hetero(_Layers(model, widths), batch.metadata())
         self._seed_type = seed_type
         with torch.no_grad():
             self._outputs(batch)  # layers find out the sizes of rows

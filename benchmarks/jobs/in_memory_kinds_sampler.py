@@ -67,7 +67,7 @@ class InMemoryKindsSampler(BaseSampler):  # type: ignore[misc]  # PyG has no typ
         for fanout in self._fanouts:
             end = {name: len(own) for name, own in nodes.items()}
             for relation, lists in self._lists.items():
-                source_type, _, target_type = relation
+                source_type, target_type = relation[0], relation[2]
                 before = len(ends[relation])
                 for target in range(first[target_type], end[target_type]):
                     for source, edge in lists.draw(nodes[target_type][target], fanout):

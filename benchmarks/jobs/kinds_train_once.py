@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 FANOUTS = [10, 5]
 BATCH_SIZE = 256
+HIDDEN = 64  # the width of the first layer
 WAYS = ("loader", "mapped tensor", "mapped tensor, hot first")
 
 
@@ -104,7 +105,7 @@ def main() -> int:
             if training is None:
                 from .hetero_training import HeteroTraining
 
-                training = HeteroTraining(options.model, batch, "paper", TOPICS)
+                training = HeteroTraining(options.model, batch, "paper", [HIDDEN, TOPICS])
             losses.append(training.step(batch))
         nodes_digest = digest(papers.n_id, nodes_digest)
         seeds += papers.batch_size

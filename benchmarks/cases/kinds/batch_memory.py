@@ -13,14 +13,16 @@ import numpy as np
 
 import graphmount as gm
 
-from ...jobs.kinds_train_once import BATCH_SIZE, FANOUTS
+from ...data.mag_data import TOPICS
+from ...jobs.kinds_train_once import BATCH_SIZE, FANOUTS, HIDDEN
 
 _TORCH = 450 << 20  # torch and PyG, before they do anything
 _CALLS = 64 << 20  # threads, and what calls keep for the next ones
 _LARGER = 1.3  # than the one that is tried
 _WINDOW, _PREFETCH = 16, 2  # of the loader
-_HIDDEN_COPIES = 12  # of what layers make for a node or an edge, on the way there and back
-_HIDDEN_BYTES = 4 * 64
+# What two layers make for each node and edge: messages as wide as their outputs, three times on the
+# way there (gathered, weighted, summed up) and as often on the way back.
+_LAYER_BYTES = 6 * 4 * (HIDDEN + TOPICS)
 
 
 @dataclass(frozen=True)
@@ -56,8 +58,7 @@ class BatchMemory:
             row_file=ds.nodes["paper"].features["x"].file_bytes,
             rows=num_rows * columns * 2,
             sample=num_nodes * 20 + sample.num_edges * 24,
-            layers=num_rows * columns * 4
-            + _HIDDEN_COPIES * _HIDDEN_BYTES * (num_nodes + sample.num_edges),
+            layers=num_rows * columns * 4 + _LAYER_BYTES * (num_nodes + sample.num_edges),
         )
 
     @property

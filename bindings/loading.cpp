@@ -205,7 +205,7 @@ auto sample_from(const SampledGraph& graph, const SeedSource& source, std::uint6
                  const SampleOptions& options) {
   BatchSeeds seeds;
   TypedSample sample = without_gil([&] {
-    if (source.num_batches() != 0) seeds = source.seeds_of(batch, options.key);
+    if (source.num_batches() != 0) seeds = source.seeds_of(batch, options.key, options.places);
     return graph.sample(seeds, options);
   });
   return std::pair(std::move(sample), to_numpy(std::move(seeds.ends)));

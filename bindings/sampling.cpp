@@ -59,7 +59,7 @@ ResultArray<2> fanout(const Graph& graph, const IdColumn& nodes, std::uint64_t k
 void make_sample_options(SampleOptions* self, const std::vector<std::int64_t>& fanouts,
                          bool replace, bool weighted, bool disjoint, bool temporal, bool take_last,
                          Word<TimeOf> time_of, bool induced, Word<Direction> direction,
-                         std::uint64_t key) {
+                         std::uint64_t key, std::uint64_t rank, std::uint64_t world_size) {
   new (self) SampleOptions{.direction = direction,
                            .fanouts = to_fanouts(fanouts),
                            .rule = {.replace = replace,
@@ -69,7 +69,8 @@ void make_sample_options(SampleOptions* self, const std::vector<std::int64_t>& f
                            .time_of = time_of,
                            .disjoint = disjoint,
                            .induced = induced,
-                           .key = RandomKey(key)};
+                           .key = RandomKey(key),
+                           .places = {rank, world_size}};
 }
 
 /// Of one type and one relation.
@@ -198,7 +199,7 @@ void bind_sampling(nb::module_& module) {
   nb::class_<SampleOptions>(module, "SampleOptions")
       .def("__init__", &make_sample_options, nb::kw_only(), "fanouts"_a, "replace"_a, "weighted"_a,
            "disjoint"_a, "temporal"_a, "take_last"_a, "time_of"_a, "induced"_a, "direction"_a,
-           "key"_a);
+           "key"_a, "rank"_a, "world_size"_a);
   module.def("sample_neighbors", &sample, "graph"_a, "seeds"_a, "times"_a, "options"_a,
              nb::call_guard<GilRelease>());
   nb::class_<TypedSample>(module, "TypedSample")

@@ -199,7 +199,7 @@ void BatchPipeline::run_sampler() {
 BatchPipeline::Sampled BatchPipeline::sample_batch(std::uint64_t number) const {
   SampleOptions sample = options_.sample;
   sample.key = sample.key.with(number);
-  BatchSeeds seeds = seeds_->seeds_of(number, sample.key);
+  BatchSeeds seeds = seeds_->seeds_of(number, sample.key, sample.places);
   Sampled sampled{number, graph_.sample(seeds, sample), std::move(seeds.ends), {}};
   for (const auto& feed : feeds_) {
     const auto ids = ids_of(sampled.sample, feed->space());

@@ -66,22 +66,21 @@ LinkSeeds::LinkSeeds(std::shared_ptr<const Graph> graph, std::shared_ptr<const L
   require_drawable(*graph_, negatives_);
 }
 
-BatchSeeds LinkSeeds::seeds_of(std::uint64_t batch, RandomKey key) const {
-  const auto places = cut_.part(order_, batch);
-  const std::size_t count = places.size();
+BatchSeeds LinkSeeds::seeds_of(std::uint64_t batch, RandomKey key, Places places) const {
+  const auto links = cut_.part(order_, batch);
+  const std::size_t count = links.size();
   BatchSeeds seeds;
   seeds.type = types_.source;
   seeds.destination_type = types_.destination;
   std::vector<NodeId>& nodes = seeds.nodes;
   const auto append = [&](const std::vector<std::int64_t>& column) {
-    for (const std::int64_t place : places)
-      nodes.push_back(column[static_cast<std::size_t>(place)]);
+    for (const std::int64_t link : links) nodes.push_back(column[static_cast<std::size_t>(link)]);
   };
   append(links_->sources);
   std::size_t num_sources = count;  // negative ones and all
   if (negatives_.mode == NegativeMode::kBinary) {
     const std::vector<NodeId> pairs =
-        draw_negative_pairs(*graph_, negatives_, count, key.with(kNegatives));
+        draw_negative_pairs(*graph_, negatives_, count, key.with(kNegatives), places);
     const auto half = pairs.begin() + static_cast<std::ptrdiff_t>(pairs.size() / 2);
     num_sources += pairs.size() / 2;
     nodes.insert(nodes.end(), pairs.begin(), half);
@@ -92,7 +91,7 @@ BatchSeeds LinkSeeds::seeds_of(std::uint64_t batch, RandomKey key) const {
   }
   if (negatives_.mode == NegativeMode::kTriplet) {
     const std::vector<NodeId> drawn = draw_negative_destinations(
-        *graph_, negatives_, std::span(nodes).first(count), key.with(kNegatives));
+        *graph_, negatives_, std::span(nodes).first(count), key.with(kNegatives), places);
     const std::size_t num = drawn.size() / count;
     for (std::size_t draw = 0; draw < num; ++draw)
       for (std::size_t link = 0; link < count; ++link) nodes.push_back(drawn[link * num + draw]);
@@ -100,7 +99,7 @@ BatchSeeds LinkSeeds::seeds_of(std::uint64_t batch, RandomKey key) const {
   if (!links_->times.empty())
     for (std::size_t end = 0; end < nodes.size(); ++end) {
       const std::size_t link = (end < num_sources ? end : end - num_sources) % count;
-      seeds.times.push_back(links_->times[static_cast<std::size_t>(places[link])]);
+      seeds.times.push_back(links_->times[static_cast<std::size_t>(links[link])]);
     }
   seeds.ends.resize(nodes.size());
   std::iota(seeds.ends.begin(), seeds.ends.end(), 0);

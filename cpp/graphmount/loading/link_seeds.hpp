@@ -46,7 +46,8 @@ class LinkSeeds : public SeedSource {
             LinkNegatives negatives, LinkTypes types = {});
 
   std::uint64_t num_batches() const override { return cut_.num_batches(); }
-  BatchSeeds seeds_of(std::uint64_t batch, RandomKey key) const override;
+  using SeedSource::seeds_of;
+  BatchSeeds seeds_of(std::uint64_t batch, RandomKey key, Places places) const override;
 
  private:
   std::shared_ptr<const Graph> graph_;

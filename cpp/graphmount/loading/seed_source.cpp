@@ -33,7 +33,7 @@ NodeSeeds::NodeSeeds(std::vector<NodeId> nodes, std::vector<std::int64_t> times,
                                     " seeds; give one for each seed"));
 }
 
-BatchSeeds NodeSeeds::seeds_of(std::uint64_t batch, RandomKey) const {
+BatchSeeds NodeSeeds::seeds_of(std::uint64_t batch, RandomKey, Places) const {
   const auto nodes = cut_.part(nodes_, batch);
   BatchSeeds seeds{.nodes = {nodes.begin(), nodes.end()}, .times = {}, .ends = {}, .type = type_};
   if (!times_.empty()) {

@@ -1,14 +1,15 @@
 // Where the seeds of batches come from: it returns, for the number of a batch, its seeds and what
 // belongs to them.
 //
-// A source is a pure function of batch and key. So batches can be made ahead, by any thread, and an
-// epoch can be continued at any batch.
+// A source is a pure function of batch, key and places. So batches can be made ahead, by any
+// thread, and an epoch can be continued at any batch.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "graphmount/base/places.hpp"
 #include "graphmount/base/random.hpp"
 #include "graphmount/base/types.hpp"
 
@@ -48,8 +49,12 @@ class SeedSource {
 
   virtual std::uint64_t num_batches() const = 0;
 
-  /// The seeds of a batch, whose key this is. It may be called by several threads at once.
-  virtual BatchSeeds seeds_of(std::uint64_t batch, RandomKey key) const = 0;
+  /// The seeds of a batch, whose key this is; its inputs have these places in the whole batch. It
+  /// may be called by several threads at once.
+  virtual BatchSeeds seeds_of(std::uint64_t batch, RandomKey key, Places places) const = 0;
+  BatchSeeds seeds_of(std::uint64_t batch, RandomKey key) const {
+    return seeds_of(batch, key, Places{});
+  }
 };
 
 /// Seeds that are given as nodes of one type, in the order of an epoch.
@@ -60,7 +65,8 @@ class NodeSeeds : public SeedSource {
             std::size_t type = 0);
 
   std::uint64_t num_batches() const override { return cut_.num_batches(); }
-  BatchSeeds seeds_of(std::uint64_t batch, RandomKey key) const override;
+  using SeedSource::seeds_of;
+  BatchSeeds seeds_of(std::uint64_t batch, RandomKey key, Places places) const override;
 
  private:
   std::vector<NodeId> nodes_;

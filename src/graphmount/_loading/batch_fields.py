@@ -34,6 +34,10 @@ class BatchFields(ABC):
     _is_for_layers: bool = False
 
     @abstractmethod
+    def _count_repeated(self, first: int, count: int) -> int:
+        """How many of so many inputs of an epoch come again to fill its last batch."""
+
+    @abstractmethod
     def _make_batch(self, fields: dict[str, Any]) -> Any:  # noqa: ANN401
         """A batch in the form of the loader, of the fields of a `Batch` or `LinkBatch`."""
 
@@ -54,7 +58,11 @@ class BatchFields(ABC):
         first = loaded.number * self._batch_size
         places = order[first : first + self._batch_size]
         fields = self._fields(sample, rows, as_native(loaded.take_ends()), places)
-        fields |= {"number": loaded.number, "epoch": epoch}
+        fields |= {
+            "number": loaded.number,
+            "epoch": epoch,
+            "num_repeated": self._count_repeated(first, len(places)),
+        }
         if self._turns_edges:
             turned = {
                 relation: as_native(loaded.take_turned(number))

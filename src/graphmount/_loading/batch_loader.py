@@ -27,7 +27,13 @@ from graphmount._loading.batches.aggregation import aggregated_tables, require_t
 from graphmount._loading.epochs.replay import Replayed
 from graphmount._loading.epochs.state import Resumed
 from graphmount._loading.epochs.stats import LoaderStats
-from graphmount._loading.inputs import places_to_try, require_edge_ids, share_of, share_size
+from graphmount._loading.inputs import (
+    count_repeated,
+    places_to_try,
+    require_edge_ids,
+    share_of,
+    share_size,
+)
 from graphmount._loading.loop_record import LoopRecord
 from graphmount._loading.row_feeds import RowFeed, as_dtypes, make_feeds
 from graphmount._mount.memory_report import memory as memory_report
@@ -240,6 +246,11 @@ class BatchLoader(Displayed, Replayed, Resumed, BatchFields):
         share = share_of(order, self._rank, self._world_size, drop_last=self._drop_last)
         return share[: len(self) * self._batch_size]
 
+    def _count_repeated(self, first: int, count: int) -> int:
+        return count_repeated(
+            self._num_inputs, self._rank, self._world_size, first=first, count=count
+        )
+
     def _loop(self) -> Iterator[Any]:
         """A loop in place of the one that runs.
 
@@ -257,7 +268,9 @@ class BatchLoader(Displayed, Replayed, Resumed, BatchFields):
         first = self._handed_out if self._resumes else 0
         order = self._epoch_order(epoch)
         seeds = self._make_seeds(order)
-        sample = self._rule.to_core(_core.random_key([self._key, epoch]))
+        sample = self._rule.to_core(
+            _core.random_key([self._key, epoch]), rank=self._rank, world_size=self._world_size
+        )
         self._stop()
         pipeline = _core.BatchPipeline(
             graph=graph,
@@ -358,6 +371,14 @@ class BatchLoader(Displayed, Replayed, Resumed, BatchFields):
             self._stop()
             self._feeds = self._last = None
 
+    @property
+    def _epoch_repeated(self) -> int:
+        """How many inputs of an epoch come twice, over all ranks."""
+        if self._drop_last:
+            return 0
+        each = share_size(self._num_inputs, self._world_size, drop_last=False)
+        return each * self._world_size - self._num_inputs
+
     def stats(self) -> LoaderStats:
         """What the loader did in its current or last epoch: see `LoaderStats`.
 
@@ -377,6 +398,7 @@ class BatchLoader(Displayed, Replayed, Resumed, BatchFields):
         )
         report = memory_report(*self._data.graphs.values(), *tables)
         others: dict[str, Any] = {
+            "epoch_repeated": self._epoch_repeated,
             "budget_bytes": self._memory,
             "budget_source": self._budget.source,
             "memory": report,

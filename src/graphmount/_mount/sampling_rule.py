@@ -75,8 +75,11 @@ class SamplingRule:
         """Whether every seed has a tree of its own."""
         return self.disjoint or self.temporal
 
-    def to_core(self, key: int) -> _core.SampleOptions:
-        """The rule with a key, as the core takes them."""
+    def to_core(self, key: int, *, rank: int = 0, world_size: int = 1) -> _core.SampleOptions:
+        """The rule with a key, as the core takes them.
+
+        Of several processes that share a batch, each draws for the places of its own seeds.
+        """
         return _core.SampleOptions(
             fanouts=self.fanouts,
             replace=self.replace,
@@ -88,6 +91,8 @@ class SamplingRule:
             induced=self.subgraph_type == "induced",
             direction=self.direction,
             key=key,
+            rank=rank,
+            world_size=world_size,
         )
 
     def of_all_times(self) -> SamplingRule:

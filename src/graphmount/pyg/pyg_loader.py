@@ -225,7 +225,7 @@ class PygLoader(BatchLoader, Generic[DataT]):
             edges=self._edge_ids == "source" and not self._wants_edge_ids,
         )
         fields = self._fields(sample, rows, as_native(ends), places)
-        place = {"number": 0, "epoch": self._epoch}
+        place = {"number": 0, "epoch": self._epoch, "num_repeated": 0}
         return self._make_batch(fields | place | {"aggregated": aggregated})
 
     def _make_batch(self, fields: dict[str, Any]) -> Any:  # noqa: ANN401

@@ -49,6 +49,9 @@ class TensorBatch(BatchParts, TensorParts):
         input_ids: The places of the seeds in `input_nodes` of the loader.
         number: The place of the batch in its epoch, from 0 on.
         epoch: The number of the epoch, from 0 on.
+        num_repeated: How many of the inputs, at the end of the batch, are there a second time, to
+            fill the last batch of an epoch: 0, or 1 where several ranks share the inputs and they
+            do not divide evenly.
         dataset: What the loader was made of, if that was a dataset.
         turned: The edges of inner layers by their source, made ahead by the loader for the way back
             of `graphmount.torch.nn`, as `adjs` takes it; None where edges do not lie by
@@ -78,6 +81,7 @@ class TensorBatch(BatchParts, TensorParts):
     number: int
     epoch: int
     dataset: Dataset | None = None
+    num_repeated: int = 0
     aggregated: Mapping[str, torch.Tensor] = field(default_factory=dict)
     aggregate_last: Literal["mean", "sum"] | None = None
     turned: torch.Tensor | None = None

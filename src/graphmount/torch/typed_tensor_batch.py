@@ -42,6 +42,7 @@ class TypedTensors(TypedBatchParts, TensorParts):
     input_ids: torch.Tensor
     number: int
     epoch: int
+    num_repeated: int
     dataset: TypedDataset
     turned: Mapping[EdgeType, torch.Tensor] | None = None
 
@@ -129,6 +130,9 @@ class TypedTensorBatch(TypedTensors, TypedSeedParts):
         input_ids: The places of the seeds in `input_nodes` of the loader.
         number: The place of the batch in its epoch, from 0 on.
         epoch: The number of the epoch, from 0 on.
+        num_repeated: How many of the inputs, at the end of the batch, are there a second time, to
+            fill the last batch of an epoch: 0, or 1 where several ranks share the inputs and they
+            do not divide evenly.
         dataset: The dataset that the loader was made from.
         turned: For each relation, the edges of inner layers by their source, made ahead by the
             loader for the way back of `graphmount.torch.nn`, as `adjs` takes it; None where edges

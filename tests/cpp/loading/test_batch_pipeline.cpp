@@ -32,7 +32,7 @@ class HeldSeeds final : public SeedSource {
 
   std::uint64_t num_batches() const override { return kBatches; }
 
-  BatchSeeds seeds_of(std::uint64_t batch, RandomKey) const override {
+  BatchSeeds seeds_of(std::uint64_t batch, RandomKey, Places) const override {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return batch < num_free_; });
     return {{static_cast<NodeId>(batch)}, {}, {}};
@@ -110,7 +110,7 @@ TEST(ends_while_a_batch_is_being_sampled) {
   // Work that goes on until it is told to end, as a batch of millions would for a long time.
   struct EndlessSeeds : SeedSource {
     std::uint64_t num_batches() const override { return 1; }
-    BatchSeeds seeds_of(std::uint64_t, RandomKey) const override {
+    BatchSeeds seeds_of(std::uint64_t, RandomKey, Places) const override {
       for (is_at_work = true;; std::this_thread::yield()) check_interrupt();
     }
     mutable std::atomic<bool> is_at_work = false;

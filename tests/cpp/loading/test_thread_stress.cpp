@@ -55,7 +55,7 @@ void check_row(std::int64_t row, const std::byte* bytes) {
 class Seeds final : public SeedSource {
  public:
   std::uint64_t num_batches() const override { return kNodes / kBatchSeeds; }
-  BatchSeeds seeds_of(std::uint64_t batch, RandomKey) const override {
+  BatchSeeds seeds_of(std::uint64_t batch, RandomKey, Places) const override {
     BatchSeeds seeds;
     for (std::uint64_t i = 0; i < kBatchSeeds; ++i)
       seeds.nodes.push_back(static_cast<NodeId>(batch * kBatchSeeds + i));

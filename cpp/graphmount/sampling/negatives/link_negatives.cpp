@@ -1,5 +1,6 @@
 #include "graphmount/sampling/negatives/link_negatives.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
@@ -37,10 +38,11 @@ NodeId draw_node(const std::shared_ptr<const NodeWeights>& weights, std::uint64_
   return weights ? weights->at(draws.unit()) : static_cast<NodeId>(draws.below(num_nodes));
 }
 
-/// Destinations by weight, and sources as well unless they are kept; again where the pair may not
-/// stay.
+/// Destinations by weight, `num` for each link, and sources as well unless they are kept; again
+/// where the pair may not stay.
 void draw_by_weight(const Graph& graph, const LinkNegatives& negatives, bool keeps_sources,
-                    RandomKey key, std::span<NodeId> sources, std::span<NodeId> destinations) {
+                    RandomKey key, Places places, std::size_t num, std::span<NodeId> sources,
+                    std::span<NodeId> destinations) {
   const NegativeOptions& options = negatives.draws;
   const bool allows_loops = options.allows_self_loops || graph.is_rectangular();
   std::vector<std::size_t> open(destinations.size());
@@ -48,7 +50,7 @@ void draw_by_weight(const Graph& graph, const LinkNegatives& negatives, bool kee
   for (std::uint64_t round = 0; round < kMostTries && !open.empty(); ++round) {
     std::vector<NodeId> tried_sources, tried_destinations;
     for (const std::size_t place : open) {
-      Draws draws(key.with(place).with(round));
+      Draws draws(key.with(places.of(place / num) * num + place % num).with(round));
       if (!keeps_sources)
         sources[place] = draw_node(negatives.source_weights, graph.num_sources(), draws);
       destinations[place] =
@@ -93,46 +95,43 @@ void require_drawable(const Graph& graph, const LinkNegatives& negatives) {
 }
 
 std::vector<NodeId> draw_negative_pairs(const Graph& graph, const LinkNegatives& negatives,
-                                        std::size_t num_links, RandomKey key) {
+                                        std::size_t num_links, RandomKey key, Places places) {
   const auto num =
       static_cast<std::size_t>(std::ceil(static_cast<double>(num_links) * negatives.amount));
   std::vector<NodeId> pairs(2 * num);
   const std::span sources = std::span(pairs).first(num), destinations = std::span(pairs).last(num);
   if (has_weights(negatives)) {
-    draw_by_weight(graph, negatives, false, key, sources, destinations);
+    draw_by_weight(graph, negatives, false, key, places, 1, sources, destinations);
     return pairs;
   }
-  sample_negative_pairs(graph, padded(negatives.draws), key, sources, destinations);
+  sample_negative_pairs(graph, padded(negatives.draws), key, sources, destinations, places);
   // If there is no negative pair, there is none for any place.
   if (num > 0 && pairs[0] == kNoNode)
-    sample_negative_pairs(graph, loosened(negatives.draws), key.with(kLoose), sources,
-                          destinations);
+    sample_negative_pairs(graph, loosened(negatives.draws), key.with(kLoose), sources, destinations,
+                          places);
   return pairs;
 }
 
 std::vector<NodeId> draw_negative_destinations(const Graph& graph, const LinkNegatives& negatives,
-                                               std::span<const NodeId> sources, RandomKey key) {
+                                               std::span<const NodeId> sources, RandomKey key,
+                                               Places places) {
   const auto num = static_cast<std::size_t>(negatives.amount);
   std::vector<NodeId> drawn(sources.size() * num);
   if (has_weights(negatives)) {
     std::vector<NodeId> kept;
     for (std::size_t place = 0; place < drawn.size(); ++place) kept.push_back(sources[place / num]);
-    draw_by_weight(graph, negatives, true, key, kept, drawn);
+    draw_by_weight(graph, negatives, true, key, places, num, kept, drawn);
     return drawn;
   }
-  sample_negatives(graph, sources, EdgeEnd::kDestination, padded(negatives.draws), key, drawn);
-  std::vector<std::size_t> open;
-  std::vector<NodeId> open_sources;
+  sample_negatives(graph, sources, EdgeEnd::kDestination, padded(negatives.draws), key, drawn,
+                   places);
+  if (std::find(drawn.begin(), drawn.end(), kNoNode) == drawn.end()) return drawn;
+  // For every place, so that what is drawn for one does not depend on which others are open.
+  std::vector<NodeId> loose(drawn.size());
+  sample_negatives(graph, sources, EdgeEnd::kDestination, loosened(negatives.draws),
+                   key.with(kLoose), loose, places);
   for (std::size_t place = 0; place < drawn.size(); ++place)
-    if (drawn[place] == kNoNode) {
-      open.push_back(place);
-      open_sources.push_back(sources[place / num]);
-    }
-  if (open.empty()) return drawn;
-  std::vector<NodeId> loose(open.size());
-  sample_negatives(graph, open_sources, EdgeEnd::kDestination, loosened(negatives.draws),
-                   key.with(kLoose), loose);
-  for (std::size_t i = 0; i < open.size(); ++i) drawn[open[i]] = loose[i];
+    if (drawn[place] == kNoNode) drawn[place] = loose[place];
   return drawn;
 }
 

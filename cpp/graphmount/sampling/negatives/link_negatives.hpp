@@ -3,7 +3,8 @@
 //
 // Strict negatives are not edges of the graph, if that is possible: if every node would make an
 // edge, any node may be drawn. With weights of nodes, strict draws are repeated a bounded number of
-// times, and the last one stays. A result is a function of key and options.
+// times, and the last one stays. A result is a function of key and options, and of the places that
+// its links have in the whole batch.
 #pragma once
 
 #include <cstdint>
@@ -35,10 +36,11 @@ void require_drawable(const Graph& graph, const LinkNegatives& negatives);
 
 /// Sources, then as many destinations: `amount` for each of so many links.
 std::vector<NodeId> draw_negative_pairs(const Graph& graph, const LinkNegatives& negatives,
-                                        std::size_t num_links, RandomKey key);
+                                        std::size_t num_links, RandomKey key, Places places = {});
 
 /// For each source, `amount` destinations, one source after the other.
 std::vector<NodeId> draw_negative_destinations(const Graph& graph, const LinkNegatives& negatives,
-                                               std::span<const NodeId> sources, RandomKey key);
+                                               std::span<const NodeId> sources, RandomKey key,
+                                               Places places = {});
 
 }  // namespace graphmount

@@ -196,7 +196,8 @@ void fill(const Graph& graph, NegativeRequest request, Direction direction) {
 }  // namespace
 
 void sample_negatives(const Graph& graph, std::span<const NodeId> kept, EdgeEnd corrupt,
-                      const NegativeOptions& options, RandomKey key, std::span<NodeId> out) {
+                      const NegativeOptions& options, RandomKey key, std::span<NodeId> out,
+                      Places places) {
   require_options(options);
   const Direction direction = corrupt == EdgeEnd::kDestination ? Direction::kOut : Direction::kIn;
   require_ids(kept, graph.num_lists(direction), "node");
@@ -210,11 +211,12 @@ void sample_negatives(const Graph& graph, std::span<const NodeId> kept, EdgeEnd 
     require_ids(copied, graph.num_lists(direction), "node");
     kept = copied;
   }
-  fill(graph, {kept, num, options, key, {}, out}, direction);
+  fill(graph, {kept, num, options, key, places, {}, out}, direction);
 }
 
 void sample_negative_pairs(const Graph& graph, const NegativeOptions& options, RandomKey key,
-                           std::span<NodeId> sources, std::span<NodeId> destinations) {
+                           std::span<NodeId> sources, std::span<NodeId> destinations,
+                           Places places) {
   require_options(options);
   if (sources.size() != destinations.size())
     throw std::invalid_argument("pairs have as many sources as destinations");
@@ -222,9 +224,9 @@ void sample_negative_pairs(const Graph& graph, const NegativeOptions& options, R
   // Draws by degree need both; then the lists to look into are the outgoing ones.
   const bool is_by_degree = options.weighting == NegativeWeighting::kDegree;
   if (is_by_degree || has_out)
-    fill(graph, {{}, 1, options, key, sources, destinations}, Direction::kOut);
+    fill(graph, {{}, 1, options, key, places, sources, destinations}, Direction::kOut);
   else
-    fill(graph, {{}, 1, options, key, destinations, sources}, Direction::kIn);
+    fill(graph, {{}, 1, options, key, places, destinations, sources}, Direction::kIn);
 }
 
 }  // namespace graphmount

@@ -7,13 +7,14 @@
 // In strict mode, no result is an edge of the graph. Draws that may not stay are repeated a bounded
 // number of times; then the choice is made among those that may, so no call goes on for ever, and
 // the distribution is exactly that of draws repeated until they may stay. A result is a function of
-// key, position and options, and of nothing else.
+// key, position and options, and of nothing else; `places` says which positions its rows have.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <span>
 
+#include "graphmount/base/places.hpp"
 #include "graphmount/base/random.hpp"
 #include "graphmount/graph/graph.hpp"
 
@@ -40,11 +41,13 @@ struct NegativeOptions {
 /// repeated (strict ones, and those without self-loops) need both directions. Throws IdError,
 /// MissingDataError, FormatError.
 void sample_negatives(const Graph& graph, std::span<const NodeId> kept, EdgeEnd corrupt,
-                      const NegativeOptions& options, RandomKey key, std::span<NodeId> out);
+                      const NegativeOptions& options, RandomKey key, std::span<NodeId> out,
+                      Places places = {});
 
 /// Pairs, both ends drawn, as many as there are places in `sources` and in `destinations`. Strict
 /// pairs need lists of either direction, draws by degree both. Errors as above.
 void sample_negative_pairs(const Graph& graph, const NegativeOptions& options, RandomKey key,
-                           std::span<NodeId> sources, std::span<NodeId> destinations);
+                           std::span<NodeId> sources, std::span<NodeId> destinations,
+                           Places places = {});
 
 }  // namespace graphmount

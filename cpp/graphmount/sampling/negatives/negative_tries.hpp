@@ -25,13 +25,16 @@ struct NegativeRequest {
   std::size_t num;
   NegativeOptions options;
   RandomKey key;
+  Places places;  // of the rows
   /// Where drawn kept ends go, one for each place; empty if they are given.
   std::span<NodeId> kept_out;
   std::span<NodeId> out;
 
   bool draws_pairs() const { return !kept_out.empty(); }
   bool is_by_degree() const { return options.weighting == NegativeWeighting::kDegree; }
-  RandomKey key_of(std::size_t row, std::size_t draw) const { return key.with(row).with(draw); }
+  RandomKey key_of(std::size_t row, std::size_t draw) const {
+    return key.with(places.of(row)).with(draw);
+  }
 };
 
 /// `Lists` go from kept ends to others, `Reverse` back; only draws of pairs by degree read these.

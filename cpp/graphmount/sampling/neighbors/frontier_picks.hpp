@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "graphmount/base/fetch.hpp"
-#include "graphmount/base/random.hpp"
 #include "graphmount/graph/page_requests.hpp"
 #include "graphmount/sampling/neighbors/early_picks.hpp"
 #include "graphmount/sampling/neighbors/hop_picks.hpp"
@@ -138,8 +137,7 @@ class FrontierPicks final : public HopPicks {
   /// Finds how many picks each node will have.
   void find_counts(const HopTargets& targets, std::uint64_t k, std::uint64_t most) {
     nodes_ = targets.nodes;
-    key_ = targets.key;
-    first_target_ = targets.first;
+    targets_ = targets;
     k_ = k;
     scratch_.ranges.resize(nodes_.size());
     scratch_.counts.resize(nodes_.size());
@@ -193,7 +191,7 @@ class FrontierPicks final : public HopPicks {
     if (early_)
       std::copy_n(early_->picks_of(at), count, positions);
     else
-      picker_.pick(nodes_[at], scratch_.ranges[at], count, k_, draws_of(at), pick_scratch,
+      picker_.pick(nodes_[at], scratch_.ranges[at], count, k_, targets_.draws_of(at), pick_scratch,
                    positions);
     for (std::uint64_t i = 0; i < count; ++i) lists_.prefetch_neighbor(positions[i]);
   }
@@ -205,7 +203,7 @@ class FrontierPicks final : public HopPicks {
     for (std::uint64_t i = 0; i < count; ++i) neighbors[i] = lists_.neighbor(positions[i]);
     if (is_in_rows_) return;
     std::fill_n(out_.targets + scratch_.starts[at], count,
-                static_cast<std::int64_t>(first_target_ + at));
+                static_cast<std::int64_t>(targets_.first + at));
     if (!edge_ids_) return;
     for (std::uint64_t i = 0; i < count; ++i) positions[i] = edge_id(positions[i]);
   }
@@ -214,8 +212,6 @@ class FrontierPicks final : public HopPicks {
   EdgeId* positions_of(std::size_t at) const {
     return (is_in_rows_ ? out_.neighbors : out_.edge_ids) + scratch_.starts[at];
   }
-
-  Draws draws_of(std::size_t at) const { return Draws(key_.with(first_target_ + at)); }
 
   template <class Find>
   void find_from_disk(const Find& find) {
@@ -251,8 +247,8 @@ class FrontierPicks final : public HopPicks {
     if (picker_.rule().weighted && !early_) {
       const auto ask_for_tables = [&](std::size_t first, std::size_t last) {
         for_nodes(first, last, [&](std::size_t i) {
-          picker_.visit_picked(nodes_[i], scratch_.ranges[i], scratch_.counts[i], k_, draws_of(i),
-                               [&](auto... pages) { ask(pages...); });
+          picker_.visit_picked(nodes_[i], scratch_.ranges[i], scratch_.counts[i], k_,
+                               targets_.draws_of(i), [&](auto... pages) { ask(pages...); });
         });
       };
       requests.in_ranges(chunks().size(), kChunksAtOnce, ask_for_tables, pick_some);
@@ -313,8 +309,7 @@ class FrontierPicks final : public HopPicks {
   std::span<const NodeId> nodes_;
   std::uint64_t k_ = 0;
   bool is_in_rows_ = false;  // k places for each node, whatever it has, for neighbors only
-  RandomKey key_ = RandomKey(0);
-  std::size_t first_target_ = 0;
+  HopTargets targets_;
   PickedEdges out_{};
 };
 

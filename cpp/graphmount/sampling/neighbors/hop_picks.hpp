@@ -7,6 +7,7 @@
 #include <span>
 
 #include "graphmount/base/error.hpp"
+#include "graphmount/base/places.hpp"
 #include "graphmount/base/random.hpp"
 #include "graphmount/base/types.hpp"
 #include "graphmount/sampling/neighbors/sample_numbers.hpp"
@@ -41,9 +42,17 @@ struct HopTargets {
   std::span<const NodeId> nodes;
   std::size_t first = 0;  // the place of the first of them among the nodes of their type
   TargetTimes times = {};
-  RandomKey key = RandomKey(0);  // and the place of a node are all that its draws depend on
+  RandomKey key = RandomKey(0);         // of the hop and the relation
+  const std::int64_t* trees = nullptr;  // of the nodes, if each seed has one
+  Places places = {};
 
-  Draws draws_of(std::size_t at) const { return Draws(key.with(first + at)); }
+  /// What a node draws depends on the key and its place. In a tree, which has a node only once, it
+  /// depends on the place of the tree and the node, and so not on other trees.
+  Draws draws_of(std::size_t at) const {
+    if (trees == nullptr) return Draws(key.with(places.of(first + at)));
+    const RandomKey of_tree = key.with(places.of(static_cast<std::uint64_t>(trees[at])));
+    return Draws(of_tree.with(static_cast<std::uint64_t>(nodes[at])));
+  }
 };
 
 /// What distinguishes the nodes of a sample: the id, and the tree if each seed has one.
@@ -76,8 +85,8 @@ class HopPicks {
   virtual ~HopPicks() = default;
 
   /// Returns how many picks there will be if each node is to have `k`, of what is not later than
-  /// its time. Throws BudgetError beyond `most`. The nodes must stay until all is picked, their
-  /// times only until all is planned.
+  /// its time. Throws BudgetError beyond `most`. The nodes and their trees must stay until all is
+  /// picked, their times only until all is planned.
   virtual std::uint64_t plan(const HopTargets& targets, std::uint64_t k, std::uint64_t most) = 0;
   /// Where the picks of each node begin.
   virtual std::span<const std::uint64_t> starts() const = 0;

@@ -184,7 +184,9 @@ class Sampling {
         picks.plan({.nodes = {targets.out.nodes->data() + first, count},
                     .first = first,
                     .times = times_of(targets, first),
-                    .key = key},
+                    .key = key,
+                    .trees = options_.disjoint ? trees_of(targets) + first : nullptr,
+                    .places = options_.places},
                    relation.fanouts[hop], SampleNumbers::kMostItems - neighbors.num_items);
     const std::size_t num_before = relation.num_edges;
     relation.grow(num_before + num_picks);

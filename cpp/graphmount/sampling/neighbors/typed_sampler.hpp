@@ -8,13 +8,15 @@
 //
 // The result is a pure function of graphs, seeds, options and key. What a node draws depends on the
 // hop, the relation and the node's place among those of its type. So the number of threads changes
-// nothing but the time.
+// nothing but the time. If every seed has a tree, it depends on the hop, the relation, the place of
+// the seed and the node. So a seed has the same tree however a batch is divided among processes.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "graphmount/base/places.hpp"
 #include "graphmount/base/random.hpp"
 #include "graphmount/graph/graph.hpp"
 #include "graphmount/sampling/neighbors/list_picker.hpp"
@@ -58,6 +60,7 @@ struct SampleOptions {
   bool induced = false;
   bool source_rows = false;  // edges have the rows of the source in place of their ids
   RandomKey key = RandomKey(0);
+  Places places = {};  // of seeds and trees, by which they draw
 };
 
 /// What a sample has of a type.

@@ -42,6 +42,9 @@ class Batch(BatchParts):
         input_ids: The places of the seeds in `input_nodes` of the loader.
         number: The place of the batch in its epoch, from 0 on.
         epoch: The number of the epoch, from 0 on.
+        num_repeated: How many of the inputs, at the end of the batch, are there a second time, to
+            fill the last batch of an epoch: 0, or 1 where several ranks share the inputs and they
+            do not divide evenly.
         dataset: The dataset that the loader was made from; None if it was made from a graph.
 
     Examples:
@@ -69,6 +72,7 @@ class Batch(BatchParts):
     number: int
     epoch: int
     dataset: Dataset | None = None
+    num_repeated: int = 0
     aggregated: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     aggregate_last: Literal["mean", "sum"] | None = None
 

@@ -126,6 +126,7 @@ class TypedArrays(TypedBatchParts):
     input_ids: NDArray[np.int64]
     number: int
     epoch: int
+    num_repeated: int
     dataset: TypedDataset
 
 
@@ -159,6 +160,9 @@ class TypedBatch(TypedSeedParts, TypedArrays):
         input_ids: The places of the seeds in `input_nodes` of the loader.
         number: The place of the batch in its epoch, from 0 on.
         epoch: The number of the epoch, from 0 on.
+        num_repeated: How many of the inputs, at the end of the batch, are there a second time, to
+            fill the last batch of an epoch: 0, or 1 where several ranks share the inputs and they
+            do not divide evenly.
         dataset: The dataset that the loader was made from.
 
     Examples:

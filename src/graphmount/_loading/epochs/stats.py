@@ -106,6 +106,8 @@ class LoaderStats(Displayed):
     Attributes:
         epoch: The number of the epoch that the figures are about.
         epoch_batches: How many batches an epoch has.
+        epoch_repeated: How many inputs come twice in an epoch of all ranks, so that each rank has
+            as many. They are in the last batch, whose `num_repeated` says which they are.
         batches: How many batches of this epoch have been made.
         seconds: The time since the epoch began; for a finished epoch, the time that it took.
         sampled_nodes: How many nodes these batches have.
@@ -137,6 +139,7 @@ class LoaderStats(Displayed):
 
     epoch: int = 0
     epoch_batches: int = 0
+    epoch_repeated: int = 0
     batches: int = 0
     seconds: float = 0.0
     sampled_nodes: int = 0

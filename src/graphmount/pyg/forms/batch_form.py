@@ -106,7 +106,10 @@ class BatchForm:
         of["input_id"] = of["input_ids"]
         if self._input_id is not None:
             of["input_id"] = self._input_id[of["input_ids"]]
-        return self._new(), of
+        data = self._new()
+        if fields["num_repeated"]:  # else a batch has just what PyG's have
+            data.num_repeated = fields["num_repeated"]
+        return data, of
 
 
 def edge_values(graph: Graph, weight_attr: str | None, time_attr: str | None) -> EdgeValues:

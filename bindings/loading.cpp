@@ -52,10 +52,28 @@ using PythonFeed = ProcessBound<TableFeed>;
 /// The same for the threads that several of them share.
 using PythonReadThreads = ProcessBound<ReadThreads>;
 
+/// Hot rows of another process: a descriptor, their bytes, how many there are, and whether they are
+/// the first of the file.
+using GivenRows = std::tuple<int, std::size_t, std::uint64_t, bool>;
+
+std::optional<SharedHotRows> to_given(const std::optional<GivenRows>& given) {
+  if (!given) return std::nullopt;
+  const auto& [descriptor, bytes, count, is_first] = *given;
+  return SharedHotRows{SealedMemory::of(descriptor, bytes), count, is_first};
+}
+
+std::optional<GivenRows> shared_rows(const PythonFeed& self) {
+  const auto& shared = self->shared_hot();
+  if (!shared) return std::nullopt;
+  const SealedMemory& memory = *shared->memory;
+  return GivenRows{memory.descriptor(), memory.bytes().size(), shared->count, shared->is_first};
+}
+
 void make_feed(PythonFeed* self, const MountedFeatures& matrix, Word<IdSpace::Kind> space,
                std::size_t number, std::uint64_t memory, double slot_share, std::uint64_t window,
                Ids trial, Ids hottest, Word<DType> dtype, Word<ReaderKind> reader,
-               Word<Aggregation> aggregation, const PythonReadThreads& threads) {
+               Word<Aggregation> aggregation, const PythonReadThreads& threads,
+               std::uint64_t sharers, const std::optional<GivenRows>& given) {
   const FeedOptions options{.space = {space, number},
                             .memory = memory,
                             .slot_share = slot_share,
@@ -65,6 +83,8 @@ void make_feed(PythonFeed* self, const MountedFeatures& matrix, Word<IdSpace::Ki
                             .dtype = dtype,
                             .reader = reader,
                             .aggregation = aggregation,
+                            .sharers = sharers,
+                            .given = to_given(given),
                             .threads = threads.shared()};
   new (self) PythonFeed(PythonFeed::make(matrix, options));
 }
@@ -227,6 +247,7 @@ void bind_loading(nb::module_& module) {
       .def_prop_ro("bytes_read", [](const FeedStats& self) { return self.reads.bytes_read; })
       .def_prop_ro("merged_rows", [](const FeedStats& self) { return self.reads.merged_rows; })
       .def_ro("cache_bytes", &FeedStats::bytes)
+      .def_ro("shared_bytes", &FeedStats::shared_bytes)
       .def_ro("is_swept", &FeedStats::is_swept);
   nb::class_<PipelineStats>(module, "PipelineStats")
       .def_ro("batches", &PipelineStats::batches)
@@ -252,7 +273,9 @@ void bind_loading(nb::module_& module) {
   nb::class_<PythonFeed>(module, "TableFeed")
       .def("__init__", &make_feed, "matrix"_a, nb::kw_only(), "space"_a, "number"_a, "memory"_a,
            "slot_share"_a, "window"_a, "trial"_a, "hottest"_a, "dtype"_a, "reader"_a,
-           "aggregation"_a, "threads"_a, nb::keep_alive<1, 2>(), nb::call_guard<GilRelease>());
+           "aggregation"_a, "threads"_a, "sharers"_a, "given"_a.none(), nb::keep_alive<1, 2>(),
+           nb::call_guard<GilRelease>())
+      .def("shared_rows", &shared_rows);
 
   nb::class_<SampledGraph>(module, "SampledGraph")
       .def("__init__", &make_sampled_graph, nb::kw_only(), "types"_a, "relations"_a)

@@ -14,6 +14,26 @@ std::uint64_t take(std::uint64_t memory, std::uint64_t bytes) {
   return memory - std::min(memory, bytes);
 }
 
+/// What a hot row takes. Shared ones that are not the first have their ids beside them.
+std::uint64_t hot_row_bytes(const FeedNeeds& needs) {
+  const bool has_ids = needs.sharers > 1 && !needs.hot_is_prefix;
+  return std::max<std::uint64_t>(needs.row_bytes, 1) + (has_ids ? sizeof(std::int64_t) : 0);
+}
+
+/// What so many hot rows take of the memory of each process.
+std::uint64_t part_of_hot(const FeedNeeds& needs, std::uint64_t num_hot) {
+  const std::uint64_t row_bytes = hot_row_bytes(needs);
+  return num_hot / needs.sharers * row_bytes +
+         (num_hot % needs.sharers * row_bytes + needs.sharers - 1) / needs.sharers;
+}
+
+/// How many hot rows so much memory of each process can hold.
+std::uint64_t hot_rows_in(const FeedNeeds& needs, std::uint64_t bytes) {
+  const std::uint64_t row_bytes = hot_row_bytes(needs);
+  return bytes > UINT64_MAX / needs.sharers ? UINT64_MAX / row_bytes
+                                            : bytes * needs.sharers / row_bytes;
+}
+
 std::uint64_t count_cold(const FeedNeeds& needs, std::uint64_t num_hot) {
   const auto first = std::lower_bound(needs.ranks.begin(), needs.ranks.end(), num_hot);
   return static_cast<std::uint64_t>(needs.ranks.end() - first);
@@ -34,7 +54,9 @@ bool is_dense(const FeedNeeds& needs, std::uint64_t num_hot) {
 
 FeedBudget divide_memory(const FeedNeeds& needs) {
   const std::uint64_t row_bytes = std::max<std::uint64_t>(needs.row_bytes, 1);
-  if (needs.num_rows <= needs.memory / row_bytes) return {needs.num_rows, 0, 0, kLeastDepth};
+  if (needs.num_given ? *needs.num_given == needs.num_rows
+                      : needs.num_rows <= hot_rows_in(needs, needs.memory))
+    return {needs.num_rows, 0, 0, kLeastDepth};
   FeedBudget budget;
   // Reads in flight get a sixteenth: what is kept in memory need not be read.
   budget.depth = static_cast<unsigned>(
@@ -43,15 +65,21 @@ FeedBudget divide_memory(const FeedNeeds& needs) {
   const std::uint64_t memory =
       needs.memory - std::min(needs.memory / 16, 2 * budget.depth * needs.read_bytes);
   const std::uint64_t map_bytes = needs.hot_is_prefix ? 0 : HotRows::bytes_for(needs.num_rows);
-  const bool has_hot = map_bytes <= memory / 8;
-  const std::uint64_t for_rows = take(memory, has_hot ? map_bytes : 0);
+  const bool has_hot = needs.num_given || map_bytes <= memory / 8;
+  const std::uint64_t for_rows =
+      take(take(memory, has_hot ? map_bytes : 0), part_of_hot(needs, needs.num_given.value_or(0)));
   const auto set_hot = [&](std::uint64_t bytes) {
-    budget.num_hot = has_hot ? std::min({bytes / row_bytes, needs.num_rows, needs.most_hot}) : 0;
+    if (needs.num_given)
+      budget.num_hot = *needs.num_given;
+    else
+      budget.num_hot =
+          has_hot ? std::min({hot_rows_in(needs, bytes), needs.num_rows, needs.most_hot}) : 0;
   };
   // Bookkeeping beyond a quarter would cost more rows than they save.
   const std::uint64_t most_bookkeeping = for_rows / 4;
   // What hot rows cannot use is for slots too.
-  const std::uint64_t most_hot_bytes = std::min(needs.num_rows, needs.most_hot) * row_bytes;
+  const std::uint64_t most_hot_bytes =
+      needs.num_given ? 0 : part_of_hot(needs, std::min(needs.num_rows, needs.most_hot));
   const double shared_bytes = static_cast<double>(for_rows) * needs.slot_share;
   const double slot_bytes =
       std::max(shared_bytes, static_cast<double>(take(for_rows, most_hot_bytes)));

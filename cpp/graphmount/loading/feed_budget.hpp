@@ -1,7 +1,8 @@
 // How the memory for the rows of one table is divided: rows that are kept for good, slots for rows
 // that come and go, the bookkeeping of both, and reads in flight. The parts add up to no more than
 // the whole, except that there are always twice `kLeastDepth` reads in flight: a MiB, or two with
-// threads; and that a sweep has bookkeeping for `kLeastChunkRows` at least.
+// threads; and that a sweep has bookkeeping for `kLeastChunkRows` at least. Where processes share
+// the hot rows, there are as many times more of them in the same memory.
 //
 // If a batch needs so many rows that nearly every long request finds some, slots would have to hold
 // most of the table to be of use. Such a table is swept (row_sweep.hpp), without slots.
@@ -9,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace graphmount {
@@ -20,6 +22,10 @@ struct FeedNeeds {
   std::uint64_t row_bytes = 0;
   bool hot_is_prefix = true;  // else a map says which rows are hot
   std::uint64_t most_hot = UINT64_MAX;
+  /// How many processes have the hot rows together: each counts its part of their memory.
+  std::uint64_t sharers = 1;
+  /// Hot rows that another process has read: there are so many, whatever the memory.
+  std::optional<std::uint64_t> num_given = {};
   double slot_share = 0;         // how much of it is for slots, if not everything fits
   std::uint64_t window = 1;      // batches that are known at a time
   std::uint64_t read_bytes = 0;  // that one read in flight needs

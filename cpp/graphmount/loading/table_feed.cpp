@@ -20,6 +20,20 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+/// For each row that is wanted, 0 if it is one of those that are given, else a number above all.
+std::vector<std::uint64_t> ranks_among(const SharedHotRows& given, std::size_t row_bytes,
+                                       std::span<const std::int64_t> wanted) {
+  const std::vector<std::int64_t> ids =
+      given.is_first ? std::vector<std::int64_t>() : given.ids(row_bytes);
+  std::vector<std::uint64_t> ranks;
+  for (const std::int64_t row : wanted) {
+    const bool is_given = given.is_first ? static_cast<std::uint64_t>(row) < given.count
+                                         : std::binary_search(ids.begin(), ids.end(), row);
+    ranks.push_back(is_given ? 0 : UINT64_MAX);
+  }
+  return ranks;
+}
+
 }  // namespace
 
 TableFeed::TableFeed(const FeatureMatrix& matrix, const FeedOptions& options)
@@ -33,14 +47,16 @@ TableFeed::TableFeed(const FeatureMatrix& matrix, const FeedOptions& options)
                   scales_.empty() ? nullptr : scales_.data()),
       budget_(divide(options)),
       reader_kind_(options.reader),
-      aggregation_(options.aggregation) {
+      aggregation_(options.aggregation),
+      sharers_(options.sharers) {
   if (aggregates() && (space_.kind != IdSpace::Kind::kNodes || dtype_ != DType::kFloat32))
     throw std::invalid_argument("rows of " + std::string(name_of(space_)) + " as " +
                                 std::string(traits_of(dtype_).name) +
                                 " cannot be aggregated: that is for rows of nodes as float32");
-  load_hot(options.hottest);
+  load_hot(options);
   cache_ = make_cache(options.threads);
   stats_.is_swept = budget_.chunk_rows != 0;
+  stats_.shared_bytes = shared_ ? shared_->memory->bytes().size() : 0;
   stats_.bytes = bytes();
 }
 
@@ -73,12 +89,26 @@ std::unique_ptr<RowCache> TableFeed::make_cache(std::shared_ptr<ReadThreads> thr
                         std::move(threads));
 }
 
+/// Throws std::invalid_argument unless the memory can be that of rows of this table.
+void TableFeed::require_given(const SharedHotRows& given) const {
+  if (given.count <= matrix_->num_rows() &&
+      given.memory->bytes().size() ==
+          SharedHotRows::bytes_for(given.count, row_bytes_, given.is_first))
+    return;
+  throw std::invalid_argument(say("the ", given.memory->bytes().size(),
+                                  " bytes of another process are not ", given.count, " rows of ",
+                                  matrix_->mount().file().path()));
+}
+
 FeedBudget TableFeed::divide(const FeedOptions& options) const {
+  if (options.sharers == 0) throw std::invalid_argument("sharers must be at least 1");
+  if (options.given) require_given(*options.given);
   FeedNeeds needs{
       .memory = options.memory,
       .num_rows = matrix_->num_rows(),
       .row_bytes = row_bytes_,
-      .hot_is_prefix = options.hottest.empty(),
+      .hot_is_prefix = options.given ? options.given->is_first : options.hottest.empty(),
+      .sharers = options.sharers,
       .slot_share = options.slot_share,
       .window = options.window,
       // With some room for what goes with a read.
@@ -86,7 +116,10 @@ FeedBudget TableFeed::divide(const FeedOptions& options) const {
       .long_read_bytes =
           row_bytes_ == 0 ? 0 : limits_for(kDiskBlockBytes, true).most_bytes + kDiskBlockBytes,
       .ranks = {}};
-  if (options.hottest.empty()) {
+  if (options.given) {
+    needs.num_given = options.given->count;
+    needs.ranks = ranks_among(*options.given, row_bytes_, options.trial);
+  } else if (options.hottest.empty()) {
     needs.ranks.assign(options.trial.begin(), options.trial.end());
   } else {
     needs.most_hot = options.hottest.size();
@@ -103,8 +136,10 @@ FeedBudget TableFeed::divide(const FeedOptions& options) const {
   return divide_memory(needs);
 }
 
-void TableFeed::load_hot(std::vector<std::int64_t> hottest) {
+void TableFeed::load_hot(const FeedOptions& options) {
+  if (options.given) return take_hot(*options.given);
   const auto num_hot = static_cast<std::size_t>(budget_.num_hot);
+  std::vector<std::int64_t> hottest = options.hottest;
   if (!hottest.empty() && num_hot < matrix_->num_rows()) {
     require_ids(hottest, matrix_->num_rows(), "row");
     hottest.resize(num_hot);
@@ -115,7 +150,33 @@ void TableFeed::load_hot(std::vector<std::int64_t> hottest) {
     hottest.clear();
     hot_ = HotRows::first(num_hot);
   }
-  hot_bytes_.resize(static_cast<std::size_t>(hot_.size()) * row_bytes_);
+  const bool is_first = hottest.empty();
+  if (sharers_ > 1 && hot_.size() != 0 && row_bytes_ != 0) {
+    const auto memory = SealedMemory::make(
+        SharedHotRows::bytes_for(hot_.size(), row_bytes_, is_first), [&](std::span<std::byte> out) {
+          read_hot(hottest, out.data());
+          if (!is_first)
+            std::memcpy(out.data() + SharedHotRows::ids_at(hot_.size(), row_bytes_), hottest.data(),
+                        hottest.size() * sizeof(std::int64_t));
+        });
+    shared_ = {memory, hot_.size(), is_first};
+    hot_bytes_ = memory->bytes().data();
+    return;
+  }
+  own_hot_.resize(static_cast<std::size_t>(hot_.size()) * row_bytes_);
+  hot_bytes_ = own_hot_.data();
+  read_hot(hottest, own_hot_.data());
+}
+
+void TableFeed::take_hot(const SharedHotRows& given) {
+  hot_ = given.is_first ? HotRows::first(given.count)
+                        : HotRows::of(given.ids(row_bytes_), matrix_->num_rows());
+  shared_ = given;
+  hot_bytes_ = given.memory->bytes().data();
+}
+
+/// The hot rows: those with these ids, or the first.
+void TableFeed::read_hot(std::span<const std::int64_t> ids, std::byte* out) const {
   if (hot_.size() == 0 || row_bytes_ == 0) return;
   const auto reader = make_reader();
   constexpr std::size_t kRowsAtOnce = 1 << 16;
@@ -123,11 +184,17 @@ void TableFeed::load_hot(std::vector<std::int64_t> hottest) {
   for (std::size_t first = 0; first < hot_.size(); first += kRowsAtOnce) {
     reads.clear();
     for (std::size_t i = first; i < std::min<std::size_t>(first + kRowsAtOnce, hot_.size()); ++i) {
-      const std::uint64_t row = hottest.empty() ? i : static_cast<std::uint64_t>(hottest[i]);
-      reads.push_back({row, hot_bytes_.data() + i * row_bytes_});
+      const std::uint64_t row = ids.empty() ? i : static_cast<std::uint64_t>(ids[i]);
+      reads.push_back({row, out + i * row_bytes_});
     }
     reader->read(reads);
   }
+}
+
+std::size_t TableFeed::bytes() const {
+  const std::size_t part =
+      static_cast<std::size_t>((stats_.shared_bytes + sharers_ - 1) / sharers_);
+  return own_hot_.bytes() + part + hot_.bytes() + cache_->bytes();
 }
 
 void TableFeed::copy_hot(std::span<const std::int64_t> ids, std::byte* out) const {
@@ -136,7 +203,7 @@ void TableFeed::copy_hot(std::span<const std::int64_t> ids, std::byte* out) cons
   parallel_for(ids.size(), grain, [&](std::size_t begin, std::size_t end) {
     const auto source_of = [&](std::size_t i) -> const std::byte* {
       const std::uint64_t place = hot_.place_of(static_cast<std::uint64_t>(ids[i]));
-      return place == HotRows::kCold ? nullptr : hot_bytes_.data() + place * row_bytes_;
+      return place == HotRows::kCold ? nullptr : hot_bytes_ + place * row_bytes_;
     };
     for (std::size_t i = begin; i < end; ++i) {
       if (i + ahead_rows < end)
@@ -153,7 +220,7 @@ void TableFeed::find_rows(Fill& fill) const {
   const std::size_t grain = balanced_grain(fill.ids.size(), 4096);
   parallel_each(fill.ids.size(), grain, [&](std::size_t i) {
     const std::uint64_t place = hot_.place_of(static_cast<std::uint64_t>(fill.ids[i]));
-    if (place != HotRows::kCold) fill.row_of_place[i] = hot_bytes_.data() + place * row_bytes_;
+    if (place != HotRows::kCold) fill.row_of_place[i] = hot_bytes_ + place * row_bytes_;
   });
   const ColdRows& cold = *fill.rows.cold;
   for (std::size_t i = 0; i < cold.rows().size(); ++i)

@@ -24,6 +24,7 @@
 #include "graphmount/loading/rows/cold_rows.hpp"
 #include "graphmount/loading/rows/hot_rows.hpp"
 #include "graphmount/loading/rows/row_cache.hpp"
+#include "graphmount/loading/rows/shared_hot_rows.hpp"
 #include "graphmount/system/memory/buffer.hpp"
 #include "graphmount/table/feature_matrix.hpp"
 #include "graphmount/table/reading/row_reader.hpp"
@@ -44,6 +45,10 @@ struct FeedOptions {
   std::optional<DType> dtype;
   ReaderKind reader = ReaderKind::kAuto;
   Aggregation aggregation = Aggregation::kNone;  // else rows of nodes, as float32
+  /// How many processes of this machine have the hot rows together; 1 for memory of its own.
+  std::uint64_t sharers = 1;
+  /// What one of the others has read; nothing to read them here.
+  std::optional<SharedHotRows> given = {};
   /// That read rows of several tables; null for threads of its own.
   std::shared_ptr<ReadThreads> threads = nullptr;
 };
@@ -59,9 +64,10 @@ struct FeedOutput {
 
 class TableFeed {
  public:
-  /// Reads the hot rows. The matrix must outlive the feed. Throws IoError, FileChangedError,
-  /// IdError for a row that does not exist, std::invalid_argument if there is no such conversion
-  /// or such rows cannot be aggregated, and ThreadError.
+  /// Reads the hot rows, unless they are given. The matrix must outlive the feed. Throws IoError,
+  /// FileChangedError, IdError for a row that does not exist, std::invalid_argument if there is no
+  /// such conversion, such rows cannot be aggregated, or given rows are not those of the table, and
+  /// ThreadError.
   TableFeed(const FeatureMatrix& matrix, const FeedOptions& options);
 
   const FeatureMatrix& matrix() const { return *matrix_; }
@@ -69,6 +75,8 @@ class TableFeed {
   /// For any thread, at any time.
   const HotRows& hot() const { return hot_; }
   std::size_t num_slots() const { return budget_.num_slots; }
+  /// The hot rows for other processes; nothing unless they are shared.
+  const std::optional<SharedHotRows>& shared_hot() const { return shared_; }
 
   DType dtype() const { return dtype_; }
   /// Bytes of a row as batches get it.
@@ -126,12 +134,15 @@ class TableFeed {
   FeedBudget divide(const FeedOptions& options) const;
   std::unique_ptr<RowReader> make_reader() const;
   std::unique_ptr<RowCache> make_cache(std::shared_ptr<ReadThreads> threads) const;
-  void load_hot(std::vector<std::int64_t> hottest);
+  void load_hot(const FeedOptions& options);
+  void require_given(const SharedHotRows& given) const;
+  void take_hot(const SharedHotRows& given);
+  void read_hot(std::span<const std::int64_t> ids, std::byte* out) const;
   void copy_hot(std::span<const std::int64_t> ids, std::byte* out) const;
   void find_rows(Fill& fill) const;
   void convert(const std::byte* rows, std::byte* out, std::size_t count) const;
   void aggregate(const Fill& fill) const;
-  std::size_t bytes() const { return hot_bytes_.bytes() + hot_.bytes() + cache_->bytes(); }
+  std::size_t bytes() const;
 
   const FeatureMatrix* matrix_;
   IdSpace space_;
@@ -143,7 +154,10 @@ class TableFeed {
   ReaderKind reader_kind_;
   Aggregation aggregation_;
   HotRows hot_;
-  Buffer<std::byte> hot_bytes_;
+  std::uint64_t sharers_;
+  Buffer<std::byte> own_hot_;            // unless they are shared
+  std::optional<SharedHotRows> shared_;  // else
+  const std::byte* hot_bytes_ = nullptr;
   FeedStats stats_;
   std::array<Fill, 2> fills_;  // in turn
   std::uint64_t num_started_ = 0, num_finished_ = 0;

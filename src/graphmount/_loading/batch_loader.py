@@ -35,6 +35,8 @@ from graphmount._loading.inputs import (
     share_size,
 )
 from graphmount._loading.loop_record import LoopRecord
+from graphmount._loading.memory_budget import require_headroom
+from graphmount._loading.ranks.shared_rows import sharing_of
 from graphmount._loading.row_feeds import RowFeed, as_dtypes, make_feeds
 from graphmount._mount.memory_report import memory as memory_report
 from graphmount._support.arguments import as_count, require_choice
@@ -55,6 +57,7 @@ if TYPE_CHECKING:
     from graphmount._loading.batches.aggregation import AggregateLast
     from graphmount._loading.data.loader_data import AnyData, EdgeIds
     from graphmount._loading.memory_budget import MemoryBudget
+    from graphmount._loading.ranks.ranks import Ranks
     from graphmount._mount.features import Reader
     from graphmount._mount.sampling_rule import SamplingRule
 
@@ -103,8 +106,7 @@ class BatchLoader(Displayed, Replayed, Resumed, BatchFields):
         window: int,
         reader: Reader,
         seed: Seed,
-        rank: int,
-        world_size: int,
+        ranks: Ranks,
         aggregate_last: AggregateLast | None = None,
     ) -> None:
         for name, flag in {"shuffle": shuffle, "drop_last": drop_last}.items():
@@ -141,7 +143,8 @@ class BatchLoader(Displayed, Replayed, Resumed, BatchFields):
         self._prefetch = as_count(prefetch, "prefetch", least=1, most=_MOST_WAITING)
         self._window = as_count(window, "window", least=1, most=_MOST_AHEAD)
         self._shuffle, self._drop_last = shuffle, drop_last
-        self._rank, self._world_size = rank, world_size
+        self._ranks = ranks
+        self._rank, self._world_size = ranks.rank, ranks.world_size
         self._budget = budget
         self._memory = budget.num_bytes
         self._key = as_key(seed)  # the last: options that are refused draw no seed
@@ -218,6 +221,10 @@ class BatchLoader(Displayed, Replayed, Resumed, BatchFields):
         places = places_to_try(self._num_inputs, self._batch_size, self._key)
         seeds = functools.cache(lambda: self._make_seeds(places))
         sampled = self._data.sampled(translates=False)
+        sharing = sharing_of(self._ranks, self._budget.given)
+        if self._budget.given is not None:
+            sharers = 1 if sharing is None else sharing.sharers
+            require_headroom(self._memory, self._data.by_key.values(), sharers)
         return make_feeds(
             self._data,
             lambda number: self._try_sampling(sampled, seeds(), number),
@@ -227,6 +234,7 @@ class BatchLoader(Displayed, Replayed, Resumed, BatchFields):
             dtypes=self._dtypes,
             reader=self._reader,
             aggregated=self._aggregated,
+            sharing=sharing,
         )
 
     def _try_sampling(
@@ -369,6 +377,9 @@ class BatchLoader(Displayed, Replayed, Resumed, BatchFields):
         """
         with self._lock:
             self._stop()
+            for feed in self._feeds or ():
+                if feed.offer is not None:  # a loop that somebody holds has the feeds as well
+                    feed.offer.close()
             self._feeds = self._last = None
 
     @property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -24,7 +23,7 @@ from graphmount._mount.features import FeatureStore
 from graphmount._mount.graph import Graph
 from graphmount._mount.node_reading import require_reading, to_internal
 from graphmount._mount.order import check_order
-from graphmount._support.arguments import as_count, as_ids, as_plain, require_choice
+from graphmount._support.arguments import as_ids, as_plain, require_choice
 from graphmount._support.shown import shown
 
 if TYPE_CHECKING:
@@ -202,20 +201,6 @@ def as_times(
     if len(array) != num_inputs:
         raise ValueError(f"{argument} has {len(array)} times for {num_inputs} {inputs}")
     return array
-
-
-def as_rank(rank: int | None, world_size: int | None) -> tuple[int, int]:
-    """Which part of the seeds is this process's: as told, or as torch.distributed has it."""
-    if (rank is None) != (world_size is None):
-        raise ValueError("rank= and world_size= go together")
-    if rank is not None and world_size is not None:
-        size = as_count(world_size, "world_size", least=1)
-        return as_count(rank, "rank", most=size - 1), size
-    torch = sys.modules.get("torch")
-    distributed = getattr(torch, "distributed", None)
-    if distributed is not None and distributed.is_available() and distributed.is_initialized():
-        return int(distributed.get_rank()), int(distributed.get_world_size())
-    return 0, 1
 
 
 def places_to_try(num_inputs: int, batch_size: int, key: int) -> NDArray[np.int64]:

@@ -17,10 +17,11 @@ from graphmount._loading.batches.batch import LinkBatch
 from graphmount._loading.batches.typed_batch import TypedLinkBatch
 from graphmount._loading.data.typed_data import TypedData
 from graphmount._loading.epochs.state import checksum_of
-from graphmount._loading.inputs import as_rank, as_times, open_data
+from graphmount._loading.inputs import as_times, open_data
 from graphmount._loading.link_inputs import as_edge_label, as_links, find_ends
 from graphmount._loading.link_negatives import LinkNegatives, as_negatives, negative_facts, to_core
 from graphmount._loading.memory_budget import as_budget
+from graphmount._loading.ranks.ranks import as_ranks
 from graphmount._mount.node_reading import values_by_node
 from graphmount._mount.sampling_rule import SamplingRule
 from graphmount._support.foreign_words import LINK_LOADER_WORDS
@@ -104,7 +105,8 @@ class LinkNeighborLoader(BatchLoader):
             dict with a dtype for some tables. Rows stay as stored if None. For a `TypedDataset`,
             the dict may have (type, name) in place of a name.
         memory: How much memory the row caches may use, including their bookkeeping and reads in
-            flight. Each table gets at least 2 MiB for reads in flight, even if `memory` is smaller.
+            flight. It is for all ranks of one machine together, and each takes its part. Each table
+            gets at least 2 MiB for reads in flight, even if `memory` is smaller.
             Batches that are being made or that you hold come on top. If None, the loader takes a
             part of the memory that is free on the machine or in its control group (docs/loading.md
             has the rule), and `stats()` says how much that is.
@@ -179,8 +181,8 @@ class LinkNeighborLoader(BatchLoader):
         world_size: int | None = None,
     ) -> None:
         opened = open_data(data, features, edge_features)
-        own_rank, num_ranks = as_rank(rank, world_size)
-        budget = as_budget(memory, opened, num_ranks)
+        ranks = as_ranks(rank, world_size)
+        budget = as_budget(memory, opened, ranks)
         self._ends, links = find_ends(edge_label_index, opened)
         if isinstance(opened, TypedData):
             opened = opened.with_seeds_of(self._ends.relation)
@@ -224,8 +226,7 @@ class LinkNeighborLoader(BatchLoader):
             window=window,
             reader=reader,
             seed=seed,
-            rank=own_rank,
-            world_size=num_ranks,
+            ranks=ranks,
         )
         self._require_what_negatives_need()
 

@@ -1,4 +1,4 @@
-"""How much memory the caches of a loader get: its `memory=`, or a part of what is free.
+"""How much memory the caches of a loader get: its part of `memory=`, or a part of what is free.
 
 All loaders of a process without `memory=` share half of what is free when the first of them is
 made, divided among the ranks of the machine. Each takes half of what is left of that share, and no
@@ -8,25 +8,28 @@ deleted, its part is free again.
 
 from __future__ import annotations
 
-import os
 import weakref
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from graphmount._loading.ranks.ranks import local_world_size
 from graphmount._mount.free_memory import FreeMemory, free_memory
-from graphmount._support.shown import shown
 from graphmount._support.sizes import format_bytes, parse_bytes
 from graphmount._support.threads.process_lock import ProcessLock
+from graphmount.errors import BudgetError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from graphmount._loading.data.loader_data import AnyData
+    from graphmount._loading.ranks.ranks import Ranks
     from graphmount._mount.features import FeatureStore
 
 #: What a table takes in a cache beside its rows, for each row and in all: names, reads in flight.
 _ROW_BYTES = 32
 _TABLE_BYTES = 64 << 20
+#: Caches that take less than this are not checked against what is free.
+_SMALL_BYTES = 64 << 20
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -37,11 +40,13 @@ class MemoryBudget:
         num_bytes: What its caches may take.
         most_bytes: What they could have had, if their tables were larger.
         source: Where the number comes from, as a sentence for people.
+        given: What the loader was told, or None.
     """
 
     num_bytes: int
     most_bytes: int
     source: str
+    given: int | None = None
 
 
 class _Share:
@@ -56,22 +61,30 @@ class _Share:
 _share = _Share()
 
 
-def as_budget(memory: int | str | None, data: AnyData, world_size: int) -> MemoryBudget:
+def as_budget(memory: int | str | None, data: AnyData, ranks: Ranks) -> MemoryBudget:
     """What `memory=` of a loader means.
+
+    It is for all processes of this machine that share the inputs, and each takes its part.
 
     Args:
         memory: What was given, or None to choose.
         data: Whose rows the loader fetches.
-        world_size: How many processes train together.
+        ranks: The processes that train together.
 
     Raises:
         ValueError: That is no size; or there is something else in LOCAL_WORLD_SIZE than a number of
             processes, where it decides.
     """
     if memory is None:
-        return _chosen(data.by_key.values(), _ranks_here(world_size))
-    size = parse_bytes(memory, "memory")
-    return MemoryBudget(num_bytes=size, most_bytes=size, source="given as memory=")
+        # If it is unknown how many are on this machine, all of them: too little memory is better
+        # than too much.
+        return _chosen(data.by_key.values(), local_world_size() or ranks.world_size)
+    given = parse_bytes(memory, "memory")
+    size = given // ranks.num_here
+    source = "given as memory="
+    if ranks.num_here > 1:
+        source += f", divided among the {ranks.num_here} processes of this machine"
+    return MemoryBudget(num_bytes=size, most_bytes=size, source=source, given=given)
 
 
 def _chosen(tables: Iterable[FeatureStore], ranks: int) -> MemoryBudget:
@@ -104,18 +117,28 @@ def _told(free: FreeMemory, ranks: int, whole: int, taken: int, *, enough: bool)
     return f"half of{others} {share}"
 
 
-def _ranks_here(world_size: int) -> int:
-    """How many processes share the memory of this machine.
+def require_headroom(memory: int, tables: Iterable[FeatureStore], sharers: int) -> None:
+    """Raises if the caches of this machine's processes would not fit into the memory that is free.
 
-    If that is unknown, it is the number of all processes that train together: too little memory is
-    better than too much.
+    Without that, the system would end a process when it touches memory that is not there.
+
+    Args:
+        memory: What each process was told to take.
+        tables: Whose rows the caches hold: they take no more than these need.
+        sharers: How many processes of this machine share the hot rows.
+
+    Raises:
+        BudgetError: They would not.
     """
-    text = os.environ.get("LOCAL_WORLD_SIZE")
-    if text is None:
-        return world_size
-    if not text.strip().isdecimal() or int(text) < 1:
-        raise ValueError(
-            f"LOCAL_WORLD_SIZE={shown(text)} is no number of processes, by which the memory of "
-            "this machine could be divided; set it as torchrun does, or pass memory="
+    needed = sum(each.file_bytes + _ROW_BYTES * len(each) for each in tables)
+    wanted = min(memory * sharers, needed)
+    if wanted <= _SMALL_BYTES:
+        return
+    free = free_memory()
+    if wanted > free.num_bytes:
+        shared = f", for {sharers} processes" if sharers > 1 else ""
+        raise BudgetError(
+            f"memory={format_bytes(memory * sharers)}{shared}: caches would take "
+            f"{format_bytes(wanted)}, and {format_bytes(free.num_bytes)} are free {free.place}; "
+            "give less memory=, or leave it out to take a part of what is free"
         )
-    return int(text)

@@ -11,8 +11,9 @@ from graphmount._loading.batch_loader import BatchLoader
 from graphmount._loading.batches.batch import Batch
 from graphmount._loading.batches.typed_batch import TypedBatch
 from graphmount._loading.epochs.state import checksum_of
-from graphmount._loading.inputs import as_rank, as_times, open_data, read_inputs
+from graphmount._loading.inputs import as_times, open_data, read_inputs
 from graphmount._loading.memory_budget import as_budget
+from graphmount._loading.ranks.ranks import as_ranks
 from graphmount._mount.sampling_rule import SamplingRule
 from graphmount._support.foreign_words import NODE_LOADER_WORDS
 from graphmount._support.keywords import advises
@@ -102,7 +103,8 @@ class NeighborLoader(BatchLoader):
             nodes, `subgraph_type="directional"` and `direction="in"`, and not for a `TypedDataset`.
             If None, batches have the rows of all nodes.
         memory: How much memory the row caches may use, including their bookkeeping and reads in
-            flight. Each table gets at least 2 MiB for reads in flight, even if `memory` is smaller.
+            flight. It is for all ranks of one machine together, and each takes its part. Each table
+            gets at least 2 MiB for reads in flight, even if `memory` is smaller.
             Batches that are being made or that you hold come on top. If None, the loader takes a
             part of the memory that is free on the machine or in its control group (docs/loading.md
             has the rule), and `stats()` says how much that is.
@@ -175,8 +177,8 @@ class NeighborLoader(BatchLoader):
                 "edges; write [15, 10] for 15 neighbors in the first hop and 10 in the second"
             )
         opened = open_data(data, features, edge_features)
-        own_rank, num_ranks = as_rank(rank, world_size)
-        budget = as_budget(memory, opened, num_ranks)
+        ranks = as_ranks(rank, world_size)
+        budget = as_budget(memory, opened, ranks)
         opened, self._inputs = read_inputs(input_nodes, opened, ids)
         whole, fanouts = opened.with_fanouts(num_neighbors)
         times = as_times(input_time, "input_time", len(self._inputs), "input nodes")
@@ -205,8 +207,7 @@ class NeighborLoader(BatchLoader):
             window=window,
             reader=reader,
             seed=seed,
-            rank=own_rank,
-            world_size=num_ranks,
+            ranks=ranks,
             aggregate_last=aggregate_last,
         )
 

@@ -6,6 +6,7 @@ Together they take the memory that the loader was given, each a part by what its
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ import numpy as np
 
 from graphmount import _core
 from graphmount._loading.hot_rows import hottest_nodes
+from graphmount._loading.ranks.shared_rows import Offer, Taken
 from graphmount._loading.table_shares import SHARE_TRIALS, TableUse, divide
 from graphmount._support.conversion import dtype_name
 
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
     from graphmount._loading.batches.aggregation import AggregateLast
     from graphmount._loading.data.loader_data import AnyData, IdSpace, TableKey
+    from graphmount._loading.ranks.shared_rows import GivenRows, Sharing
     from graphmount._mount.features import FeatureStore, Reader
     from graphmount._support.direction import Direction
 
@@ -46,6 +49,7 @@ class RowFeed:
     title: str
     core: _core.TableFeed
     aggregates: bool
+    offer: Offer | None = None  # of hot rows, to other processes; it ends with the feed
 
 
 def as_dtypes(dtype: object, data: AnyData) -> dict[TableKey, str]:
@@ -79,6 +83,7 @@ def make_feeds(
     dtypes: Mapping[TableKey, str],
     reader: Reader,
     aggregated: Mapping[str, AggregateLast],
+    sharing: Sharing | None,
 ) -> list[RowFeed]:
     """Fills the caches.
 
@@ -92,6 +97,7 @@ def make_feeds(
         reader: How rows come from the disk.
         aggregated: What batches get for the neighbors of a node from some tables, in place of their
             rows.
+        sharing: Who has the hot rows together; None for nobody.
     """
     tables = data.by_key
     if not tables:
@@ -100,14 +106,23 @@ def make_feeds(
     trial = sample(0)
     shares = _shares(data, trial, sample, memory)
 
-    def make(space: IdSpace, name: str, store: FeatureStore, share: int) -> _core.TableFeed:
+    def make(
+        space: IdSpace,
+        name: str,
+        store: FeatureStore,
+        share: int,
+        *,
+        sharers: int = 1,
+        given: GivenRows | None = None,
+    ) -> _core.TableFeed:
         row_bytes = _row_bytes(store)
         # The ids of the hot rows are in memory as well, until the rows are read.
         most = share // (row_bytes + _NAME_BYTES)
         hottest: Any = np.empty(0, np.int64)
         is_of_nodes = data.is_of_nodes(space)
-        if is_of_nodes and not data.is_hot_first and share // row_bytes < len(store) and most > 0:
-            hottest = _hottest(data, space, direction, most, sample)
+        fits = share * sharers // row_bytes >= len(store)
+        if given is None and is_of_nodes and not data.is_hot_first and not fits and most > 0:
+            hottest = _hottest(data, space, direction, most * sharers, sample)
         return _core.TableFeed(
             store._open(),  # noqa: SLF001
             space="nodes" if is_of_nodes else "edges",
@@ -121,18 +136,48 @@ def make_feeds(
             reader=reader,
             aggregation=aggregated.get(name, "none"),
             threads=threads,
+            sharers=sharers,
+            given=given,
         )
 
-    return [
-        RowFeed(
-            space,
-            name,
-            data.shown_table((space, name)),
-            make(space, name, store, share),
-            name in aggregated,
+    feeds = []
+    for ((space, name), store), share in zip(tables.items(), shares, strict=True):
+        feed, offer = _with_shared_rows(
+            sharing, store, share, functools.partial(make, space, name, store, share)
         )
-        for ((space, name), store), share in zip(tables.items(), shares, strict=True)
-    ]
+        title = data.shown_table((space, name))
+        feeds.append(RowFeed(space, name, title, feed, name in aggregated, offer))
+    return feeds
+
+
+def _with_shared_rows(
+    sharing: Sharing | None,
+    store: FeatureStore,
+    share: int,
+    make: Callable[..., _core.TableFeed],
+) -> tuple[_core.TableFeed, Offer | None]:
+    """The feed of a table, with the hot rows of all processes here, if these can be had."""
+    met = None if sharing is None else sharing.meet(store)
+    if sharing is None or met is None:
+        return make(), None
+    try:
+        if isinstance(met, Offer):
+            feed = make(sharers=sharing.sharers)
+            offered = feed.shared_rows()
+            if offered is not None:
+                met.serve(offered)
+                return feed, met
+            met.close()
+            return feed, None
+        # Another loader may have been given more memory than this one.
+        if met.rows[1] // sharing.sharers <= share:
+            return make(sharers=sharing.sharers, given=met.rows), None
+    except (OSError, ValueError):  # the system has no such memory, or it is not what it seems
+        met.close()
+    finally:
+        if isinstance(met, Taken):
+            met.close()
+    return make(), None
 
 
 def _hottest(

@@ -125,7 +125,8 @@ class NeighborLoader(PygLoader[NodeData], TensorNodeLoader):
             has no effect.
         generator: A `torch.Generator` that the seed is drawn from. Give either this or `seed`.
         memory: How much memory the row caches may use, including their bookkeeping and reads in
-            flight. Each table gets at least 2 MiB for reads in flight, even if `memory` is smaller.
+            flight. It is for all ranks of one machine together, and each takes its part. Each table
+            gets at least 2 MiB for reads in flight, even if `memory` is smaller.
             Batches that are being made or that you hold come on top. If None, the loader takes a
             part of the memory that is free on the machine or in its control group (docs/loading.md
             has the rule), and `stats()` says how much that is.

@@ -105,7 +105,8 @@ class NeighborLoader(_TensorLoader, ArrayLoader):
             nodes, `subgraph_type="directional"` and `direction="in"`, and not for a `TypedDataset`.
             If None, batches have the rows of all nodes.
         memory: How much memory the row caches may use, including their bookkeeping and reads in
-            flight. Each table gets at least 2 MiB for reads in flight, even if `memory` is smaller.
+            flight. It is for all ranks of one machine together, and each takes its part. Each table
+            gets at least 2 MiB for reads in flight, even if `memory` is smaller.
             Batches that are being made or that you hold come on top. If None, the loader takes a
             part of the memory that is free on the machine or in its control group (docs/loading.md
             has the rule), and `stats()` says how much that is.
@@ -216,7 +217,8 @@ class LinkNeighborLoader(_TensorLoader, ArrayLinkLoader):
             dict with a dtype for some tables. Rows stay as stored if None. For a `TypedDataset`,
             the dict may have (type, name) in place of a name.
         memory: How much memory the row caches may use, including their bookkeeping and reads in
-            flight. Each table gets at least 2 MiB for reads in flight, even if `memory` is smaller.
+            flight. It is for all ranks of one machine together, and each takes its part. Each table
+            gets at least 2 MiB for reads in flight, even if `memory` is smaller.
             Batches that are being made or that you hold come on top. If None, the loader takes a
             part of the memory that is free on the machine or in its control group (docs/loading.md
             has the rule), and `stats()` says how much that is.

@@ -9,6 +9,7 @@
 #include "graphmount/loading/rows/row_sweep.hpp"
 #include "graphmount/system/disk/disk_probe.hpp"
 #include "graphmount/system/files/file_descriptor.hpp"
+#include "graphmount/system/memory/sealed_memory.hpp"
 #include "graphmount/table/feature_writer.hpp"
 #include "graphmount/table/reading/gather.hpp"
 #include "graphmount/verify/verify.hpp"
@@ -183,6 +184,18 @@ std::vector<Work> reading_work() {
   const auto opened = std::make_shared<FileDescriptor>(FileDescriptor::open(data->graph, O_RDONLY));
   add_check("mapping an open file",
             [data, opened] { MappedFile::open(opened->number(), data->graph); });
+  add("sharing memory", [] {
+    const auto made = SealedMemory::make(5000, [](std::span<std::byte> bytes) {
+      std::fill(bytes.begin(), bytes.end(), std::byte{7});
+    });
+    // What is not sealed is refused as an argument; here that is a fault of the system.
+    try {
+      const auto taken = SealedMemory::of(made->descriptor(), 5000);
+      return Bytes(taken->bytes().begin(), taken->bytes().end());
+    } catch (const std::invalid_argument& error) {
+      throw IoError("memory", error.what(), EINVAL);
+    }
+  });
   add_check("verifying a graph", [data] { require_sound(data->graph); });
   add_check("verifying a matrix", [data] { require_sound(data->matrix); });
   for (const Way& way : ways_to_read(*matrix)) {

@@ -192,6 +192,19 @@ void* remap(void* memory, std::size_t bytes, std::size_t new_bytes) {
   return MAP_FAILED;
 }
 
+int make_shared_memory(const char* name) {
+  return faulty(Call::kMakeSharedMemory,
+                [&] { return ::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING); });
+}
+
+int add_seals(int descriptor, int seals) {
+  return faulty(Call::kAddSeals, [&] { return ::fcntl(descriptor, F_ADD_SEALS, seals); });
+}
+
+int seals_of(int descriptor) {
+  return faulty(Call::kSealsOf, [&] { return ::fcntl(descriptor, F_GET_SEALS); });
+}
+
 int uring_setup(unsigned entries, void* params) {
   return faulty(Call::kUringSetup,
                 [&] { return static_cast<int>(::syscall(SYS_io_uring_setup, entries, params)); });

@@ -15,10 +15,13 @@ namespace {
 constexpr std::uint64_t kReadBytes = 32768, kLongReadBytes = 131072;
 
 std::uint64_t bytes_of(const FeedNeeds& needs, const FeedBudget& budget) {
-  if (budget.num_hot == needs.num_rows) return budget.num_hot * needs.row_bytes;
+  const bool has_ids = needs.sharers > 1 && !needs.hot_is_prefix;
+  const std::uint64_t hot_bytes = budget.num_hot * (needs.row_bytes + (has_ids ? 8 : 0));
+  const std::uint64_t part = (hot_bytes + needs.sharers - 1) / needs.sharers;
+  if (budget.num_hot == needs.num_rows) return part;
   const std::size_t sweep_bytes = RowSweep::bookkeeping_bytes(kReadersPerFeed, budget.chunk_rows);
   const bool has_map = !needs.hot_is_prefix && budget.num_hot > 0;
-  return budget.num_hot * needs.row_bytes + budget.num_slots * needs.row_bytes +
+  return part + budget.num_slots * needs.row_bytes +
          RowWindow::bytes_for(budget.num_slots, needs.num_rows, budget.num_known) +
          (has_map ? HotRows::bytes_for(needs.num_rows) : 0) +
          2 * budget.depth * (budget.has_long_reads ? kLongReadBytes : kReadBytes) + sweep_bytes;
@@ -124,4 +127,23 @@ TEST(slots_without_hot_rows_get_it_all) {
   const FeedBudget budget = divide_memory(needs);
   CHECK_EQUAL(budget.num_hot, std::uint64_t{100});
   CHECK(bytes_of(needs, budget) > needs.memory / 10 * 9);
+}
+
+TEST(shared_hot_rows_count_by_parts) {
+  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+    FeedNeeds needs = random_needs(seed);
+    const FeedBudget alone = divide_memory(needs);
+    needs.sharers = 1 + seed % 5;
+    const FeedBudget shared = divide_memory(needs);
+    const std::uint64_t over = 2 * kLeastDepth * kReadBytes +
+                               RowSweep::bookkeeping_bytes(kReadersPerFeed, kLeastChunkRows);
+    CHECK(bytes_of(needs, shared) <= needs.memory + over);
+    if (needs.sharers == 1) CHECK_EQUAL(shared.num_hot, alone.num_hot);
+    // Who is given the rows counts the same part of them.
+    FeedNeeds given = needs;
+    given.num_given = shared.num_hot;
+    const FeedBudget taken = divide_memory(given);
+    CHECK_EQUAL(taken.num_hot, shared.num_hot);
+    CHECK(bytes_of(given, taken) <= needs.memory + over);
+  }
 }

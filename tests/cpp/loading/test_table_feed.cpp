@@ -206,3 +206,74 @@ TEST(only_rows_of_nodes_as_floats_are_aggregated) {
   options.space = IdSpace::kEdges;
   CHECK_THROWS(TableFeed(matrix, options), std::invalid_argument);
 }
+
+TEST(hot_rows_that_processes_share_are_the_same_rows) {
+  const TemporaryFolder folder;
+  const FeatureMatrix matrix(write_rows(folder));
+  const auto floats = make_rows<float>();
+  const auto rows = std::as_bytes(std::span(floats));
+  const auto batches = make_batches(200);
+  std::vector<std::int64_t> hottest(kRows / 2);
+  for (std::size_t i = 0; i < hottest.size(); ++i)
+    hottest[i] = static_cast<std::int64_t>(kRows - 1 - 2 * i);
+  bool had_some = false, had_all = false;
+  for (const std::uint64_t memory : {400'000, 1'000'000, 2'300'000})
+    for (const bool has_hottest : {false, true}) {
+      FeedOptions options;
+      options.memory = memory;
+      options.slot_share = 0.3;
+      options.window = kBatches;
+      options.trial = batches[0];
+      if (has_hottest) options.hottest = hottest;
+      const std::uint64_t alone = TableFeed(matrix, options).hot().size();
+      options.sharers = 2;
+      TableFeed first(matrix, options);
+      CHECK(first.shared_hot().has_value());
+      CHECK(first.hot().size() >= alone);
+      CHECK(first.stats().bytes <= memory + (std::size_t{2} << 20));
+      check_feed(first, batches, rows);
+      options.hottest.clear();
+      const SharedHotRows& shared = *first.shared_hot();
+      options.given = SharedHotRows{
+          SealedMemory::of(shared.memory->descriptor(), shared.memory->bytes().size()),
+          shared.count, shared.is_first};
+      TableFeed second(matrix, options);
+      CHECK_EQUAL(second.hot().size(), first.hot().size());
+      CHECK_EQUAL(second.stats().shared_bytes, first.stats().shared_bytes);
+      CHECK(second.stats().bytes <= memory + (std::size_t{2} << 20));
+      check_feed(second, batches, rows);
+      had_some |= second.hot().size() < kRows;
+      had_all |= second.hot().size() == kRows;
+    }
+  CHECK(had_some);
+  CHECK(had_all);
+}
+
+TEST(hot_rows_of_something_else_are_refused) {
+  const TemporaryFolder folder;
+  const FeatureMatrix matrix(write_rows(folder));
+  const auto memory_of = [](std::vector<std::int64_t> ids, std::size_t row_bytes) {
+    const std::size_t begin = ids.size() * row_bytes;
+    return SealedMemory::make(begin + ids.size() * 8, [&](std::span<std::byte> out) {
+      std::memcpy(out.data() + begin, ids.data(), ids.size() * 8);
+    });
+  };
+  FeedOptions options;
+  options.memory = 1'000'000;
+  options.sharers = 2;
+  const std::size_t row_bytes = kColumns * 4;
+  options.given = SharedHotRows{memory_of({1, 2, 3}, row_bytes), 3, false};
+  CHECK_EQUAL(TableFeed(matrix, options).hot().size(), 3U);
+  options.given = SharedHotRows{memory_of({1, 2, 3}, row_bytes), 2, false};
+  CHECK_THROWS_WITH(TableFeed(matrix, options), std::invalid_argument, "are not 2 rows of");
+  options.given->count = UINT64_MAX / row_bytes;
+  CHECK_THROWS_WITH(TableFeed(matrix, options), std::invalid_argument, "another process");
+  for (const std::vector<std::int64_t>& ids :
+       {std::vector<std::int64_t>{1, 1}, {2, 1}, {1, kRows}, {-1, 1}}) {
+    options.given = SharedHotRows{memory_of(ids, row_bytes), 2, false};
+    CHECK_THROWS_WITH(TableFeed(matrix, options), std::invalid_argument, "hot rows must be");
+  }
+  options.given.reset();
+  options.sharers = 0;
+  CHECK_THROWS_WITH(TableFeed(matrix, options), std::invalid_argument, "sharers");
+}

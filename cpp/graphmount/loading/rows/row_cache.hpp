@@ -27,7 +27,8 @@ struct FeedStats {
   double copy_seconds = 0;
   double wait_seconds = 0;  // for reads, when all else was done
   ReadStats reads;
-  std::size_t bytes = 0;  // of memory for rows, bookkeeping and reads
+  std::size_t bytes = 0;         // of memory for rows, bookkeeping and reads
+  std::size_t shared_bytes = 0;  // of hot rows that processes share; `bytes` has a part of it
   bool is_swept = false;
 };
 

@@ -7,6 +7,7 @@
 #ifdef __linux__
 #include <sys/syscall.h>
 
+#include <cerrno>
 #include <csignal>
 #endif
 
@@ -98,6 +99,26 @@ namespace {
 constexpr long kUringSetup = 425, kUringEnter = 426, kUringRegister = 427, kCachestat = 451;
 
 }  // namespace
+
+int make_shared_memory(const char* name) {
+  // Where the system knows how to say that nothing in it is a program, it may insist on that.
+#ifdef MFD_NOEXEC_SEAL
+  constexpr unsigned kNoExec = MFD_NOEXEC_SEAL;
+#else
+  constexpr unsigned kNoExec = 8;
+#endif
+  const int made = ::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING | kNoExec);
+  if (made >= 0 || errno != EINVAL) return made;
+  return ::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+}
+
+int add_seals(int descriptor, int seals) {
+  return ::fcntl(descriptor, F_ADD_SEALS, seals);
+}
+
+int seals_of(int descriptor) {
+  return ::fcntl(descriptor, F_GET_SEALS);
+}
 
 int fallocate(int descriptor, int mode, std::uint64_t offset, std::uint64_t bytes) {
   return ::fallocate(descriptor, mode, static_cast<off_t>(offset), static_cast<off_t>(bytes));

@@ -47,6 +47,10 @@ int unmap(void* memory, std::size_t bytes) noexcept;
 int advise_memory(void* memory, std::size_t bytes, int advice);
 
 #ifdef __linux__
+/// memfd_create, which can be sealed, and is closed in programs that this one starts.
+int make_shared_memory(const char* name);
+int add_seals(int descriptor, int seals);
+int seals_of(int descriptor);
 int fallocate(int descriptor, int mode, std::uint64_t offset, std::uint64_t bytes);
 int sync_file_range(int descriptor, std::uint64_t offset, std::uint64_t bytes, unsigned flags);
 /// Into the 256 bytes of a struct statx.

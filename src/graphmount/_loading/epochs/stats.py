@@ -46,7 +46,10 @@ class TableStats(Displayed):
         bytes_read: How many bytes these reads had, in whole blocks.
         copy_seconds: How long it took to copy rows that were in memory.
         wait_seconds: How long the work stood still because it waited for the disk.
-        cache_bytes: How much memory the caches take.
+        cache_bytes: How much memory the caches take. Of hot rows that several processes share, it
+            has a part.
+        shared_bytes: How much memory the hot rows take that this process shares with the others of
+            its machine; 0 if they are its own.
         is_swept: Whether the file is read from end to end again and again, for many batches at
             once. That is done if each batch needs a large part of the file.
 
@@ -67,6 +70,7 @@ class TableStats(Displayed):
     copy_seconds: float = 0.0
     wait_seconds: float = 0.0
     cache_bytes: int = 0
+    shared_bytes: int = 0
     is_swept: bool = False
 
     @property

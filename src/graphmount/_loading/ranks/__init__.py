@@ -1,0 +1,1 @@
+"""The processes that train together: which one this is, and what those of a machine share."""

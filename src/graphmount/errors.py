@@ -12,7 +12,8 @@ knows nothing of graphmount catches what it expects::
     ├── IdError           (IndexError)  a node, row or key that does not exist
     ├── ClosedError       (ValueError)  a handle is used after it was closed
     ├── FileChangedError  (OSError)     a file was truncated while it was mounted
-    └── DatasetChangedError (OSError)   files of a dataset are not of one version
+    ├── DatasetChangedError (OSError)   files of a dataset are not of one version
+    └── RankError         (RuntimeError) another process of a training ended, or does not answer
 
 A failing system call raises the `OSError` that Python raises for it (`FileNotFoundError`,
 `PermissionError`, …), with the path as its `filename`. A wrong argument raises `ValueError` or
@@ -31,6 +32,7 @@ __all__ = [
     "IdError",
     "MissingDataError",
     "OrderError",
+    "RankError",
     "SourceError",
 ]
 
@@ -190,3 +192,20 @@ class DatasetChangedError(GraphmountError, OSError):
         ...     print("has been replaced" in str(error))
         True
     """
+
+
+class RankError(GraphmountError, RuntimeError):
+    """Another process of a training ended, does not answer, or has something else than this one.
+
+    Attributes:
+        rank: The number of that process; None if it is not one alone.
+
+    Examples:
+        >>> import graphmount as gm
+        >>> error = gm.errors.RankError("rank 1 gives no sign of life")
+        >>> error.rank = 1
+        >>> isinstance(error, RuntimeError), error.rank
+        (True, 1)
+    """
+
+    rank: int | None = None

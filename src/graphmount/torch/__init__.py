@@ -21,6 +21,8 @@ from graphmount.torch.inference.blocks import LayerBlock, TypedLayerBlock
 from graphmount.torch.inference.layerwise import layerwise_inference
 from graphmount.torch.layer_matrices import LayerMatrices
 from graphmount.torch.loaders import LinkNeighborLoader, NeighborLoader
+from graphmount.torch.ranks.checkpoint import load_checkpoint, save_checkpoint
+from graphmount.torch.ranks.group import RankGroup
 from graphmount.torch.sparse import to_sparse_csr
 from graphmount.torch.tensor_batch import LinkTensorBatch, TensorBatch
 from graphmount.torch.tensor_views import tensor_over
@@ -40,6 +42,7 @@ __all__ = [
     "LinkNeighborLoader",
     "LinkTensorBatch",
     "NeighborLoader",
+    "RankGroup",
     "SkipGramBatch",
     "SkipGramDataset",
     "TensorBatch",
@@ -49,6 +52,8 @@ __all__ = [
     "as_tensor",
     "gather",
     "layerwise_inference",
+    "load_checkpoint",
+    "save_checkpoint",
     "to_numpy",
     "to_sparse_csr",
 ]

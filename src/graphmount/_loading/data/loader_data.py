@@ -185,6 +185,22 @@ class AnyData(ABC):
         spaces = self.node_types if self.is_of_nodes(space) else tuple(self.graphs)
         return spaces.index(space)
 
+    def contents(self) -> dict[str, str]:
+        """What identifies all files, for comparing them with others: sizes and checksums."""
+        if self.dataset is not None:
+            found = dict(self.dataset._contents)  # noqa: SLF001  (a friend)
+        else:
+            found = {
+                "the graph" if space == "edges" else f"relation {space}": graph._content  # noqa: SLF001
+                for space, graph in self.graphs.items()
+            }
+            for key, store in self.by_key.items():
+                found[f"table {self.shown_table(key)!r}"] = store._content  # noqa: SLF001
+        return {
+            name: f"{size:,} bytes with checksum {checksum:016x}"
+            for name, (size, checksum) in found.items()
+        }
+
     def require_source_rows(self, option: str) -> None:
         """Raises unless every relation knows the rows that its edges had in the source.
 

@@ -1,0 +1,100 @@
+"""Processes of `test_ranks`: they train together, and some of them die."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from pathlib import Path
+
+import torch
+
+import graphmount as gm
+import graphmount.torch
+
+GLOBAL = 12
+
+
+def begin(rank, world_size, port):
+    """As torchrun starts a process."""
+    torch.set_num_threads(1)
+    os.environ |= {
+        "RANK": str(rank),
+        "WORLD_SIZE": str(world_size),
+        "LOCAL_WORLD_SIZE": str(world_size),
+        "MASTER_ADDR": "127.0.0.1",
+        "MASTER_PORT": str(port),
+    }
+
+
+def wait_in_vain(rank, world_size, port, case, out):
+    """All wait for each other again and again; one stops doing so. Each writes down its error."""
+    begin(rank, world_size, port)
+    who, what = case
+    started = time.monotonic()
+    try:
+        with gm.torch.RankGroup(timeout=2) as ranks:
+            assert ranks.gather(ranks.rank) == list(range(world_size))
+            if rank == who:
+                started = time.monotonic()
+                if what == "raises":
+                    raise ValueError("bad batch")  # noqa: TRY301
+                if what == "leaves":
+                    return
+                os.kill(os.getpid(), what)
+            ranks.gather("again")
+    except Exception as error:  # noqa: BLE001  (which is written down)
+        found = {
+            "kind": type(error).__name__,
+            "text": str(error),
+            "rank": getattr(error, "rank", None),
+            "seconds": time.monotonic() - started,
+        }
+        Path(out, f"{rank}.json").write_text(json.dumps(found))
+        os._exit(1)
+
+
+def train(rank, world_size, port, options):
+    """Trains from the last checkpoint on, if there is one; `death` is (rank, step, moment)."""
+    folder, out, num_steps, death = options
+    begin(rank, world_size, port)
+
+    def maybe_die(step, moment):
+        if death == (rank, step, moment):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    with gm.torch.RankGroup(timeout=20) as ranks:
+        torch.manual_seed(1 + rank)
+        loader = gm.torch.NeighborLoader(
+            gm.Dataset(folder),
+            [3, 2],
+            batch_size=GLOBAL // world_size,
+            shuffle=True,
+            memory="4MiB",
+            seed=3,
+        )
+        layers = [torch.nn.Linear(4, 8), torch.nn.Dropout(), torch.nn.Linear(8, 3)]
+        model = torch.nn.parallel.DistributedDataParallel(torch.nn.Sequential(*layers))
+        optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
+        objects = {"model": model, "optimizer": optimizer, "loader": loader, "ranks": ranks}
+        path = Path(out, "last.pt")
+        losses = (gm.torch.load_checkpoint(path, **objects) or {"losses": []})["losses"]
+        while len(losses) < num_steps:
+            for batch in loader:
+                step = len(losses)
+                maybe_die(step, "before")
+                result = model(batch.x)[: batch.num_seeds]
+                loss = torch.nn.functional.cross_entropy(result, batch.labels)
+                optimizer.zero_grad()
+                loss.backward()
+                maybe_die(step, "after")
+                optimizer.step()
+                losses.append(sum(ranks.gather(loss.item())) / world_size)
+                if len(losses) % 2 == 0 or len(losses) == num_steps:
+                    gm.torch.save_checkpoint(path, **objects, extra={"losses": losses})
+                maybe_die(step, "saved")
+                if len(losses) == num_steps:
+                    break
+        if rank == 0:
+            Path(out, "losses.json").write_text(json.dumps(losses))

@@ -1,0 +1,173 @@
+"""Processes that train together: one that dies is named, nobody waits for ever, and all go on.
+
+Processes are forked from one that has imported torch, since that takes seconds.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import socket
+import time
+
+import numpy as np
+import pytest
+from run_mode import IS_SANITIZED
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+if not torch.distributed.is_available() or not torch.distributed.is_gloo_available():
+    pytest.skip("torch has no gloo here", allow_module_level=True)
+import ranks_program  # noqa: E402
+from torch import multiprocessing  # noqa: E402
+
+import graphmount as gm  # noqa: E402
+import graphmount.torch  # noqa: E402
+
+pytestmark = pytest.mark.skipif(IS_SANITIZED, reason="new interpreters take too long")
+
+
+@pytest.fixture(scope="module")
+def start():
+    """Starts the ranks of a program, each in a process."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["graphmount.torch", "torch.distributed", "torch._dynamo"])
+
+    def start(program, world_size, *arguments):
+        with socket.create_server(("127.0.0.1", 0)) as found:
+            port = found.getsockname()[1]
+        processes = [
+            context.Process(target=program, args=(rank, world_size, port, *arguments), daemon=True)
+            for rank in range(world_size)
+        ]
+        for process in processes:
+            process.start()
+        return processes
+
+    return start
+
+
+def end(processes, limit=60):
+    """Waits for all of them; those that are stuck are killed, and are a failure."""
+    until = time.monotonic() + limit
+    for process in processes:
+        process.join(max(0, until - time.monotonic()))
+    stuck = [process for process in processes if process.is_alive()]
+    for process in stuck:
+        process.kill()
+        process.join()
+    return [process.exitcode for process in processes], stuck
+
+
+CASES = {
+    "killed": (2, signal.SIGKILL),
+    "first is killed": (0, signal.SIGKILL),
+    "stopped": (1, signal.SIGSTOP),
+    "raises": (1, "raises"),
+    "leaves": (1, "leaves"),
+}
+
+
+@pytest.fixture(scope="module")
+def ended(start, tmp_path_factory):
+    """What the ranks of each case wrote down; all cases run at the same time."""
+    folders = {name: tmp_path_factory.mktemp("ended") for name in CASES}
+    running = {
+        name: start(ranks_program.wait_in_vain, 3, case, str(folders[name]))
+        for name, case in CASES.items()
+    }
+    found = {}
+    for name, processes in running.items():
+        who, what = CASES[name]
+        _, stuck = end([each for rank, each in enumerate(processes) if rank != who])
+        processes[who].kill()
+        processes[who].join()
+        assert not stuck, f"{name}: ranks wait for ever"
+        found[name] = {
+            rank: json.loads((folders[name] / f"{rank}.json").read_text())
+            for rank in range(3)
+            if rank != who
+        }
+        if what == "raises":
+            own = json.loads((folders[name] / f"{who}.json").read_text())
+            assert own["kind"] == "ValueError"
+    return found
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_rank_that_ends_is_named_by_all_others(ended, case):
+    who, _ = CASES[case]
+    for error in ended[case].values():
+        assert error["kind"] == "RankError", error
+        assert error["rank"] == who, error
+        assert f"waited for rank {who}, which" in error["text"]
+        assert error["seconds"] < 30
+    texts = " ".join(error["text"] for error in ended[case].values())
+    if case in ("killed", "stopped"):
+        assert ("is gone" if case == "killed" else "gives no sign of life") in texts
+        assert f"on {socket.gethostname()}" in texts
+    if case == "raises":
+        assert "ended with ValueError: bad batch" in texts
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    path = tmp_path_factory.mktemp("ranks-data") / "data"
+    generator = np.random.default_rng(0)
+    gm.compile_dataset(
+        path,
+        edges=generator.integers(0, 100, (2, 600)),
+        num_nodes=100,
+        features={"x": generator.random((100, 4), np.float32)},
+        labels=np.arange(100) % 3,
+    )
+    return str(path)
+
+
+def trained(start, data, out, num_steps, deaths):
+    """The losses of a training in which ranks die, one after the other."""
+    for death in [*deaths, None]:
+        processes = start(ranks_program.train, 2, (data, str(out), num_steps, death))
+        codes, stuck = end(processes)
+        assert not stuck
+        if death is None:
+            assert codes == [0, 0]
+        elif not (out / "losses.json").exists():
+            assert codes[death[0]] == -signal.SIGKILL
+            assert codes[1 - death[0]] != 0
+    assert set(os.listdir(out)) == {"last.pt", "losses.json"}
+    return json.loads((out / "losses.json").read_text())
+
+
+def test_kills_change_no_loss(start, data, tmp_path, campaign):
+    num_kills = campaign(1, 20)
+    num_steps = campaign(8, 40)
+    draw = random.Random(7)
+    deaths = [
+        (
+            draw.randrange(2),
+            # Each is a little later than the last, so that all of them come to it.
+            min(num_steps - 1, (kill + 1) * num_steps // (num_kills + 1)),
+            draw.choice(["before", "after", "saved"]),
+        )
+        for kill in range(num_kills)
+    ]
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    whole.mkdir()
+    killed.mkdir()
+    wanted = trained(start, data, whole, num_steps, [])
+    assert len(wanted) == num_steps
+    assert trained(start, data, killed, num_steps, deaths) == wanted
+
+
+def test_a_group_of_one(monkeypatch):
+    for name in ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"):
+        monkeypatch.delenv(name, raising=False)
+    with gm.torch.RankGroup() as ranks:
+        assert (ranks.rank, ranks.world_size, ranks.gather([1])) == (0, 1, [[1]])
+        assert not torch.distributed.is_initialized()
+    with pytest.raises(ZeroDivisionError), gm.torch.RankGroup():
+        _ = 1 / 0
+    with pytest.raises(ValueError, match="timeout=0"):
+        gm.torch.RankGroup(timeout=0)

@@ -76,6 +76,7 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
             "the shape of MAG240M in a fifth of the memory",
             ("pyarrow", "torch_geometric"),
         ),
+        Entry("training.bench_ranks", "what processes send each other, and share", ("torch",)),
         Entry("bench_accuracy", "the same accuracy as in memory", ("torch_geometric",)),
     ),
     "scaling": (

@@ -18,7 +18,7 @@ from graphmount._loading.data.typed_data import (
     require_names,
 )
 from graphmount._loading.data.typed_inputs import as_typed_nodes
-from graphmount._loading.hot_rows import TRIAL_BATCHES
+from graphmount._loading.rows.hot_rows import TRIAL_BATCHES
 from graphmount._mount.features import FeatureStore
 from graphmount._mount.graph import Graph
 from graphmount._mount.node_reading import require_reading, to_internal

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphmount import _core
-from graphmount._loading.hot_rows import hottest_nodes
 from graphmount._loading.ranks.shared_rows import Offer, Taken
-from graphmount._loading.table_shares import SHARE_TRIALS, TableUse, divide
+from graphmount._loading.rows.hot_rows import hottest_nodes
+from graphmount._loading.rows.table_shares import SHARE_TRIALS, TableUse, divide
 from graphmount._support.conversion import dtype_name
 
 if TYPE_CHECKING:

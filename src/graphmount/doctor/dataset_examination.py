@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from graphmount._loading.hot_rows import degree_counts
+from graphmount._loading.rows.hot_rows import degree_counts
 from graphmount._mount.mapped_reads import ListOffsets
 from graphmount._mount.node_ids import mark_ids
 from graphmount.doctor.dataset import BatchFacts, DatasetFacts, TableFacts

@@ -356,6 +356,16 @@ def test_train_memory(tmp_path: Path) -> None:
     assert len(table) == 16
 
 
+def test_ranks(tmp_path: Path) -> None:
+    require_long("thirteen processes with torch")
+    pytest.importorskip("torch")
+    results = run_benchmark("training.bench_ranks", tmp_path, "--scale", "12", "--steps", "2")
+    assert len(passed_checks(results)) == 3
+    sent, memory = results["tables"].values()
+    assert [row["ranks"] for row in sent] == [1, 2, 4]
+    assert [row["ranks"] for row in memory] == [2, 4]
+
+
 def test_order(tmp_path: Path) -> None:
     results = run_benchmark("bench_order", tmp_path, "--scale", "10", "--batch", "16")
     assert len(results["tables"]) == 5

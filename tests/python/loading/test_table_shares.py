@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import graphmount as gm
-from graphmount._loading.table_shares import TableUse, divide
+from graphmount._loading.rows.table_shares import TableUse, divide
 
 MIB = 1 << 20
 

@@ -41,6 +41,8 @@ PYTHON = {
     "_support/threads/process_lock.py": "free in a child",
     "_support/threads/one_taker.py": "made anew in a child",
     "torch/epoch.py": "shared by processes",
+    "_loading/ranks/shared_rows.py": "without a lock; a child closes its socket",
+    "torch/ranks/signs_of_life.py": "of one process, which a child never touches",
 }
 
 

@@ -23,6 +23,7 @@ from graphmount import _core
 from graphmount._loading.batch_loader import BatchLoader
 from graphmount._loading.epochs.state import place_in
 from graphmount._support.arguments import require_type
+from graphmount._support.files.regular_files import open_regular
 from graphmount.errors import DatasetChangedError, FormatError, RankError
 from graphmount.torch.ranks.group import RankGroup, as_group, differing
 
@@ -264,7 +265,8 @@ def _write(path: str, payload: dict[str, Any]) -> None:
 def _read(path: str) -> dict[str, Any] | None:
     """What is in a checkpoint; None if there is no such file."""
     try:
-        saved = torch.load(path, map_location="cpu", weights_only=True)
+        with open_regular(path) as file:
+            saved = torch.load(file, map_location="cpu", weights_only=True)
     except FileNotFoundError:
         return None
     except Exception as error:

@@ -72,7 +72,8 @@ def largest_difference(model: torch.nn.Module, ranks: RankGroup) -> float:
     first = mine.clone()
     if ranks.world_size > 1:
         distributed.broadcast(first, src=0)
-    return max(ranks.gather(float((mine - first).abs().max())))
+    differences: list[float] = ranks.gather(float((mine - first).abs().max()))
+    return max(differences)
 
 
 def train(ranks: RankGroup, options: argparse.Namespace) -> None:

@@ -85,7 +85,7 @@ def main() -> int:
                     sent, start = sent_bytes(), time.perf_counter()
                 loss = model(batch.x[: batch.num_seeds]).square().mean()
                 optimizer.zero_grad()
-                loss.backward()  # type: ignore[no-untyped-call]
+                loss.backward()
                 optimizer.step()
                 done += 1
                 if done == _WARM_STEPS + options.steps:

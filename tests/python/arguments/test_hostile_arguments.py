@@ -207,6 +207,24 @@ def test_tensors(dataset, typed):
     assert found == []
 
 
+def test_checkpoints(dataset, tmp_path):
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    import graphmount.torch  # noqa: F401
+
+    model = torch.nn.Linear(1, 1)
+    base = {
+        "path": tmp_path / "last.pt",
+        "model": model,
+        "optimizer": torch.optim.SGD(model.parameters()),
+        "loader": gm.torch.NeighborLoader(dataset, [2], batch_size=4, memory="1MiB"),
+    }
+    names = ["model", "optimizer", "loader", "ranks"]
+    found = complaints(gm.torch.save_checkpoint, lambda: dict(base), [*names, "extra"])
+    found += complaints(gm.torch.load_checkpoint, lambda: dict(base), names)
+    found += complaints(gm.torch.RankGroup, dict, ["backend", "timeout", "start_timeout"])
+    assert found == []
+
+
 def test_inference(dataset, typed, tmp_path):
     pytest.importorskip("torch", reason="torch is not installed")
     from graphmount.torch import layerwise_inference

@@ -168,6 +168,7 @@ def objects_with_state(dataset):
     batches = torch.BatchDataset(loader)
     batches.state_dict()  # which remembers the checksum of the inputs
     yield batches
+    yield torch.RankGroup()
     yield torch.SkipGramDataset(dataset.graph, 2, window=1, batch_size=4)
     try:
         from graphmount import pyg
@@ -294,6 +295,7 @@ WITH_STATE = {
     "NeighborLoader",
     "LinkNeighborLoader",
     "BatchDataset",
+    "RankGroup",
     "SkipGramDataset",
     "NeighborSampler",
     "GraphStore",

@@ -33,8 +33,12 @@ def wait_in_vain(rank, world_size, port, case, out):
     begin(rank, world_size, port)
     who, what = case
     started = time.monotonic()
+    with gm.torch.RankGroup(timeout=30) as ranks:  # an earlier one leaves nothing
+        with gm.torch.RankGroup() as inner:  # what is set up is used, and stays
+            assert inner.gather(rank) == list(range(world_size))
+        assert ranks.gather(rank) == list(range(world_size))
     try:
-        with gm.torch.RankGroup(timeout=2) as ranks:
+        with gm.torch.RankGroup(timeout=6) as ranks:
             assert ranks.gather(ranks.rank) == list(range(world_size))
             if rank == who:
                 started = time.monotonic()

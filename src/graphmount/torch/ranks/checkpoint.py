@@ -14,6 +14,7 @@ import os
 import pickle
 import socket
 import uuid
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -28,8 +29,6 @@ from graphmount.errors import DatasetChangedError, FormatError, RankError
 from graphmount.torch.ranks.group import RankGroup, as_group, differing
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from graphmount._loading.epochs.state import Place
 
 _KIND = "graphmount checkpoint"
@@ -63,7 +62,8 @@ def save_checkpoint(
     Raises:
         OSError: The file cannot be written, which all ranks are told.
         RankError: A rank is at another batch, or has other data.
-        TypeError: `extra` has something else than numbers, text and tensors.
+        TypeError: `extra` has something else than numbers, text and tensors; or another argument is
+            of the wrong kind.
 
     Examples:
         >>> import torch
@@ -84,7 +84,7 @@ def save_checkpoint(
         [1, 2]
     """
     group = as_group(ranks)
-    require_type("loader", loader, BatchLoader, "a loader")
+    _require_objects(model, optimizer, loader)
     path = os.path.abspath(os.fsdecode(path))
     plain = _as_plain_data(extra)
     state, contents = loader.state_dict(), loader._data.contents()  # noqa: SLF001  (a friend)
@@ -167,7 +167,7 @@ def load_checkpoint(
         {'best': 0.5}
     """
     group = as_group(ranks)
-    require_type("loader", loader, BatchLoader, "a loader")
+    _require_objects(model, optimizer, loader)
     path = os.path.abspath(os.fsdecode(path))
     group.require_same_data(loader)
     if group.rank == 0:  # what a process left that was killed while it wrote
@@ -197,11 +197,19 @@ def load_checkpoint(
     return extra
 
 
+def _require_objects(model: object, optimizer: object, loader: object) -> None:
+    require_type("model", model, torch.nn.Module, "a model of torch")
+    require_type("optimizer", optimizer, torch.optim.Optimizer, "an optimizer of torch")
+    require_type("loader", loader, BatchLoader, "a loader")
+
+
 def _inner(model: torch.nn.Module) -> torch.nn.Module:
     return model.module if isinstance(model, DistributedDataParallel) else model
 
 
 def _as_plain_data(extra: Mapping[str, Any] | None) -> dict[str, Any]:
+    if extra is not None:
+        require_type("extra", extra, Mapping, "a dict")
     plain = dict(extra or {})
     held = io.BytesIO()
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import socket
 from datetime import timedelta
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
 
 #: What engines set for each process that they start.
 _OF_ENGINE = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
+#: The longest time limit, in seconds: some years.
+_LONGEST = 10**8
+#: Groups of this process, one after the other, by which all ranks tell them apart.
+_groups = itertools.count()
 #: What failures of work in common say, in the words of torch and its libraries.
 _IN_COMMON = ("gloo", "nccl", "connection closed", "connection reset", "timed out", "broken pipe")
 
@@ -31,7 +36,8 @@ class RankGroup:
     """The processes that train together: set up at the beginning of a `with`, ended at its end.
 
     Under `torchrun`, or another engine that sets RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, it
-    sets up torch.distributed with a time limit. Without one, there is one process. If a process
+    sets up torch.distributed with a time limit; if that is set up already, it is used as it is, and
+    `timeout` and `backend` are not looked at. Without an engine, there is one process. If a process
     dies or stops answering, the others do not wait for ever: at most the time limit later, each
     ends with a `RankError` that names it.
 
@@ -46,7 +52,7 @@ class RankGroup:
 
     Raises:
         RankError: Another process ended, or does not answer.
-        ValueError: A time limit is not above 0.
+        TypeError, ValueError: A time limit is no number, or not above 0.
 
     Examples:
         >>> import graphmount as gm
@@ -59,27 +65,30 @@ class RankGroup:
     def __init__(
         self, *, backend: str = "gloo", timeout: float = 300.0, start_timeout: float = 600.0
     ) -> None:
-        for name, limit in {"timeout": timeout, "start_timeout": start_timeout}.items():
-            if not limit > 0:
-                raise ValueError(f"{name}={shown(limit)}: give seconds, more than 0")
+        require_type("backend", backend, str, 'a name, such as "gloo"')
         self._backend = backend
-        self._timeout = timedelta(seconds=timeout)
-        self._start_timeout = timedelta(seconds=start_timeout)
+        self._timeout = _as_limit("timeout", timeout)
+        self._start_timeout = _as_limit("start_timeout", start_timeout)
         self._signs: SignsOfLife | None = None
+        self._sets_up = False
         self.rank, self.world_size = 0, 1
 
     def __enter__(self) -> Self:
         """Waits until all processes are there."""
+        if distributed.is_initialized():
+            self.rank, self.world_size = distributed.get_rank(), distributed.get_world_size()
+            # There is no public way to it.
+            store = distributed.distributed_c10d._get_default_store()  # noqa: SLF001
+            self._begin(PrefixStore(f"graphmount {next(_groups)}", store))
+            return self
         if not all(name in os.environ for name in _OF_ENGINE):
             return self
         found = rendezvous("env://", timeout=self._start_timeout)
         store, self.rank, self.world_size = next(iter(found))
-        if self.world_size > 1:
-            self._wait_for_all(store)
-            # With a connection of its own: others may wait for something there.
-            own = store.clone() if hasattr(store, "clone") else store
-            signs = PrefixStore("graphmount", own)
-            self._signs = SignsOfLife(signs, self.rank, self.world_size)
+        # A store may outlive a group, and the next one begins anew.
+        store = PrefixStore(f"graphmount {next(_groups)}", store)
+        self._begin(store)
+        self._sets_up = True
         try:
             distributed.init_process_group(
                 self._backend,
@@ -105,8 +114,17 @@ class RankGroup:
             return
         if self._signs is not None:
             self._signs.end("has ended its part already")
-        if distributed.is_initialized():
+        if self._sets_up:
             distributed.destroy_process_group()
+
+    def _begin(self, store: Any) -> None:  # noqa: ANN401
+        """Waits for all, and gives signs of life from then on."""
+        if self.world_size == 1:
+            return
+        self._wait_for_all(store)
+        # With a connection of its own: others may wait for something there.
+        own = store.clone() if hasattr(store, "clone") else store
+        self._signs = SignsOfLife(PrefixStore("signs", own), self.rank, self.world_size)
 
     def _wait_for_all(self, store: Any) -> None:  # noqa: ANN401
         names = [f"here/{rank}" for rank in range(self.world_size)]
@@ -195,6 +213,14 @@ class RankGroup:
         )
         found.rank = ended.rank
         raise found from error
+
+
+def _as_limit(name: str, seconds: float) -> timedelta:
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float):
+        raise TypeError(f"{name} must be a number of seconds, not {shown(seconds)}")
+    if not 0 < seconds <= _LONGEST:
+        raise ValueError(f"{name}={shown(seconds)}: give seconds, more than 0 and up to {_LONGEST}")
+    return timedelta(seconds=seconds)
 
 
 def _is_in_common(error: BaseException) -> bool:

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import graphmount as gm
-from graphmount._loading import hot_rows as _hot_rows
 from graphmount._loading import link_inputs as _link_inputs
+from graphmount._loading.rows import hot_rows as _hot_rows
 from graphmount._loading.rows.hot_rows import hottest_nodes
 
 

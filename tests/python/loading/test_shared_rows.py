@@ -201,7 +201,16 @@ SIZE = 4096 * COLUMNS * 4
         (b'["8388608", 4096, true]', lambda _: open_memory(SIZE)),
         (b"[8388608, 99999999999, true]", lambda _: open_memory(SIZE)),
     ],
-    ids=str,
+    ids=[
+        "nothing",
+        "no JSON",
+        "two numbers",
+        "no descriptor",
+        "a file",
+        "not sealed",
+        "text",
+        "too long",
+    ],
 )
 def test_what_is_no_offer_is_not_taken(folder, tmp_path, message, descriptor):
     loader = make(folder, memory="64MiB")

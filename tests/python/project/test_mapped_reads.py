@@ -16,7 +16,7 @@ from forge import Forgery
 
 import graphmount as gm
 import graphmount.graphzero as gz
-from graphmount._loading import hot_rows as _hot_rows
+from graphmount._loading.rows import hot_rows as _hot_rows
 from graphmount._mount import mapped_reads as _mapped_reads
 from graphmount._sources.objects.memory_rows import MemoryRows
 

@@ -263,3 +263,18 @@ def test_more_ranks_than_seeds(graph):
     assert {int(batch.nodes[0]) for batch in ranks} == {5, 9}
     empty = gm.NeighborLoader(graph, [2], input_nodes=[], rank=3, world_size=4)
     assert list(empty) == []
+
+
+def test_batches_of_pyg_say_what_is_repeated(graph, typed):
+    pyg = pytest.importorskip("graphmount.pyg", exc_type=ImportError)
+    for data, inputs in ((graph, np.arange(5)), (typed, ("paper", np.arange(5)))):
+        ids = {"ids": "internal"} if data is typed else {}
+        loaders = [
+            pyg.NeighborLoader(
+                data, [2], input_nodes=inputs, batch_size=2, rank=rank, world_size=2, **ids
+            )
+            for rank in range(2)
+        ]
+        found = [["num_repeated" in batch for batch in loader] for loader in loaders]
+        assert found == [[False, False], [False, True]]
+        assert list(loaders[1])[-1].num_repeated == 1

@@ -61,44 +61,49 @@ def wait_in_vain(rank, world_size, port, case, out):
 
 def train(rank, world_size, port, options):
     """Trains from the last checkpoint on, if there is one; `death` is (rank, step, moment)."""
-    folder, out, num_steps, death = options
     begin(rank, world_size, port)
+    with gm.torch.RankGroup(timeout=20) as ranks:
+        train_with(ranks, *options)  # so that the model is gone before the group
+
+
+def train_with(ranks, folder, out, num_steps, death):
+    """This process's part."""
+    rank, world_size = ranks.rank, ranks.world_size
 
     def maybe_die(step, moment):
         if death == (rank, step, moment):
             os.kill(os.getpid(), signal.SIGKILL)
 
-    with gm.torch.RankGroup(timeout=20) as ranks:
-        torch.manual_seed(1 + rank)
-        loader = gm.torch.NeighborLoader(
-            gm.Dataset(folder),
-            [3, 2],
-            batch_size=GLOBAL // world_size,
-            shuffle=True,
-            memory="4MiB",
-            seed=3,
-        )
-        layers = [torch.nn.Linear(4, 8), torch.nn.Dropout(), torch.nn.Linear(8, 3)]
-        model = torch.nn.parallel.DistributedDataParallel(torch.nn.Sequential(*layers))
-        optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
-        objects = {"model": model, "optimizer": optimizer, "loader": loader, "ranks": ranks}
-        path = Path(out, "last.pt")
-        losses = (gm.torch.load_checkpoint(path, **objects) or {"losses": []})["losses"]
-        while len(losses) < num_steps:
-            for batch in loader:
-                step = len(losses)
-                maybe_die(step, "before")
-                result = model(batch.x)[: batch.num_seeds]
-                loss = torch.nn.functional.cross_entropy(result, batch.labels)
-                optimizer.zero_grad()
-                loss.backward()
-                maybe_die(step, "after")
-                optimizer.step()
-                losses.append(sum(ranks.gather(loss.item())) / world_size)
-                if len(losses) % 2 == 0 or len(losses) == num_steps:
-                    gm.torch.save_checkpoint(path, **objects, extra={"losses": losses})
-                maybe_die(step, "saved")
-                if len(losses) == num_steps:
-                    break
-        if rank == 0:
-            Path(out, "losses.json").write_text(json.dumps(losses))
+    torch.manual_seed(1 + rank)
+    loader = gm.torch.NeighborLoader(
+        gm.Dataset(folder),
+        [3, 2],
+        batch_size=GLOBAL // world_size,
+        shuffle=True,
+        memory="4MiB",
+        seed=3,
+    )
+    layers = [torch.nn.Linear(4, 8), torch.nn.Dropout(), torch.nn.Linear(8, 3)]
+    model = torch.nn.parallel.DistributedDataParallel(torch.nn.Sequential(*layers))
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
+    objects = {"model": model, "optimizer": optimizer, "loader": loader, "ranks": ranks}
+    path = Path(out, "last.pt")
+    losses = (gm.torch.load_checkpoint(path, **objects) or {"losses": []})["losses"]
+    while len(losses) < num_steps:
+        for batch in loader:
+            step = len(losses)
+            maybe_die(step, "before")
+            result = model(batch.x)[: batch.num_seeds]
+            loss = torch.nn.functional.cross_entropy(result, batch.labels)
+            optimizer.zero_grad()
+            loss.backward()
+            maybe_die(step, "after")
+            optimizer.step()
+            losses.append(sum(ranks.gather(loss.item())) / world_size)
+            if len(losses) % 2 == 0 or len(losses) == num_steps:
+                gm.torch.save_checkpoint(path, **objects, extra={"losses": losses})
+            maybe_die(step, "saved")
+            if len(losses) == num_steps:
+                break
+    if rank == 0:
+        Path(out, "losses.json").write_text(json.dumps(losses))

@@ -41,6 +41,10 @@ class RankGroup:
     dies or stops answering, the others do not wait for ever: at most the time limit later, each
     ends with a `RankError` that names it.
 
+    Let a `DistributedDataParallel` model go before the group ends: make it in a function that is
+    called inside of the `with`. One that is still there has been seen to keep its process from
+    ending.
+
     Args:
         backend: What torch.distributed works with: "gloo" for processors, "nccl" for GPUs.
         timeout: How many seconds a process waits for the others, at most.

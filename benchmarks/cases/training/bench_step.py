@@ -27,7 +27,7 @@ from ...harness.scratch import require_memory, scratch_folder
 from ...jobs.layers_with_matrices import make_layers, with_matrices
 from ...report.report import Report, argument_parser, defaults
 from ...report.units import Unit, plain, ratio, spread_of, text
-from ..parts.layer_kinds import EDGE_INDEX, LAYERS, OURS, PAIRS, RELATIONS, Layer
+from .layer_kinds import EDGE_INDEX, LAYERS, OURS, PAIRS, RELATIONS, Layer
 
 if TYPE_CHECKING:
     import argparse

@@ -222,9 +222,8 @@ class BatchLoader(Displayed, Replayed, Resumed, BatchFields):
         seeds = functools.cache(lambda: self._make_seeds(places))
         sampled = self._data.sampled(translates=False)
         sharing = sharing_of(self._ranks, self._budget.given)
-        if self._budget.given is not None:
-            sharers = 1 if sharing is None else sharing.sharers
-            require_headroom(self._memory, self._data.by_key.values(), sharers)
+        if self._budget.given is not None and sharing is None:
+            require_headroom(self._memory, self._data.by_key.values())
         return make_feeds(
             self._data,
             lambda number: self._try_sampling(sampled, seeds(), number),

@@ -117,10 +117,12 @@ def _told(free: FreeMemory, ranks: int, whole: int, taken: int, *, enough: bool)
     return f"half of{others} {share}"
 
 
-def require_headroom(memory: int, tables: Iterable[FeatureStore], sharers: int) -> None:
-    """Raises if the caches of this machine's processes would not fit into the memory that is free.
+def require_headroom(memory: int, tables: Iterable[FeatureStore], sharers: int = 1) -> None:
+    """Raises if caches would not fit into the memory that is free.
 
-    Without that, the system would end a process when it touches memory that is not there.
+    Without that, the system would end a process when it touches memory that is not there. Where
+    processes share hot rows, the one that reads them looks: for the others they are in memory
+    already, and no longer free.
 
     Args:
         memory: What each process was told to take.

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphmount import _core
-from graphmount._loading.ranks.shared_rows import Offer, Taken
+from graphmount._loading.memory_budget import require_headroom
+from graphmount._loading.ranks.shared_rows import Offer
 from graphmount._loading.rows.hot_rows import hottest_nodes
 from graphmount._loading.rows.table_shares import SHARE_TRIALS, TableUse, divide
 from graphmount._support.conversion import dtype_name
@@ -158,26 +159,32 @@ def _with_shared_rows(
 ) -> tuple[_core.TableFeed, Offer | None]:
     """The feed of a table, with the hot rows of all processes here, if these can be had."""
     met = None if sharing is None else sharing.meet(store)
-    if sharing is None or met is None:
+    if sharing is None:
         return make(), None
+    if met is None:
+        require_headroom(share, [store])
+        return make(), None
+    kept: Offer | None = None
     try:
-        if isinstance(met, Offer):
-            feed = make(sharers=sharing.sharers)
-            offered = feed.shared_rows()
-            if offered is not None:
-                met.serve(offered)
-                return feed, met
-            met.close()
-            return feed, None
-        # Another loader may have been given more memory than this one.
-        if met.rows[1] // sharing.sharers <= share:
-            return make(sharers=sharing.sharers, given=met.rows), None
-    except (OSError, ValueError):  # the system has no such memory, or it is not what it seems
-        met.close()
+        if isinstance(met, Offer):  # the others only map what this one places in memory
+            require_headroom(share, [store], sharing.sharers)
+        try:
+            if isinstance(met, Offer):
+                feed = make(sharers=sharing.sharers)
+                offered = feed.shared_rows()
+                if offered is not None:
+                    met.serve(offered)
+                    kept = met
+                return feed, kept
+            # Another loader may have been given more memory than this one.
+            if met.rows[1] // sharing.sharers <= share:
+                return make(sharers=sharing.sharers, given=met.rows), None
+        except (OSError, ValueError):  # the system has no such memory, or it is not what it seems
+            met.close()  # before rows are read here: nobody has to wait for that
+        return make(), None
     finally:
-        if isinstance(met, Taken):
+        if met is not kept:
             met.close()
-    return make(), None
 
 
 def _hottest(

@@ -270,9 +270,9 @@ def require_marked(
         return
     if found != 0:
         raise IdError(
-            f"{name}: these are nodes of another dataset, or of another type or version of it: the "
-            f"orders differ ({found:#x} and {order:#x}). Go by the ids of the source, with "
-            "to_external there and to_internal here"
+            f"{name}: these are nodes of another dataset, or of another version of it, or of "
+            f"another type: the orders differ ({found:#x} and {order:#x}). Go by the ids of the "
+            "source, with to_external there and to_internal here"
         )
     raise IdError(
         f"{name}: integers and masks can go by ids of the source or of the dataset, which has its "

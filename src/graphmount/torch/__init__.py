@@ -15,18 +15,18 @@ except ImportError as error:
 
 from graphmount._mount.features import FeatureStore
 from graphmount._support.arguments import require_type
-from graphmount.torch.aggregated_hop import AggregatedHop
+from graphmount.torch.batches.aggregated_hop import AggregatedHop
+from graphmount.torch.batches.layer_matrices import LayerMatrices
+from graphmount.torch.batches.sparse import to_sparse_csr
+from graphmount.torch.batches.tensor_batch import LinkTensorBatch, TensorBatch
+from graphmount.torch.batches.typed_tensor_batch import TypedLinkTensorBatch, TypedTensorBatch
 from graphmount.torch.dataset import BatchDataset
 from graphmount.torch.inference.blocks import LayerBlock, TypedLayerBlock
 from graphmount.torch.inference.layerwise import layerwise_inference
-from graphmount.torch.layer_matrices import LayerMatrices
 from graphmount.torch.loaders import LinkNeighborLoader, NeighborLoader
 from graphmount.torch.ranks.checkpoint import load_checkpoint, save_checkpoint
 from graphmount.torch.ranks.group import RankGroup
-from graphmount.torch.sparse import to_sparse_csr
-from graphmount.torch.tensor_batch import LinkTensorBatch, TensorBatch
 from graphmount.torch.tensor_views import tensor_over
-from graphmount.torch.typed_tensor_batch import TypedLinkTensorBatch, TypedTensorBatch
 from graphmount.torch.walks import SkipGramBatch, SkipGramDataset
 
 if TYPE_CHECKING:

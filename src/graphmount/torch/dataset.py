@@ -16,9 +16,9 @@ from torch.utils.data import IterableDataset, get_worker_info
 
 from graphmount._loading.epochs.state import Place, place_in
 from graphmount._support.arguments import as_count
+from graphmount.torch.batches.tensor_batch import TensorBatch
 from graphmount.torch.epoch import SharedEpoch
 from graphmount.torch.loaders import LinkNeighborLoader, NeighborLoader
-from graphmount.torch.tensor_batch import TensorBatch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -12,13 +12,13 @@ from graphmount._loading.node_loader import NeighborLoader as ArrayLoader
 from graphmount._loading.options import LinkOptions, NodeOptions
 from graphmount._support.foreign_words import LINK_LOADER_WORDS, NODE_LOADER_WORDS
 from graphmount._support.keywords import advises
-from graphmount.torch.host_pinning import as_pin_memory
-from graphmount.torch.tensor_batch import LinkTensorBatch, TensorBatch, to_tensors
-from graphmount.torch.typed_tensor_batch import (
+from graphmount.torch.batches.tensor_batch import LinkTensorBatch, TensorBatch, to_tensors
+from graphmount.torch.batches.typed_tensor_batch import (
     TypedLinkTensorBatch,
     TypedTensorBatch,
     TypedTensors,
 )
+from graphmount.torch.host_pinning import as_pin_memory
 
 if TYPE_CHECKING:
     import os

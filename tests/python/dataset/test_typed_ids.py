@@ -107,7 +107,7 @@ def test_every_call_that_gives_ids_says_their_type(ds):
 def test_ids_of_authors_are_not_taken_for_papers(ds):
     for take in calls_for_papers(ds).values():
         for ids in ids_of(ds, "author").values():
-            with pytest.raises(IdError, match="nodes of another dataset, or of another type"):
+            with pytest.raises(IdError, match=r"another dataset.* of another type"):
                 take(ids)
 
 
@@ -132,7 +132,7 @@ def test_masks_of_one_type_are_not_taken_for_another(ds, tmp_path):
     authors, papers = ds.nodes["author"], ds.nodes["paper"]
     authors.add_features("y", np.arange(6.0))
     opened = gm.Dataset(tmp_path / "ds")
-    with pytest.raises(IdError, match="nodes of another dataset, or of another type"):
+    with pytest.raises(IdError, match=r"another dataset.* of another type"):
         opened.nodes["author"].features["y"][papers.labels < 3]
     assert opened.nodes["author"].features["y"][np.arange(6) < 3].tolist() == [0.0, 1.0, 2.0]
 
@@ -149,5 +149,5 @@ def test_ids_in_tensors_know_their_type(ds):
     loader = torch_form.NeighborLoader(ds, [2], input_nodes=("paper", "train"), batch_size=3)
     nodes = next(iter(loader)).nodes
     ds.nodes["paper"].features["x"].gather(nodes["paper"])
-    with pytest.raises(IdError, match="nodes of another dataset, or of another type"):
+    with pytest.raises(IdError, match=r"another dataset.* of another type"):
         ds.nodes["paper"].features["x"].gather(nodes["author"])

@@ -24,7 +24,7 @@ from loader_data import same
 from run_mode import IS_SANITIZED
 
 import graphmount as gm
-from graphmount._loading import memory_budget
+from graphmount._loading import memory_budget, row_feeds
 from graphmount._loading.ranks import shared_rows
 from graphmount._mount.free_memory import FreeMemory
 
@@ -200,6 +200,10 @@ SIZE = 4096 * COLUMNS * 4
         (b"[8388608, 4096, true]", lambda _: open_memory(SIZE)),
         (b'["8388608", 4096, true]', lambda _: open_memory(SIZE)),
         (b"[8388608, 99999999999, true]", lambda _: open_memory(SIZE)),
+        (b"5", lambda _: open_memory(SIZE)),
+        (b"[" * 4000, lambda _: open_memory(SIZE)),
+        (b"[-1, 4096, true]", lambda _: open_memory(SIZE)),
+        (b"[8388608, 99999999999999999999, true]", lambda _: open_memory(SIZE)),
     ],
     ids=[
         "nothing",
@@ -209,7 +213,11 @@ SIZE = 4096 * COLUMNS * 4
         "a file",
         "not sealed",
         "text",
-        "too long",
+        "too many rows",
+        "a number",
+        "deep",
+        "less than nothing",
+        "beyond 64 bits",
     ],
 )
 def test_what_is_no_offer_is_not_taken(folder, tmp_path, message, descriptor):
@@ -263,6 +271,54 @@ def test_nobody_waits_for_ever():
     assert shared_rows.meet(f"graphmount-hot-test-stuck-{os.getpid()}", patience=0.05) is None
     assert time.monotonic() - begin < 10
     listener.close()
+
+
+def test_who_comes_between_name_and_listening_waits():
+    name = f"graphmount-hot-test-early-{os.getpid()}"
+    with socket.socket(socket.AF_UNIX) as first:
+        first.bind("\0" + name)
+        found = []
+        thread = threading.Thread(target=lambda: found.append(shared_rows.meet(name)))
+        thread.start()
+        time.sleep(0.05)  # it has been refused by now, most likely
+        first.listen()
+        with first.accept()[0] as connection, open(__file__, "rb") as anything:
+            socket.send_fds(connection, [b"[1, 2, true]"], [anything.fileno()])
+        thread.join()
+    assert found[0].rows[1:] == (1, 2, True)
+    assert not os.get_inheritable(found[0].rows[0])
+    found[0].close()
+
+
+def test_without_threads_nobody_is_served(folder, monkeypatch):
+    before = len(os.listdir("/proc/self/fd"))
+
+    def refuse(_):
+        raise RuntimeError("can't start new thread")
+
+    loader = make(folder, memory="64MiB")
+    with monkeypatch.context() as without:
+        without.setattr(shared_rows.threading.Thread, "start", refuse)
+        assert len(list(loader)) == len(loader)
+    assert not is_offered(name_of(loader))
+    loader.close()
+    del loader
+    gc.collect()
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_who_is_interrupted_gives_the_name_up(folder, monkeypatch):
+    loader = make(folder, memory="64MiB")
+    name = name_of(loader)
+
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as interrupted:
+        interrupted.setattr(row_feeds._core, "TableFeed", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            list(loader)
+        assert not is_offered(name)
 
 
 def test_who_waits_goes_on_when_the_first_gives_up():
@@ -359,6 +415,25 @@ def test_nothing_is_left_after_kills(folder, campaign):
         assert not is_offered(name)
         assert not [each for each in os.listdir(SHARED) if "graphmount" in each]
     assert len(totals) == 1
+
+
+def test_rows_that_are_there_are_not_counted_again(folder, monkeypatch):
+    """When the first has placed the rows of all, they are no longer free for the second."""
+    monkeypatch.setattr(memory_budget, "_SMALL_BYTES", 1 << 20)
+    placed = 0
+
+    def free_memory():
+        return FreeMemory(num_bytes=(10 << 20) - placed, place="on the machine")
+
+    monkeypatch.setattr(memory_budget, "free_memory", free_memory)
+    first, second = make(folder, 0, memory="8MiB"), make(folder, 1, memory="8MiB")
+    list(first)
+    placed = shared_bytes(first)
+    assert placed > 4 << 20
+    list(second)
+    assert shared_bytes(second) == placed
+    with pytest.raises(gm.errors.BudgetError, match="for 2 processes: caches would take"):
+        list(make(folder, 0, memory="7MiB"))  # others, which do not share these rows
 
 
 def test_more_than_is_free_is_refused(folder, monkeypatch):

@@ -47,11 +47,11 @@ ALLOWED = {
     "_loading/batches/typed_batch.py": {"labels": "of a batch, in memory"},
     "_loading/data/loader_data.py": {"labels": "a store, whose rows are gathered"},
     "torch/epoch.py": {"tensor": "of torch"},
-    "torch/layer_matrices.py": {"indptr": "of a batch, in memory"},
+    "torch/batches/layer_matrices.py": {"indptr": "of a batch, in memory"},
     "torch/nn/edges.py": {"numpy": "of torch"},
-    "torch/sparse.py": {"numpy": "of torch"},
+    "torch/batches/sparse.py": {"numpy": "of torch"},
     "torch/nn/gin_conv.py": {"tensor": "of torch"},
-    "torch/tensor_batch.py": {"indptr": "of a batch, in memory"},
+    "torch/batches/tensor_batch.py": {"indptr": "of a batch, in memory"},
     "_compile/dataset/from_layout.py": {"labels": _OWN, "splits": _OWN},
     "_compile/cache/content_key.py": {"numpy": "of torch"},
     "_sources/arrow/columns.py": {"indices": "of a dictionary of Arrow"},
@@ -100,7 +100,7 @@ ALLOWED = {
     "_sources/objects/memory_edges.py": {"numpy": "of torch"},
     "_sources/objects/memory_rows.py": {"numpy": "its shape, and where to read ahead"},
     "_sources/arrays/matrix_edges.py": {"indptr": "of SciPy"},
-    "torch/typed_tensor_batch.py": {"indptr": "of a sample"},
+    "torch/batches/typed_tensor_batch.py": {"indptr": "of a sample"},
     "torch/__init__.py": {"numpy": "of torch", "_private_view": "views for users"},
 }
 

@@ -105,6 +105,7 @@ def _of_others(ds, path):
     loader = torch.NeighborLoader(ds, [10, 10], batch_size=500)
     links = torch.LinkNeighborLoader(ds, [10], batch_size=500)
     walks = torch.SkipGramDataset(ds.graph, 10, window=5, negatives=5)
+    yield torch.RankGroup()
     yield from (loader, links, next(iter(loader)), next(iter(links)), torch.BatchDataset(loader))
     yield next(iter(loader)).adjs
     typed, lends = gm.Dataset(path / "typed"), ("reader", "lends", "book")

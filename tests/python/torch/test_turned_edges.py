@@ -16,7 +16,7 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 from typed_loader_data import make_typed  # noqa: E402
 
 import graphmount.torch.nn  # noqa: E402
-from graphmount.torch.layer_matrices import TURNED_MARK  # noqa: E402
+from graphmount.torch.batches.layer_matrices import TURNED_MARK  # noqa: E402
 from graphmount.torch.nn import edges as nn_edges  # noqa: E402
 
 

@@ -18,8 +18,8 @@ constexpr int kSeals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
 /// A mapping that is gone at the end, so that what it maps can be sealed.
 class Mapping {
  public:
-  Mapping(int descriptor, std::size_t bytes, int protection) : bytes_(bytes) {
-    data_ = system_call::map(nullptr, bytes, protection, MAP_SHARED, descriptor, 0);
+  Mapping(int descriptor, std::size_t bytes, int protection, int flags) : bytes_(bytes) {
+    data_ = system_call::map(nullptr, bytes, protection, flags, descriptor, 0);
     if (data_ == MAP_FAILED) throw IoError(kName, "cannot map", errno);
 #ifdef MADV_HUGEPAGE
     // Rows are read at random. Only an offer.
@@ -48,7 +48,9 @@ class Mapping {
 
 SealedMemory::SealedMemory(FileDescriptor descriptor, std::size_t size)
     : descriptor_(std::move(descriptor)), size_(size) {
-  if (size_ != 0) data_ = Mapping(descriptor_.number(), size_, PROT_READ).release();
+  // Nobody can write to it, so private pages are the same ones. Before Linux 6.7, what is sealed
+  // cannot be mapped as shared, not even to read it.
+  if (size_ != 0) data_ = Mapping(descriptor_.number(), size_, PROT_READ, MAP_PRIVATE).release();
 }
 
 SealedMemory::~SealedMemory() {
@@ -62,7 +64,7 @@ std::shared_ptr<const SealedMemory> SealedMemory::make(std::size_t bytes, const 
   if (bytes == 0) {
     fill({});
   } else {
-    const Mapping mapping(descriptor.number(), bytes, PROT_READ | PROT_WRITE);
+    const Mapping mapping(descriptor.number(), bytes, PROT_READ | PROT_WRITE, MAP_SHARED);
     fill(mapping.span());
   }
   if (system_call::add_seals(descriptor.number(), kSeals) != 0)

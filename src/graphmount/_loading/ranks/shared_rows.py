@@ -20,6 +20,7 @@ import socket
 import struct
 import sys
 import threading
+import time
 import weakref
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -35,7 +36,10 @@ PATIENCE = 120.0
 #: Processes that may wait at the same time.
 _MOST_WAITING = 256
 _MOST_BYTES = 4096
+#: How often to ask a process that has the name and does not listen, and how long to wait between.
+_TRIES, _PAUSE = 20, 0.02
 _CREDENTIALS = struct.Struct("3i")  # process, user, group
+_DESCRIPTOR = struct.Struct("i")
 
 #: A descriptor of sealed memory, its size, how many rows it has, and if they are the first.
 GivenRows = tuple[int, int, int, bool]
@@ -108,13 +112,20 @@ class Offer:
         if listener is None:
             return
         # The thread has no reference to this object, which ends it.
-        self._thread = threading.Thread(
+        copy = os.dup(descriptor)
+        thread = threading.Thread(
             target=_serve,
-            args=(listener, os.dup(descriptor), json.dumps(facts).encode()),
+            args=(listener, copy, json.dumps(facts).encode()),
             name="graphmount hot rows",
             daemon=True,
         )
-        self._thread.start()
+        try:
+            thread.start()
+        except RuntimeError:  # the system gives no thread: the others read rows by themselves
+            os.close(copy)
+            self.close()
+        else:
+            self._thread = thread
 
     def close(self) -> None:
         """Gives the name up. Who waits there reads rows by itself."""
@@ -139,42 +150,78 @@ def meet(name: str, *, patience: float = PATIENCE) -> Offer | Taken | None:
         patience: How many seconds to wait for a process that has the name.
     """
     address = "\0" + name  # of no file
+    end = time.monotonic() + patience
+    for _ in range(_TRIES):
+        own = _claim(address)
+        if own is not None:
+            return Offer(own)
+        try:
+            return _ask(address, end)
+        except ConnectionRefusedError:  # it has the name but does not listen yet, or has ended
+            time.sleep(_PAUSE)
+        except OSError:  # it is stuck
+            return None
+    return None
+
+
+def _claim(address: str) -> socket.socket | None:
+    """A socket that has the name; None if another has it."""
     own = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         own.bind(address)
         own.listen(_MOST_WAITING)
     except OSError:
         own.close()
-    else:
-        return Offer(own)
+        return None
+    return own
+
+
+def _ask(address: str, end: float) -> Taken | None:
+    """What the one who has the name gives until `end`, by the clock that only goes on."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as other:
-        other.settimeout(patience)
-        try:
-            other.connect(address)
-            user = _user_of(other)
-            if user != os.getuid():
-                warn_user(
-                    f"a process of user {user} holds the name at which the processes of this "
-                    "training would share hot rows; each has rows of its own instead"
-                )
-                return None
-            return _take(other)
-        except (OSError, ValueError):  # it has just ended, or is stuck
+        other.settimeout(max(end - time.monotonic(), _PAUSE))
+        other.connect(address)
+        user = _user_of(other)
+        if user != os.getuid():
+            warn_user(
+                f"a process of user {user} holds the name at which the processes of this "
+                "training would share hot rows; each has rows of its own instead"
+            )
             return None
+        other.settimeout(max(end - time.monotonic(), _PAUSE))
+        return _take(other)
 
 
 def _take(other: socket.socket) -> Taken | None:
-    message, descriptors, _, _ = socket.recv_fds(other, _MOST_BYTES, 1)
+    # Programs that are started meanwhile do not get the descriptor. (`socket.recv_fds` ignores that
+    # flag.)
+    message, received, _, _ = other.recvmsg(
+        _MOST_BYTES, socket.CMSG_LEN(_DESCRIPTOR.size), socket.MSG_CMSG_CLOEXEC
+    )
+    descriptors = [
+        _DESCRIPTOR.unpack(data)[0]
+        for level, kind, data in received
+        if (level, kind, len(data)) == (socket.SOL_SOCKET, socket.SCM_RIGHTS, _DESCRIPTOR.size)
+    ]
+    facts = _facts_of(message)
+    if facts is not None and len(descriptors) == 1:
+        return Taken((descriptors[0], *facts))
+    for left in descriptors:
+        os.close(left)
+    return None
+
+
+def _facts_of(message: bytes) -> tuple[int, int, bool] | None:
+    """Size, number of rows, and if they are the first; None if it is no such message."""
     try:
-        size, count, is_first = json.loads(message)
-        (descriptor,) = descriptors
-        if type(size) is int and type(count) is int and type(is_first) is bool:
-            descriptors = []
-            return Taken((descriptor, size, count, is_first))
+        facts = json.loads(message)
+    except (ValueError, RecursionError):
         return None
-    finally:
-        for left in descriptors:
-            os.close(left)
+    if not isinstance(facts, list) or [type(each) for each in facts] != [int, int, bool]:
+        return None
+    size, count, is_first = facts
+    is_possible = 0 <= size < 2**63 and 0 <= count < 2**63
+    return (size, count, is_first) if is_possible else None
 
 
 def _user_of(connection: socket.socket) -> int:

@@ -10,7 +10,7 @@ from graphmount._mount.mapped_reads import gather_list_values
 from graphmount._support.arguments import as_ids, require_function
 from graphmount._support.shown import shown
 from graphmount.pyg.sources.labelled_data import LABELS
-from graphmount.torch.tensor_batch import to_tensors
+from graphmount.torch.batches.tensor_batch import to_tensors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

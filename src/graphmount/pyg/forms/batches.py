@@ -13,7 +13,7 @@ from torch_geometric.data import Data
 if TYPE_CHECKING:
     import torch
 
-    from graphmount.torch.layer_matrices import LayerMatrices
+    from graphmount.torch.batches.layer_matrices import LayerMatrices
 
     class _Sampled(Data):
         x: torch.Tensor

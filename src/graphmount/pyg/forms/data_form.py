@@ -20,7 +20,7 @@ from graphmount.pyg.stores.batch_names import (
     require_free_aggregated,
     require_free_names,
 )
-from graphmount.torch.layer_matrices import LayerMatrices
+from graphmount.torch.batches.layer_matrices import LayerMatrices
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

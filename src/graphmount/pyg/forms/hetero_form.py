@@ -17,7 +17,7 @@ from graphmount.pyg.forms.batch_form import (
     with_flat_labels,
 )
 from graphmount.pyg.stores.batch_names import OF_LOADERS
-from graphmount.torch.typed_tensor_batch import typed_matrices
+from graphmount.torch.batches.typed_tensor_batch import typed_matrices
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 import torch
 
 from graphmount._support.display import Displayed
-from graphmount.torch.sparse import csr_tensor
+from graphmount.torch.batches.sparse import csr_tensor
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -13,9 +13,9 @@ import torch
 
 from graphmount._mount.mapped_reads import ListOffsets, has_list_section, read_list_section
 from graphmount.errors import FileChangedError
+from graphmount.torch.batches.tensor_batch import marked_tensor
 from graphmount.torch.inference.blocks import LayerBlock, TypedLayerBlock
 from graphmount.torch.inference.node_blocks import NeighborLists, node_blocks
-from graphmount.torch.tensor_batch import marked_tensor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -1,6 +1,7 @@
 """Where the outputs of inference go: to one file, or to a folder with a file for each type.
 
-Files appear under their names when all of them are complete, and not at all after an error.
+Files get their names when all of them are complete, one after the other. Each is whole, or not
+there.
 """
 
 from __future__ import annotations

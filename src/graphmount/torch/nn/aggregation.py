@@ -14,7 +14,7 @@ import torch
 
 from graphmount import _core
 from graphmount._support.arguments import require_choice
-from graphmount.torch.aggregated_hop import AggregatedHop
+from graphmount.torch.batches.aggregated_hop import AggregatedHop
 from graphmount.torch.nn.edges import (
     Edges,
     Rows,

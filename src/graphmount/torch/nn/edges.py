@@ -11,9 +11,9 @@ import torch
 from graphmount import _core
 from graphmount._support.shown import shown
 from graphmount.errors import IdError
-from graphmount.torch.aggregated_hop import AggregatedHop
-from graphmount.torch.layer_matrices import TURNED_MARK
-from graphmount.torch.sparse import are_lists_sound
+from graphmount.torch.batches.aggregated_hop import AggregatedHop
+from graphmount.torch.batches.layer_matrices import TURNED_MARK
+from graphmount.torch.batches.sparse import are_lists_sound
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 
 from graphmount._support.shown import shown
+from graphmount.torch.batches.sparse import csr_tensor
 from graphmount.torch.nn.edges import Edges, edges_of
-from graphmount.torch.sparse import csr_tensor
 
 
 def gcn_norm(adj: torch.Tensor) -> torch.Tensor:

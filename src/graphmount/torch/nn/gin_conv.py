@@ -9,7 +9,7 @@ import torch
 from graphmount.torch.nn.aggregation import aggregate_beside
 
 if TYPE_CHECKING:
-    from graphmount.torch.aggregated_hop import AggregatedHop
+    from graphmount.torch.batches.aggregated_hop import AggregatedHop
     from graphmount.torch.nn.edges import Rows
 
 

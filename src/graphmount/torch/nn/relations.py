@@ -53,7 +53,7 @@ def edges_by_relation(edges: Edges, edge_type: torch.Tensor, num_relations: int)
     begins_pair = torch.ones(num_edges, dtype=torch.bool)
     begins_pair[1:] = (relations[1:] != relations[:-1]) | (targets[1:] != targets[:-1])
     begins = begins_pair.nonzero().view(-1)
-    starts = torch.cat([begins, torch.tensor([num_edges])])
+    starts = torch.cat([begins, begins.new_tensor([num_edges])])
     of_targets, owners, _ = turn_round(
         torch.arange(len(begins) + 1), targets[begins], edges.num_targets
     )

@@ -11,7 +11,7 @@ from graphmount.torch.nn.aggregation import Reduce, aggregate_beside
 from graphmount.torch.nn.linear import apply_linear
 
 if TYPE_CHECKING:
-    from graphmount.torch.aggregated_hop import AggregatedHop
+    from graphmount.torch.batches.aggregated_hop import AggregatedHop
     from graphmount.torch.nn.edges import Rows
 
 

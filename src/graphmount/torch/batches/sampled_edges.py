@@ -111,4 +111,4 @@ def _edges_between(
 
 
 def _as_tensor(array: Any) -> Any:  # noqa: ANN401
-    return torch.from_numpy(np.asarray(array)) if isinstance(array, np.ndarray) else array
+    return torch.from_numpy(array.view(np.ndarray)) if isinstance(array, np.ndarray) else array

@@ -17,15 +17,15 @@ import torch
 from graphmount import _core
 from graphmount._support.arguments import as_count, require_choice, require_type
 from graphmount._support.shown import shown
-from graphmount.torch.sampled_edges import SampledEdges, plain_edges, relations_of
+from graphmount.torch.batches.sampled_edges import SampledEdges, plain_edges, relations_of
 
 if TYPE_CHECKING:
     from graphmount._dataset.typed.results import EdgeType, TypedNeighborSample
     from graphmount._loading.batches.batch import Batch
     from graphmount._loading.batches.typed_batch import TypedArrays
     from graphmount._mount.results import NeighborSample
-    from graphmount.torch.tensor_batch import TensorBatch
-    from graphmount.torch.typed_tensor_batch import TypedTensors
+    from graphmount.torch.batches.tensor_batch import TensorBatch
+    from graphmount.torch.batches.typed_tensor_batch import TypedTensors
 
 with warnings.catch_warnings():
     # Torch says once in each process that such tensors are new: here, and not in a training loop.

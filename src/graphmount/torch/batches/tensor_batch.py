@@ -12,8 +12,8 @@ from torch.profiler import record_function
 from graphmount._loading.batches.batch_parts import BatchParts, external_ids
 from graphmount._mount.node_ids import TENSOR_MARK, order_of
 from graphmount._support.arguments import as_plain
-from graphmount.torch.layer_matrices import LayerMatrices
-from graphmount.torch.tensor_parts import TensorParts
+from graphmount.torch.batches.layer_matrices import LayerMatrices
+from graphmount.torch.batches.tensor_parts import TensorParts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,8 +11,8 @@ from graphmount._loading.batches.typed_batch import (
     TypedSeedParts,
 )
 from graphmount._support.arguments import as_plain
-from graphmount.torch.layer_matrices import LayerMatrices
-from graphmount.torch.tensor_parts import TensorParts
+from graphmount.torch.batches.layer_matrices import LayerMatrices
+from graphmount.torch.batches.tensor_parts import TensorParts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal, Self, overload
 import torch
 
 from graphmount._support.display import Displayed
-from graphmount.torch.aggregated_hop import AggregatedHop
-from graphmount.torch.sparse import csr_tensor
+from graphmount.torch.batches.aggregated_hop import AggregatedHop
+from graphmount.torch.batches.sparse import csr_tensor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

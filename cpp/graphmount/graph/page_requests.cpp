@@ -45,14 +45,10 @@ std::atomic<std::uint64_t>* ResidentPages::asked() {
   return asked_.get();
 }
 
-void ResidentPages::note_loss() {
+void ResidentPages::forget_asked() {
   std::atomic<std::uint64_t>* const words = asked();
   for (std::uint64_t i = 0; i < num_words(*file_); ++i)
     words[i].store(0, std::memory_order_relaxed);
-  constexpr int kOften = 4;  // while a file is read for the first time, it may happen once or twice
-  const bool is_often = num_losses_ >= kOften || ++num_losses_ >= kOften;
-  if (is_often && mode_ == ReadAhead::kAuto && !file_->is_advised())
-    file_->advise(Advice::kRandom, 0, file_->size());
 }
 
 void PageRequests::begin(ResidentPages& pages) {
@@ -117,7 +113,7 @@ void PageRequests::start() {
 void PageRequests::finish() {
   is_finished_ = true;
   constexpr std::int64_t kTolerated = 64;  // of how many pages one may have to be waited for
-  if (num_page_waits() - waits_before_ > num_wanted_ / kTolerated + 1) pages_->note_loss();
+  if (num_page_waits() - waits_before_ > num_wanted_ / kTolerated + 1) pages_->forget_asked();
 }
 
 }  // namespace graphmount

@@ -45,19 +45,13 @@ class ResidentPages {
   friend class PageRequests;
 
   std::atomic<std::uint64_t>* asked();  // a bit for each page
-
-  /// Says that pages were gone when they were needed: those that were requested are forgotten. If
-  /// that happens again and again, the system is told to read no more than it is asked for. What it
-  /// reads around each page that is gone, megabytes on some disks, would push out others that are
-  /// needed. Not if somebody has told the system how to read, or the mode.
-  void note_loss();
+  void forget_asked();
 
   const MappedFile* file_;
   std::atomic<ReadAhead> mode_ = ReadAhead::kAuto;
   std::map<std::uint64_t, FileResidency> residencies_;  // of the sections, by their offsets
   std::once_flag asked_made_;
   std::unique_ptr<std::atomic<std::uint64_t>[]> asked_;
-  std::atomic<int> num_losses_ = 0;
 };
 
 /// How many pages to request at a time: enough to keep the disk busy, and few enough to stay in
@@ -97,8 +91,7 @@ class PageRequests {
   void start();
 
   /// Says that the pages were read. If many of them had to be waited for nevertheless, pages do not
-  /// stay in memory for long, and the record of earlier requests is cleared. If that happens often,
-  /// nothing is read around pages any more.
+  /// stay in memory for long, and the record of earlier requests is cleared.
   void finish();
 
   std::size_t bytes() const { return wanted_.bytes(); }

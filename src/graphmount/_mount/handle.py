@@ -275,10 +275,9 @@ class Handle(Displayed, Generic[CoreT]):
             advice: "normal" reads many pages around each page that is touched. "random" reads only
                 the page itself, which is best for scattered rows of a file larger than memory.
                 "sequential" reads far ahead. "auto" is "random" for a file larger than half of the
-                memory that this process may use, else "normal"; where pages of a graph do not stay
-                while it is sampled, nothing is read around them either. These hold for all views,
-                also later ones. "willneed" starts reading the whole file and returns at once;
-                "populate" returns when the file has been read.
+                memory that this process may use, else "normal". These hold for all views, also
+                later ones. "willneed" starts reading the whole file and returns at once; "populate"
+                returns when the file has been read.
             progress: For "populate": a callback of (bytes done, bytes in all); True or False to
                 show a progress bar or not. None shows one if the work takes a while.
 
@@ -307,8 +306,7 @@ class Handle(Displayed, Generic[CoreT]):
         if advice == "willneed":
             return core.advise(advice, None)
         with self._lock:  # what this says is what the core was told last
-            # What the user says is told, even if it is so by default: the core keeps to it.
-            if advice != self._advice or requested != "auto":
+            if advice != self._advice:
                 core.advise(advice, None)
             self._requested, self._advice = requested, advice
         return None

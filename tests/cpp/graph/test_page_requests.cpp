@@ -1,7 +1,6 @@
 // Page requests: that asking changes nothing but what is in memory, and that pages which are thrown
 // out are asked for again.
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -99,47 +98,6 @@ TEST(only_sections_that_are_read_count) {
   const Section* const both[] = {&halves[0], &halves[1]};
   CHECK(!pages.wants_requests(first));
   CHECK(pages.wants_requests(both));
-}
-
-namespace {
-
-/// Reads pages that are gone whenever they are needed, again and again; returns whether nothing is
-/// read around them in the end.
-bool stops_reading_around(ReadAhead mode, bool is_told) {
-  const TemporaryFolder folder;
-  const auto path = write_file(folder);
-  const auto file = MappedFile::open(path);
-  evict(path);
-  if (resident(*file) != 0) skip("pages cannot be thrown out of memory here");
-  if (is_told) file->advise(Advice::kNormal, 0, kBytes);
-  ResidentPages pages(*file, {&kWhole, 1});
-  pages.set_read_ahead(mode);
-  PageRequests requests;
-  const auto touch_and_lose = [&](std::uint64_t at) {
-    static_cast<void>(*static_cast<const volatile std::byte*>(file->data() + at));
-    madvise(file->data(), kBytes, MADV_DONTNEED);  // else it cannot be thrown out
-  };
-  for (int batch = 0; batch < 6; ++batch) {
-    requests.begin(pages);
-    requests.add(kWhole, 1, 0, 1);
-    requests.start();
-    for (int page = 0; page < 4; ++page) {
-      evict(path);
-      touch_and_lose(0);
-    }
-    requests.finish();
-  }
-  evict(path);
-  touch_and_lose(kBytes / 2);
-  return resident(*file) <= 4096;
-}
-
-}  // namespace
-
-TEST(nothing_is_read_around_pages_that_do_not_stay) {
-  if (stops_reading_around(ReadAhead::kAuto, true)) skip("this system reads nothing around pages");
-  CHECK(stops_reading_around(ReadAhead::kAuto, false));
-  CHECK(!stops_reading_around(ReadAhead::kBatch, false));
 }
 
 TEST(the_end_of_the_file_and_nothing_at_all) {

@@ -149,7 +149,6 @@ void MappedFile::advise(Advice advice, std::uint64_t offset, std::uint64_t bytes
         static_cast<void>(*static_cast<const volatile std::byte*>(data_ + at));
       return;
   }
-  is_advised_ = true;
   if (system_call::advise_memory(data_ + begin, end - begin, code) != 0)
     throw IoError(path(), "cannot advise the system about the mapping", errno);
 }

@@ -87,9 +87,6 @@ class MappedFile {
   /// Tells the system how a range will be used. Ranges are clipped to the file.
   void advise(Advice advice, std::uint64_t offset, std::uint64_t bytes) const;
 
-  /// Whether it was told so, but for reads that begin at once.
-  bool is_advised() const { return is_advised_; }
-
   /// How much of a range the page cache holds: exact where the system tells, on Linux else
   /// estimated from a sample; nothing where neither can be had.
   std::optional<std::uint64_t> resident_bytes(std::uint64_t offset, std::uint64_t bytes) const;
@@ -105,7 +102,6 @@ class MappedFile {
   bool writable_ = false;
   MapMode mode_;
   std::atomic<bool> page_lost_ = false;
-  mutable std::atomic<bool> is_advised_ = false;
 };
 
 }  // namespace graphmount

@@ -35,7 +35,7 @@ from graphmount._loading.inputs import (
     share_size,
 )
 from graphmount._loading.loop_record import LoopRecord
-from graphmount._loading.memory_budget import require_headroom
+from graphmount._loading.memory_budget import advise_graphs, require_headroom
 from graphmount._loading.ranks.shared_rows import sharing_of
 from graphmount._loading.row_feeds import RowFeed, as_dtypes, make_feeds
 from graphmount._mount.memory_report import memory as memory_report
@@ -222,6 +222,7 @@ class BatchLoader(Displayed, Replayed, Resumed, BatchFields):
         seeds = functools.cache(lambda: self._make_seeds(places))
         sampled = self._data.sampled(translates=False)
         sharing = sharing_of(self._ranks, self._budget.given)
+        advise_graphs(self._data.graphs.values(), self._memory)
         if self._budget.given is not None and sharing is None:
             require_headroom(self._memory, self._data.by_key.values())
         return make_feeds(

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from graphmount._loading.data.loader_data import AnyData
     from graphmount._loading.ranks.ranks import Ranks
     from graphmount._mount.features import FeatureStore
+    from graphmount._mount.graph import Graph
 
 #: What a table takes in a cache beside its rows, for each row and in all: names, reads in flight.
 _ROW_BYTES = 32
@@ -144,3 +145,15 @@ def require_headroom(memory: int, tables: Iterable[FeatureStore], sharers: int =
             f"{format_bytes(wanted)}, and {format_bytes(free.num_bytes)} are free {free.place}; "
             "give less memory=, or leave it out to take a part of what is free"
         )
+
+
+def advise_graphs(graphs: Iterable[Graph], memory: int) -> None:
+    """Lets the system read single pages of graphs that may not stay in the memory that is free.
+
+    Args:
+        graphs: What will be sampled.
+        memory: What the loader will take for rows.
+    """
+    left = free_memory().num_bytes - memory
+    for graph in graphs:
+        graph._advise_within(left)  # noqa: SLF001  (a friend)

@@ -275,8 +275,9 @@ class Handle(Displayed, Generic[CoreT]):
             advice: "normal" reads many pages around each page that is touched. "random" reads only
                 the page itself, which is best for scattered rows of a file larger than memory.
                 "sequential" reads far ahead. "auto" is "random" for a file larger than half of the
-                memory that this process may use, else "normal". These hold for all views, also
-                later ones. "willneed" starts reading the whole file and returns at once; "populate"
+                memory that this process may use, else "normal"; a loader that begins to sample a
+                graph goes by the memory that is free then. These hold for all views, also later
+                ones. "willneed" starts reading the whole file and returns at once; "populate"
                 returns when the file has been read.
             progress: For "populate": a callback of (bytes done, bytes in all); True or False to
                 show a progress bar or not. None shows one if the work takes a while.
@@ -310,6 +311,19 @@ class Handle(Displayed, Generic[CoreT]):
                 core.advise(advice, None)
             self._requested, self._advice = requested, advice
         return None
+
+    def _advise_within(self, left: int) -> None:
+        """Of a file with advice="auto": reads single pages if so many bytes do not hold it twice.
+
+        Args:
+            left: What others leave of the memory, rather than all of it.
+        """
+        with self._lock:
+            core = self._core
+            is_open = core is not None and self._requested == "auto" and self._advice == "normal"
+            if core is not None and is_open and core.file_bytes > left // 2:
+                core.advise("random", None)
+                self._advice = "random"
 
     def resident_bytes(self) -> int | None:
         """How much of the file is in the page cache, no matter which process read it.

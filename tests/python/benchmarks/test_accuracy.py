@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from run_mode import IS_SANITIZED
+from run_mode import IS_LONG, IS_SANITIZED
 
 ROOT = Path(__file__).parents[3]
 SEEDS = 5
@@ -20,6 +20,7 @@ pytestmark = [
     pytest.mark.skipif(not (ROOT / "benchmarks").exists(), reason="no benchmarks (not a clone)"),
     pytest.mark.skipif(sys.platform != "linux", reason="the benchmarks ask /proc"),
     pytest.mark.skipif(IS_SANITIZED, reason="takes too long under a sanitizer"),
+    pytest.mark.skipif(not IS_LONG, reason="for long campaigns (make test-all): thirty trainings"),
 ]
 
 

@@ -175,7 +175,7 @@ def test_compile_text(tmp_path: Path) -> None:
     assert len(passed_checks(results)) == len(table)
 
 
-@pytest.mark.parametrize("neighbors", ["in", "both"])
+@pytest.mark.parametrize("neighbors", ["in", "both"] if IS_LONG else ["both"])
 def test_compile_large(neighbors: str, tmp_path: Path) -> None:
     options = ("--edges", "6000000", "--small-edges", "20000", "--neighbors", neighbors)
     options += ("--memory", "64M", "--cap", "192M", "--rounds", "1")
@@ -295,6 +295,7 @@ def test_sample(tmp_path: Path) -> None:
         assert [row["reads"] for row in table] == ["fault", "batch", "auto"]
 
 
+@pytest.mark.skipif(not IS_LONG, reason="for long campaigns (make test-all): half a minute")
 def test_loader(tmp_path: Path) -> None:
     require_torch()
     options = ("--scale", "12", "--rounds", "1", "--family", "R-MAT")
@@ -385,6 +386,9 @@ def test_scaling(tmp_path: Path) -> None:
     assert len(results["plots"]) == 3
 
 
+@pytest.mark.skipif(
+    not IS_LONG, reason="for long campaigns (make test-all): files larger than memory"
+)
 def test_advice(tmp_path: Path) -> None:
     options = ("--size", "8M", "--cap", "128M", "--rounds", "1", "--seconds", "1")
     results = run_benchmark("bench_advice", tmp_path, *options)

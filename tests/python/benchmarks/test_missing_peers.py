@@ -130,6 +130,7 @@ def test_gather_without_torch(tmp_path):
     assert skipped["torch's gathers"] == "torch is not installed; pip install torch"
 
 
+@pytest.mark.skipif(not IS_LONG, reason="for long campaigns (make test-all): many processes")
 def test_loader_without_torch(tmp_path):
     options = ("--scale", "12", "--rounds", "1", "--family", "R-MAT")
     results, skipped = run_without("torch", "bench_loader", tmp_path, *options)

@@ -187,3 +187,22 @@ def test_the_caches_hold_to_what_was_chosen(tmp_path, monkeypatch):
     assert stats.budget_bytes == 16 << 20
     assert 0 < stats.tables["x"].cache_bytes <= (16 << 20) + (2 << 20)
     assert stats.tables["x"].read_rows > 0
+
+
+def test_a_graph_that_may_not_stay_in_memory_is_read_by_single_pages(tmp_path, monkeypatch):
+    """What is read around each page would push out what the sample needs next."""
+    gm.compile_graph((np.arange(999), np.arange(1, 1000)), tmp_path / "g.gl")
+    size = gm.Graph(tmp_path / "g.gl").file_bytes
+
+    def advice_after_a_loop(advice, free):
+        found = memory_budget.FreeMemory(num_bytes=free, place="on the machine")
+        monkeypatch.setattr(memory_budget, "free_memory", lambda: found)
+        graph = gm.Graph(tmp_path / "g.gl", advice=advice)
+        list(gm.NeighborLoader(graph, [2], batch_size=500, memory="1MiB"))
+        return graph.advice
+
+    enough = 2 * size + (1 << 20)
+    assert advice_after_a_loop("auto", enough) == "normal"
+    assert advice_after_a_loop("auto", enough - 2) == "random"
+    assert advice_after_a_loop("normal", enough - 2) == "normal"
+    assert advice_after_a_loop("sequential", enough - 2) == "sequential"

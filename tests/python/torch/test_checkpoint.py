@@ -5,8 +5,12 @@ Ranks are threads here, each with a group of its own whose `gather` is a meeting
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import functools
 import os
 import pickle
+import resource
 import shutil
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -20,7 +24,6 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 import graphmount as gm  # noqa: E402
 import graphmount.torch  # noqa: E402
 from graphmount.errors import DatasetChangedError, FormatError, RankError  # noqa: E402
-from graphmount.torch.ranks import checkpoint  # noqa: E402
 
 GLOBAL = 12
 NUM_SEEDS = 100
@@ -255,40 +258,239 @@ def test_damaged_files_are_refused(folder, path):
     refuses_alone(folder, path, FormatError, "no checkpoint, or is damaged")
 
 
-def test_a_file_that_cannot_be_written_leaves_the_old_one(folder, path, monkeypatch):
-    training = Training(folder)
-    gm.torch.save_checkpoint(path, **training.objects, extra={"step": 1})
-    whole = path.read_bytes()
+@contextlib.contextmanager
+def files_of_at_most(size):
+    """No file gets larger, as on a full disk."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
-    def save(_, file):
-        file.write(b"half")
-        raise OSError(28, "No space left on device")
+
+def save_together(trainings, path):
+    """Two ranks save; what each returned or raised."""
 
     def part(group):
-        mine = Training(folder, group.rank, group.world_size)
-        return gm.torch.save_checkpoint(path, **mine.objects, ranks=group)
+        training = trainings[group.rank]
+        return gm.torch.save_checkpoint(path, **training.objects, ranks=group)
 
-    monkeypatch.setattr(checkpoint, "_as_plain_data", lambda _: {})
-    with monkeypatch.context() as patched:
-        patched.setattr(torch, "save", save)
-        found = Meeting(2).run(part)
+    return Meeting(len(trainings)).run(part)
+
+
+@pytest.fixture
+def trainings(folder):
+    return [Training(folder, rank, 2) for rank in range(2)]
+
+
+@pytest.mark.parametrize("size", [0, 1000, 4096])
+def test_a_full_disk_leaves_the_old_file(trainings, path, size):
+    assert save_together(trainings, path) == [None, None]
+    whole = path.read_bytes()
+    assert len(whole) > 4096
+    with files_of_at_most(size):
+        found = save_together(trainings, path)
     assert [type(error) for error in found] == [OSError, OSError]
-    assert "rank 0 could not write" in str(found[1])
+    assert found[0].errno == errno.EFBIG
+    assert found[0].filename == str(path)
+    assert f"rank 0 could not write the checkpoint {path}: [Errno 27]" in str(found[1])
     assert path.read_bytes() == whole
     assert os.listdir(path.parent) == [path.name]
 
 
-def test_what_a_killed_writer_left_is_removed(folder, path):
+def test_whatever_fails_is_told_to_all(trainings, path, tmp_path):
+    trainings[0].objects["model"] = StatefulModel(threading.Lock())  # which nobody can pickle
+    one, other = save_together(trainings, path)
+    assert isinstance(one, TypeError)
+    assert "rank 0 could not write" in str(other)
+    trainings[0].objects["model"] = StatefulModel(KeyError("no such state"))
+    one, other = save_together(trainings, path)
+    assert isinstance(one, KeyError)
+    assert "no such state" in str(other)
+    assert os.listdir(tmp_path) == []
+    trainings[0].objects["model"] = trainings[0].model
+    one, other = save_together(trainings, tmp_path)  # a folder
+    assert isinstance(one, IsADirectoryError)
+    one, other = save_together(trainings, tmp_path / "none" / "last.pt")
+    assert isinstance(one, FileNotFoundError)
+    assert "could not write" in str(other)
+
+
+class StatefulModel(torch.nn.Module):
+    def __init__(self, state):
+        super().__init__()
+        self.state = state
+
+    def get_extra_state(self):
+        if isinstance(self.state, Exception):
+            raise self.state
+        return self.state
+
+
+def test_what_a_killed_writer_left_is_removed_by_the_next(folder, path):
     training = Training(folder)
-    left = path.parent / f".{path.name}.unfinished"
+    left = path.parent / f".{path.name}.{'0' * 16}.unfinished"
     left.write_bytes(b"half")
+    link = path.parent / f".{path.name}.{'1' * 16}.unfinished"
+    link.symlink_to(path.parent / "elsewhere")
+    of_other = path.parent / f".other.pt.{'0' * 16}.unfinished"
+    of_other.write_bytes(b"half")
+    # Reading changes nothing: the writer may live, and the folder may be read-only.
+    before = path.parent.stat().st_mtime_ns
     assert gm.torch.load_checkpoint(path, **training.objects) is None
-    assert not left.exists()
-    # A link in its place is not followed.
-    left.symlink_to(path.parent / "elsewhere")
-    with pytest.raises(OSError, match="symbolic links"):
+    assert left.exists()
+    assert path.parent.stat().st_mtime_ns == before
+    gm.torch.save_checkpoint(path, **training.objects)
+    assert gm.torch.load_checkpoint(path, **training.objects) == {}
+    assert set(os.listdir(path.parent)) == {path.name, of_other.name, link.name}
+
+
+def test_writers_under_one_name_do_not_mix(folder, path, monkeypatch):
+    first, second = Training(folder), Training(folder)
+    save = torch.save
+
+    def save_while_another_does(parts, file):
+        if "kind" in parts:  # not what is tried in memory
+            monkeypatch.setattr(torch, "save", save)
+            save(parts, file)  # of which a part is written when the other one begins
+            gm.torch.save_checkpoint(path, **second.objects, extra={"who": 2})
+            assert gm.torch.load_checkpoint(path, **second.objects) == {"who": 2}
+            assert len(os.listdir(path.parent)) == 2  # ours is locked, and stays
+        else:
+            save(parts, file)
+
+    monkeypatch.setattr(torch, "save", save_while_another_does)
+    gm.torch.save_checkpoint(path, **first.objects, extra={"who": 1})
+    assert gm.torch.load_checkpoint(path, **first.objects) == {"who": 1}
+    assert os.listdir(path.parent) == [path.name]
+
+
+def optimizers():
+    """Makers of all optimizers that need no more than parameters."""
+    for name in ("SGD", "Adam", "AdamW", "NAdam", "RAdam", "Adamax", "Adadelta", "Adagrad"):
+        yield getattr(torch.optim, name)
+    yield from (torch.optim.RMSprop, torch.optim.Rprop, torch.optim.ASGD)
+    yield functools.partial(torch.optim.SGD, momentum=0.9)
+    yield functools.partial(torch.optim.Adam, amsgrad=True)
+    yield functools.partial(torch.optim.RMSprop, centered=True, momentum=0.9)
+
+
+def test_optimizers_of_all_kinds_go_on_and_fit_only_themselves(folder, path):
+    for make in optimizers():
+        training, again = Training(folder), Training(folder)
+        for each in (training, again):
+            each.model.eval()  # without dropout: both draw from the same random numbers here
+            each.optimizer = make(each.model.parameters(), lr=0.01)
+            each.objects["optimizer"] = each.optimizer
+        batch = next(iter(training.loader))
+        training.step(batch)
         gm.torch.save_checkpoint(path, **training.objects)
-    assert not (path.parent / "elsewhere").exists()
+        gm.torch.load_checkpoint(path, **again.objects)
+        for _ in range(2):  # the second loss is after a step from what was loaded
+            assert training.step(batch) == again.step(batch)
+        if not isinstance(training.optimizer, torch.optim.Adam):
+            kind = type(training.optimizer).__name__
+            refuses_alone(folder, path, ValueError, f"the optimizer is {kind} in .* and Adam here")
+
+
+def test_optimizers_that_do_not_fit_are_refused(folder, path):
+    training = Training(folder)
+    gm.torch.save_checkpoint(path, **training.objects)
+    other = Training(folder)
+    other.objects["optimizer"] = torch.optim.Adam(reversed(list(other.model.parameters())))
+    with pytest.raises(ValueError, match=r"parameters of the shapes .*; make the optimizer as"):
+        gm.torch.load_checkpoint(path, **other.objects)
+    other = Training(folder)
+    torch.optim.lr_scheduler.OneCycleLR(other.optimizer, 0.1, total_steps=9)
+    with pytest.raises(ValueError, match=r"has no base_momentum, initial_lr, .* in its group 0"):
+        gm.torch.load_checkpoint(path, **other.objects)
+    # The other way, the schedule comes later.
+    gm.torch.save_checkpoint(path, **other.objects)
+    assert gm.torch.load_checkpoint(path, **training.objects) == {}
+    other = Training(folder)
+    other.model.double()
+    with pytest.raises(ValueError, match=r"is \(3, 4\) of float32 in .* and \(3, 4\) of float64"):
+        gm.torch.load_checkpoint(path, **other.objects)
+
+
+FORGED = {
+    "token": [5, None],
+    "model": [5, [], {5: torch.zeros(1)}],
+    "optimizer": [
+        {},
+        [],
+        {"state": [], "param_groups": []},
+        {"state": {}, "param_groups": [5]},
+        {"state": {}, "param_groups": [{"params": [[0], 1]}]},
+        {"state": {}, "param_groups": [{"params": [0, 0]}]},
+        {"state": {"a": {}}, "param_groups": [{"params": [0, 1]}]},
+        {"state": {0: 5}, "param_groups": [{"params": [0, 1]}]},
+    ],
+    "optimizer_facts": [5, {}, {"kind": 5, "shapes": []}, {"kind": "Adam", "shapes": 5}],
+    "loader": [5, [], {5: 5}],
+    "data": [5, {"graph": 5}, {5: "a"}],
+    "random": [
+        5,
+        [],
+        [5],
+        [{}],
+        [{"cpu": 5}],
+        [{"cpu": torch.zeros(3, dtype=torch.uint8)}],
+        [{"cpu": torch.zeros(5056)}],
+        [{"cpu": torch.full((5056,), 255, dtype=torch.uint8)}],
+        [{"cpu": torch.get_rng_state(), "other": torch.zeros(1, dtype=torch.uint8)}],
+    ],
+    "extra": [5, None],
+}
+
+
+@pytest.mark.parametrize("part", FORGED)
+def test_forged_parts_are_refused_by_name(folder, path, part):
+    training = Training(folder)
+    gm.torch.save_checkpoint(path, **training.objects)
+    saved = torch.load(path, weights_only=True)
+    random = torch.get_rng_state()
+    without = {name: value for name, value in saved.items() if name != part}
+    for forged in [without, *({**saved, part: value} for value in FORGED[part])]:
+        torch.save(forged, path)
+        with pytest.raises(FormatError, match=f"its part '{part}' is not there") as raised:
+            gm.torch.load_checkpoint(path, **training.objects)
+        assert raised.value.path == str(path)
+    assert torch.equal(torch.get_rng_state(), random)
+
+
+def test_forged_insides_are_refused(folder, path):
+    training = Training(folder)
+    training.step(next(iter(training.loader)))
+    gm.torch.save_checkpoint(path, **training.objects)
+    saved = torch.load(path, weights_only=True)
+    saved["optimizer"]["state"][0]["exp_avg"] = torch.zeros(1)
+    torch.save(saved, path)
+    refuses_alone(folder, path, FormatError, r"exp_avg of \(1,\) of float32 for a .* of \(3, 4\)")
+    saved = torch.load(path, weights_only=True)
+    saved["loader"]["batch"] = [1]
+    torch.save(saved, path)
+    refuses_alone(folder, path, FormatError, r"its part 'loader' .*state\['batch'\]")
+    saved["loader"] = {}
+    torch.save(saved, path)
+    refuses_alone(folder, path, ValueError, "the state has no 'key'")
+
+
+def test_a_bad_copy_of_one_rank_is_told_to_all(trainings, path):
+    save_together(trainings, path)
+    bad = path.with_name("bad.pt")
+    torch.save({**torch.load(path, weights_only=True), "model": []}, bad)
+
+    def load(group):
+        place = bad if group.rank == 1 else path
+        return gm.torch.load_checkpoint(place, **trainings[group.rank].objects, ranks=group)
+
+    one, other = Meeting(2).run(load)
+    assert isinstance(one, RankError)
+    assert one.rank == 1
+    assert "its part 'model'" in str(one)
+    assert isinstance(other, FormatError)
 
 
 def test_ranks_that_are_not_together_are_named(folder, path):

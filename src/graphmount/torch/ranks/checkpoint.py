@@ -6,8 +6,6 @@ compared before anything is changed, on all ranks, and they go on only if all of
 
 from __future__ import annotations
 
-import contextlib
-import errno
 import io
 import json
 import os
@@ -22,17 +20,14 @@ from torch.nn.parallel import DistributedDataParallel
 
 from graphmount import _core
 from graphmount._loading.batch_loader import BatchLoader
-from graphmount._loading.epochs.state import place_in
 from graphmount._support.arguments import require_type
-from graphmount._support.files.regular_files import open_regular
-from graphmount.errors import DatasetChangedError, FormatError, RankError
+from graphmount.errors import RankError
+from graphmount.torch.ranks.checkpoint_file import read_checkpoint, write_checkpoint
+from graphmount.torch.ranks.fitting import optimizer_facts, require_fitting
 from graphmount.torch.ranks.group import RankGroup, as_group, differing
 
 if TYPE_CHECKING:
     from graphmount._loading.epochs.state import Place
-
-_KIND = "graphmount checkpoint"
-_VERSION = 1
 
 
 def save_checkpoint(
@@ -48,7 +43,8 @@ def save_checkpoint(
 
     All ranks must call it after the same batch. When they agree on where they are, rank 0 writes
     the file. It gets its name when it is complete and on disk, so a process that is killed leaves
-    the last checkpoint as it was.
+    the last checkpoint as it was. What it had written is removed by the next call. Two trainings
+    that save under one name never mix: the later file replaces the earlier one.
 
     Args:
         path: The file to write, in place of one that is there. Its folder must exist.
@@ -60,7 +56,7 @@ def save_checkpoint(
             and dicts of these.
 
     Raises:
-        OSError: The file cannot be written, which all ranks are told.
+        OSError: The file cannot be written, which all ranks are told. The last checkpoint stays.
         RankError: A rank is at another batch, or has other data.
         TypeError: `extra` has something else than numbers, text and tensors; or another argument is
             of the wrong kind.
@@ -92,24 +88,23 @@ def save_checkpoint(
     for rank, (facts, _) in enumerate(found):
         if facts != found[0][0]:
             raise _not_together(rank, json.loads(facts), json.loads(found[0][0]))
-    problem = None
+    problem: Exception | None = None
     if group.rank == 0:
-        payload = {
-            "kind": _KIND,
-            "version": _VERSION,
-            "token": uuid.uuid4().hex,
-            "model": _inner(model).state_dict(),
-            "optimizer": optimizer.state_dict(),
-            "loader": state,
-            "data": contents,
-            "random": [random for _, random in found],
-            "extra": plain,
-        }
         try:
-            _write(path, payload)
-        except OSError as error:
+            parts = {
+                "token": uuid.uuid4().hex,
+                "model": _inner(model).state_dict(),
+                "optimizer": optimizer.state_dict(),
+                "optimizer_facts": optimizer_facts(optimizer),
+                "loader": state,
+                "data": contents,
+                "random": [random for _, random in found],
+                "extra": plain,
+            }
+            write_checkpoint(path, parts)
+        except Exception as error:  # noqa: BLE001  (others wait for this rank, whatever it is)
             problem = error
-    failed = group.gather(None if problem is None else str(problem))[0]
+    failed = group.gather(None if problem is None else f"{problem!s:.500}")[0]
     if problem is not None:
         raise problem
     if failed is not None:
@@ -129,15 +124,16 @@ def load_checkpoint(
     The loader must have the same order of seeds over the same data. The number of ranks may differ
     if `batch_size` times the number of ranks stays the same: no seed comes twice, and none is left
     out. If anything does not fit, on any rank, nothing is changed on any of them. If there is no
-    file, the data of all ranks is compared all the same.
+    file, the data of all ranks is compared all the same. Nothing in the folder is changed, so a
+    checkpoint may be read while the next one is written.
 
     All ranks read the file, so it must be on a file system that all of them see. Only plain data
     and tensors are read from it (`weights_only=True`), so a file of a stranger runs no code.
 
     Args:
         path: The file.
-        model: The model, of the same layers.
-        optimizer: The optimizer, of the same kind.
+        model: The model, with parameters of the same names, shapes and types.
+        optimizer: The optimizer, of the same kind, for parameters in the same order.
         loader: The loader whose next loop is to go on.
         ranks: The processes that train together; those of torch.distributed if None.
 
@@ -147,9 +143,10 @@ def load_checkpoint(
     Raises:
         DatasetChangedError: The data has changed since, or differs between ranks. The message names
             the files.
-        FormatError: The file is no checkpoint, or is damaged.
+        FormatError: The file is no checkpoint, or is damaged. The message names the part.
         RankError: It fits on this rank, but not on another one; or only some ranks see the file.
-        ValueError: The loader has another order of seeds, or the model has other parameters.
+        ValueError: The loader has another order of seeds, the model has other parameters, or the
+            optimizer is of another kind.
 
     Examples:
         >>> import torch
@@ -170,20 +167,20 @@ def load_checkpoint(
     _require_objects(model, optimizer, loader)
     path = os.path.abspath(os.fsdecode(path))
     group.require_same_data(loader)
-    if group.rank == 0:  # what a process left that was killed while it wrote
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(_unfinished(path))
     saved: dict[str, Any] | None = None
     place: Place | None = None
     problem: Exception | None = None
     try:
-        saved = _read(path)
+        saved = read_checkpoint(path)
         if saved is not None:
-            place = _require_fitting(path, saved, model, optimizer, loader)
-    except (OSError, ValueError) as error:
+            place = require_fitting(
+                path, saved, model=_inner(model), optimizer=optimizer, loader=loader
+            )
+    except Exception as error:  # noqa: BLE001  (others wait for this rank, whatever it is)
         problem = error
-    token = None if saved is None else str(saved["token"])
-    found = group.gather((socket.gethostname(), token, None if problem is None else str(problem)))
+    token = None if saved is None else saved["token"]
+    text = None if problem is None else f"{problem!s:.1000}"
+    found = group.gather((socket.gethostname(), token, text))
     if problem is not None:
         raise problem
     _require_together(path, group.rank, found)
@@ -242,99 +239,6 @@ def _not_together(rank: int, facts: list[Any], first: list[Any]) -> RankError:
     )
     error.rank = rank
     return error
-
-
-def _unfinished(path: str) -> str:
-    folder, name = os.path.split(path)
-    return os.path.join(folder, f".{name}.unfinished")
-
-
-def _write(path: str, payload: dict[str, Any]) -> None:
-    """Writes a file that is there as a whole, or not at all. There is one writer: rank 0."""
-    unfinished = _unfinished(path)
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
-    try:
-        with open(os.open(unfinished, flags, 0o666), "wb") as file:
-            torch.save(payload, file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(unfinished, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(unfinished)
-        raise
-    folder = os.open(os.path.dirname(path), os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
-
-
-def _read(path: str) -> dict[str, Any] | None:
-    """What is in a checkpoint; None if there is no such file."""
-    try:
-        with open_regular(path) as file:
-            saved = torch.load(file, map_location="cpu", weights_only=True)
-    except FileNotFoundError:
-        return None
-    except Exception as error:
-        if isinstance(error, OSError) and error.errno != errno.EINVAL:  # of a wrong place in it
-            raise
-        raise _damaged(path, f"{error!s:.300}") from None
-    wanted = ("token", "model", "optimizer", "loader", "data", "random", "extra")
-    if not isinstance(saved, dict) or saved.get("kind") != _KIND:
-        raise _damaged(path, "it was not made by save_checkpoint")
-    if saved.get("version") != _VERSION or any(name not in saved for name in wanted):
-        raise _damaged(path, f"its version is {saved.get('version')!r}, not {_VERSION}")
-    return saved
-
-
-def _damaged(path: str, problem: str) -> FormatError:
-    error = FormatError(f"{path} is no checkpoint, or is damaged: {problem}")
-    error.path = path
-    return error
-
-
-def _require_fitting(
-    path: str,
-    saved: Mapping[str, Any],
-    model: torch.nn.Module,
-    optimizer: torch.optim.Optimizer,
-    loader: BatchLoader,
-) -> Place:
-    """Where to go on, if all that was saved fits to what there is."""
-    contents = loader._data.contents()  # noqa: SLF001  (a friend)
-    wrong = differing(saved["data"], contents)
-    if wrong is not None:
-        raise DatasetChangedError(
-            f"the data is not that of the checkpoint {path} (first) any more (second): {wrong}; "
-            "train on the files that it was made with, or begin anew without it"
-        )
-    place = place_in(saved["loader"], loader._order_facts(), num_batches=len(loader))  # noqa: SLF001
-    own, others = _inner(model).state_dict(), saved["model"]
-    for name in [*own, *(name for name in others if name not in own)]:
-        one, other = (_shape_of(each.get(name)) for each in (others, own))
-        if one != other:
-            raise ValueError(
-                f"{name} of the model is {one} in the checkpoint {path} and {other} here; make the "
-                "model as it was"
-            )
-    sizes, own_sizes = (
-        [len(group["params"]) for group in each["param_groups"]]
-        for each in (saved["optimizer"], optimizer.state_dict())
-    )
-    if sizes != own_sizes:
-        raise ValueError(
-            f"the optimizer has groups of {sizes} parameters in the checkpoint {path} and of "
-            f"{own_sizes} here; make the optimizer as it was"
-        )
-    return place
-
-
-def _shape_of(value: object) -> str:
-    if value is None:
-        return "not there"
-    return f"{tuple(value.shape)}" if isinstance(value, torch.Tensor) else type(value).__name__
 
 
 def _require_together(

@@ -42,6 +42,7 @@ PYTHON = {
     "_support/threads/one_taker.py": "made anew in a child",
     "torch/epoch.py": "shared by processes",
     "_loading/ranks/shared_rows.py": "without a lock; a child closes its socket",
+    "torch/ranks/in_time.py": "waited for with a time limit; shares two lists with who waits",
     "torch/ranks/signs_of_life.py": "of one process, which a child never touches",
 }
 

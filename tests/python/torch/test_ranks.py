@@ -10,6 +10,7 @@ import os
 import random
 import signal
 import socket
+import threading
 import time
 
 import numpy as np
@@ -24,6 +25,9 @@ from torch import multiprocessing  # noqa: E402
 
 import graphmount as gm  # noqa: E402
 import graphmount.torch  # noqa: E402
+from graphmount.errors import RankError  # noqa: E402
+from graphmount.torch.ranks import signs_of_life  # noqa: E402
+from graphmount.torch.ranks.meeting import wait_for_all  # noqa: E402
 
 pytestmark = pytest.mark.skipif(IS_SANITIZED, reason="new interpreters take too long")
 
@@ -159,6 +163,94 @@ def test_kills_change_no_loss(start, data, tmp_path, campaign):
     wanted = trained(start, data, whole, num_steps, [])
     assert len(wanted) == num_steps
     assert trained(start, data, killed, num_steps, deaths) == wanted
+
+
+@pytest.fixture
+def engine(monkeypatch):
+    """Sets what an engine sets, for this process."""
+
+    def engine(rank, world_size):
+        with socket.create_server(("127.0.0.1", 0)) as found:
+            port = found.getsockname()[1]
+        values = {"RANK": rank, "WORLD_SIZE": world_size, "MASTER_PORT": port}
+        for name, value in values.items():
+            monkeypatch.setenv(name, str(value))
+        monkeypatch.setenv("MASTER_ADDR", "127.0.0.1")
+        return port
+
+    return engine
+
+
+def test_a_rank_that_does_not_come_is_an_error(engine):
+    port = engine(0, 2)
+    with pytest.raises(RankError, match="only 1 of 2 ranks came; start all") as raised:
+        gm.torch.RankGroup(start_timeout=1).__enter__()
+    assert f"rank 0 waited up to 1 s to meet 2 ranks at 127.0.0.1:{port}" in str(raised.value)
+    engine(1, 2)
+    with pytest.raises(RankError, match=r"rank 1 waited .* and could not: .*MASTER_ADDR"):
+        gm.torch.RankGroup(start_timeout=0.2).__enter__()
+    assert not torch.distributed.is_initialized()
+
+
+def test_ranks_that_are_missing_in_the_store_are_named():
+    store = torch.distributed.HashStore()
+    store.set("here/2", "yes")
+    with pytest.raises(RankError, match=r"rank 0 waited for 4 ranks, and \[1, 3\] did") as raised:
+        wait_for_all(store, 0, 4, 0.1)
+    assert raised.value.rank == 1
+
+
+def test_an_error_leaves_no_group_behind(engine):
+    engine(0, 1)
+    group = gm.torch.RankGroup(start_timeout=5)
+
+    def fail():
+        assert torch.distributed.is_initialized()
+        raise ZeroDivisionError
+
+    for _ in range(2):
+        with pytest.raises(ZeroDivisionError), group:
+            fail()
+        assert not torch.distributed.is_initialized()
+    with pytest.raises(ValueError, match="pairing"):
+        gm.torch.RankGroup(backend="cpu:gloo:5").__enter__()
+    assert not torch.distributed.is_initialized()
+    with group:
+        # What was set up by others stays, also after an error.
+        with pytest.raises(ZeroDivisionError), gm.torch.RankGroup():
+            fail()
+        assert torch.distributed.is_initialized()
+
+
+class CutOff:
+    """A store whose machine does not answer any more."""
+
+    def __init__(self):
+        self.is_cut_off = threading.Event()
+        self.never = threading.Event()
+
+    def set(self, *_):
+        if self.is_cut_off.is_set():
+            self.never.wait()
+
+    def check(self, _):
+        self.set()
+        return False
+
+
+def test_a_store_that_is_cut_off_holds_nobody(monkeypatch):
+    monkeypatch.setattr(signs_of_life, "_LIMIT", 0.1)
+    store = CutOff()
+    signs = signs_of_life.SignsOfLife(store, 1, 2)
+    store.is_cut_off.set()
+    try:
+        ended = signs.who_ended()
+        assert ended.rank == 0
+        assert "cannot be reached" in ended.how
+        signs.end_because_of(ended)
+        signs.end("note")
+    finally:
+        store.never.set()
 
 
 def test_a_group_of_one(monkeypatch):

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import socket
+import time
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Self
 
 from torch import distributed
 from torch.distributed import PrefixStore  # type: ignore[attr-defined]
-from torch.distributed.rendezvous import rendezvous
 
 from graphmount._loading.batch_loader import BatchLoader
 from graphmount._support.arguments import require_type
 from graphmount._support.shown import shown
 from graphmount.errors import DatasetChangedError, RankError
+from graphmount.torch.ranks.in_time import in_time
+from graphmount.torch.ranks.meeting import meet, wait_for_all
 from graphmount.torch.ranks.signs_of_life import SignsOfLife
 
 if TYPE_CHECKING:
@@ -26,6 +29,8 @@ if TYPE_CHECKING:
 _OF_ENGINE = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
 #: The longest time limit, in seconds: some years.
 _LONGEST = 10**8
+#: How many seconds to wait at the end, after an error, until what was set up is gone.
+_LIMIT = 10.0
 #: Groups of this process, one after the other, by which all ranks tell them apart.
 _groups = itertools.count()
 #: What failures of work in common say, in the words of torch and its libraries.
@@ -55,7 +60,7 @@ class RankGroup:
         world_size: How many processes there are.
 
     Raises:
-        RankError: Another process ended, or does not answer.
+        RankError: Another process did not come, has ended, or does not answer.
         TypeError, ValueError: A time limit is no number, or not above 0.
 
     Examples:
@@ -83,15 +88,16 @@ class RankGroup:
             self.rank, self.world_size = distributed.get_rank(), distributed.get_world_size()
             # There is no public way to it.
             store = distributed.distributed_c10d._get_default_store()  # noqa: SLF001
-            self._begin(PrefixStore(f"graphmount {next(_groups)}", store))
+            store = PrefixStore(f"graphmount {next(_groups)}", store)
+            self._begin(store, since=time.monotonic())
             return self
         if not all(name in os.environ for name in _OF_ENGINE):
             return self
-        found = rendezvous("env://", timeout=self._start_timeout)
-        store, self.rank, self.world_size = next(iter(found))
+        begin = time.monotonic()
+        store, self.rank, self.world_size = meet(self._start_timeout)
         # A store may outlive a group, and the next one begins anew.
         store = PrefixStore(f"graphmount {next(_groups)}", store)
-        self._begin(store)
+        self._begin(store, since=begin)
         self._sets_up = True
         try:
             distributed.init_process_group(
@@ -101,8 +107,8 @@ class RankGroup:
                 world_size=self.world_size,
                 timeout=self._timeout,
             )
-        except RuntimeError as error:
-            self._fail(error)
+        except Exception as error:
+            self._end_after(error)
             raise
         return self
 
@@ -114,35 +120,34 @@ class RankGroup:
     ) -> None:
         """Ends this process's part; an error that others caused becomes a `RankError`."""
         if error is not None:
-            self._fail(error)
+            self._end_after(error)
             return
         if self._signs is not None:
             self._signs.end("has ended its part already")
         if self._sets_up:
+            self._sets_up = False
             distributed.destroy_process_group()
 
-    def _begin(self, store: Any) -> None:  # noqa: ANN401
+    def _end_after(self, error: BaseException) -> None:
+        """Tells others of an error, and leaves nothing behind that the next group would take."""
+        try:
+            self._fail(error)
+        finally:
+            if self._sets_up:
+                self._sets_up = False
+                # What is still under way in it may keep it from ending.
+                with contextlib.suppress(Exception):
+                    in_time(distributed.destroy_process_group, _LIMIT)
+
+    def _begin(self, store: Any, *, since: float) -> None:  # noqa: ANN401
         """Waits for all, and gives signs of life from then on."""
         if self.world_size == 1:
             return
-        self._wait_for_all(store)
+        left = since + self._start_timeout.total_seconds() - time.monotonic()
+        wait_for_all(store, self.rank, self.world_size, left)
         # With a connection of its own: others may wait for something there.
         own = store.clone() if hasattr(store, "clone") else store
         self._signs = SignsOfLife(PrefixStore("signs", own), self.rank, self.world_size)
-
-    def _wait_for_all(self, store: Any) -> None:  # noqa: ANN401
-        names = [f"here/{rank}" for rank in range(self.world_size)]
-        store.set(names[self.rank], "yes")
-        try:
-            store.wait(names, self._start_timeout)
-        except RuntimeError as error:
-            missing = [rank for rank, name in enumerate(names) if not store.check([name])]
-            late = RankError(
-                f"rank {self.rank} waited {self._start_timeout.total_seconds():.0f} s for "
-                f"{self.world_size} ranks, and {missing} did not come"
-            )
-            late.rank = missing[0] if missing else None
-            raise late from error
 
     def gather(self, value: Any) -> list[Any]:  # noqa: ANN401
         """What all processes pass, by their ranks. Each waits for all others.

@@ -3,7 +3,8 @@
 Every process counts up a number in the store of torch.distributed, twice a second, and leaves a
 note there when it ends. If work in common fails, the others look: who failed by itself has said so,
 who was killed counts no more and has left no note. Who only failed because of others says whose
-fault it is.
+fault it is. If the machine of the store is cut off, asking it may never return, so whatever is
+asked at the end has a time limit.
 """
 
 from __future__ import annotations
@@ -16,12 +17,21 @@ import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from graphmount.torch.ranks.in_time import in_time
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_Result = TypeVar("_Result")
 
 #: Seconds between signs.
 _INTERVAL = 0.5
 #: A process that gives no sign for so many seconds has ended, or is stuck.
 _SILENCE = 3.0
+#: How many seconds each of the calls below takes at most, even if the store never answers.
+_LIMIT = 4 * _SILENCE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +62,7 @@ class SignsOfLife:
         self._others = [each for each in range(world_size) if each != rank]
         self._lock = threading.Lock()
         self._ends = threading.Event()
+        self._is_cut_off = False
         place = {"host": socket.gethostname(), "process": os.getpid(), "space": _process_space()}
         self._set("place", json.dumps(place))
         self._set("sign", "0")
@@ -63,35 +74,52 @@ class SignsOfLife:
     def end(self, note: str) -> None:
         """Leaves a note, and gives no more signs."""
         self._ends.set()
-        self._thread.join(_SILENCE)
-        with contextlib.suppress(Exception):  # the store is gone with the rank that had it
-            self._set("note", note)
+        # The store may be gone with the rank that had it.
+        with contextlib.suppress(Exception):
+            self._ask(lambda: self._leave(note))
 
     def end_because_of(self, ended: Ended) -> None:
         """Ends, and tells others whose fault it is."""
+        self._ends.set()
         with contextlib.suppress(Exception):
-            self._set("found", json.dumps([ended.rank, ended.how]))
-        self.end("")
-        # The first rank may have the store, which others need to know what happened.
-        until = time.monotonic() + 2 * _SILENCE
-        others = [rank for rank in self._others if rank != ended.rank]
-        with contextlib.suppress(Exception):
-            while self._rank == 0 and time.monotonic() < until:
-                if all(self._get("note", rank) is not None for rank in others):
-                    return
-                time.sleep(_INTERVAL / 5)
+            self._ask(lambda: self._leave_because_of(ended))
 
     def who_ended(self) -> Ended | None:
         """A process that ended, or gives no signs; None if all others wait as this one does.
 
-        It takes as long as it takes to know.
+        It takes as long as it takes to know, up to a limit.
         """
         try:
-            return self._look()
+            return self._ask(self._look)
         except Exception:  # noqa: BLE001  (of the store, whatever torch's version makes of it)
             return Ended(
                 rank=0, how="ended, or cannot be reached: it has what all ranks know of each other"
             )
+
+    def _ask(self, call: Callable[[], _Result]) -> _Result:
+        """Calls something that asks the store, unless that did not answer before."""
+        if self._is_cut_off:
+            raise TimeoutError("the store did not answer before")
+        try:
+            return in_time(call, _LIMIT)
+        except TimeoutError:
+            self._is_cut_off = True
+            raise
+
+    def _leave(self, note: str) -> None:
+        self._thread.join(_SILENCE)
+        self._set("note", note)
+
+    def _leave_because_of(self, ended: Ended) -> None:
+        self._set("found", json.dumps([ended.rank, ended.how]))
+        self._leave("")
+        # The first rank may have the store, which others need to know what happened.
+        until = time.monotonic() + 2 * _SILENCE
+        others = [rank for rank in self._others if rank != ended.rank]
+        while self._rank == 0 and time.monotonic() < until:
+            if all(self._get("note", rank) is not None for rank in others):
+                return
+            time.sleep(_INTERVAL / 5)
 
     def _look(self) -> Ended | None:
         begin = time.monotonic()

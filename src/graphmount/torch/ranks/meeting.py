@@ -1,0 +1,88 @@
+"""The start of a group: all ranks meet at one address, or each says who did not come."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from torch.distributed.rendezvous import rendezvous
+
+from graphmount.errors import RankError
+from graphmount.torch.ranks.in_time import in_time
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_ADVICE = "start all of them, and give start_timeout= more seconds if they start slowly"
+#: How many seconds to wait for an answer to who is missing.
+_LIMIT = 10.0
+
+
+def meet(limit: timedelta) -> tuple[Any, int, int]:
+    """What all ranks have in common, the number of this one, and how many there are.
+
+    Args:
+        limit: How long to wait for the others.
+
+    Raises:
+        RankError: They cannot be reached, or did not come.
+    """
+    try:
+        store, rank, world_size = next(iter(rendezvous("env://", timeout=limit)))
+    except RuntimeError as error:
+        raise _not_met(str(error), limit.total_seconds()) from error
+    return store, rank, world_size
+
+
+def _not_met(problem: str, seconds: float) -> RankError:
+    rank, wanted, host, port = (
+        os.environ[name] for name in ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
+    )
+    came = re.search(r"(\d+)/(\d+) clients joined", problem)  # torch tells it only in words
+    found = (
+        f"only {came[1]} of {came[2]} ranks came"
+        if came is not None
+        else f"could not: {problem.partition(chr(10))[0]:.300}"
+    )
+    return RankError(
+        f"rank {rank} waited up to {seconds:g} s to meet {wanted} ranks at {host}:{port}, and "
+        f"{found}; {_ADVICE}. MASTER_ADDR and MASTER_PORT must be the same for all, and all "
+        "machines must reach them"
+    )
+
+
+def wait_for_all(store: Any, rank: int, world_size: int, seconds: float) -> None:  # noqa: ANN401
+    """Waits until all ranks have come here.
+
+    Args:
+        store: What they have in common.
+        rank: The number of this one.
+        world_size: How many there are.
+        seconds: How long to wait.
+
+    Raises:
+        RankError: Some did not come, or the store is gone. It names them.
+    """
+    names = [f"here/{each}" for each in range(world_size)]
+    try:
+        store.set(names[rank], "yes")
+        store.wait(names, timedelta(seconds=max(seconds, 0.1)))
+    except RuntimeError as error:
+        missing: list[int] | None = None
+        with contextlib.suppress(Exception):
+            missing = in_time(lambda: _missing(store, names), _LIMIT)
+        found = (
+            "what they have in common cannot be reached any more"
+            if missing is None
+            else f"{missing} did not come"
+        )
+        late = RankError(f"rank {rank} waited for {world_size} ranks, and {found}; {_ADVICE}")
+        late.rank = missing[0] if missing else None
+        raise late from error
+
+
+def _missing(store: Any, names: Sequence[str]) -> list[int]:  # noqa: ANN401
+    return [rank for rank, name in enumerate(names) if not store.check([name])]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import functools
 import os
 import pickle
@@ -364,6 +365,47 @@ def test_writers_under_one_name_do_not_mix(folder, path, monkeypatch):
     gm.torch.save_checkpoint(path, **first.objects, extra={"who": 1})
     assert gm.torch.load_checkpoint(path, **first.objects) == {"who": 1}
     assert os.listdir(path.parent) == [path.name]
+
+
+@pytest.mark.parametrize("is_removed_at_once", [False, True])
+def test_a_file_that_is_taken_for_a_leftover_is_made_anew(
+    folder, path, monkeypatch, is_removed_at_once
+):
+    training = Training(folder)
+    flock, seen = fcntl.flock, []
+
+    def flock_after_another(descriptor, mode):
+        if not seen:  # another writer has locked the new file, and removes it now or a little later
+            own = os.readlink(f"/proc/self/fd/{descriptor}")
+            seen.append((own, os.open(own, os.O_RDWR)))
+            flock(seen[0][1], fcntl.LOCK_EX)
+            if is_removed_at_once:
+                os.unlink(own)
+                os.close(seen[0][1])
+        elif len(seen) == 1:
+            seen.append(None)
+            if not is_removed_at_once:
+                os.unlink(seen[0][0])
+                os.close(seen[0][1])
+        return flock(descriptor, mode)
+
+    monkeypatch.setattr(fcntl, "flock", flock_after_another)
+    gm.torch.save_checkpoint(path, **training.objects)
+    assert len(seen) == 2
+    assert os.listdir(path.parent) == [path.name]
+    assert gm.torch.load_checkpoint(path, **training.objects) == {}
+
+
+def test_without_locks_leftovers_stay(folder, path, monkeypatch):
+    left = path.parent / f".{path.name}.{'0' * 16}.unfinished"
+    left.write_bytes(b"half")
+
+    def flock(*_):
+        raise OSError(errno.ENOLCK, "no locks")
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    gm.torch.save_checkpoint(path, **Training(folder).objects)
+    assert set(os.listdir(path.parent)) == {path.name, left.name}
 
 
 def optimizers():

@@ -76,13 +76,22 @@ def _new_file(path: str) -> tuple[int, str]:
     while True:
         own = os.path.join(folder, f".{name}.{secrets.token_hex(8)}.unfinished")
         descriptor = os.open(own, _NEW, 0o666)
-        # Some file systems have no locks: then leftovers stay, and so does this file.
-        with contextlib.suppress(OSError):
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        # Another writer may have taken it for a leftover before it was locked.
-        if _is_at(descriptor, own):
+        # Another writer may take it for a leftover before it is locked, and removes it then.
+        if _locks(descriptor) and _is_at(descriptor, own):
             return descriptor, own
         os.close(descriptor)
+
+
+def _locks(descriptor: int) -> bool:
+    """Locks a file that was just made. False if another process holds it."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        # The file system has no locks: nobody can lock a leftover there, so none is removed.
+        return True
+    return True
 
 
 def _remove_leftovers(path: str) -> None:

@@ -20,7 +20,7 @@ pytestmark = [
     pytest.mark.skipif(not (ROOT / "benchmarks").exists(), reason="no benchmarks (not a clone)"),
     pytest.mark.skipif(sys.platform != "linux", reason="the benchmarks ask /proc"),
     pytest.mark.skipif(IS_SANITIZED, reason="takes too long under a sanitizer"),
-    pytest.mark.skipif(not IS_LONG, reason="for long campaigns (make test-all): thirty trainings"),
+    pytest.mark.skipif(not IS_LONG, reason="for long campaigns (make test-all): many trainings"),
 ]
 
 

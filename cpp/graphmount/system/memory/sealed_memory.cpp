@@ -48,8 +48,8 @@ class Mapping {
 
 SealedMemory::SealedMemory(FileDescriptor descriptor, std::size_t size)
     : descriptor_(std::move(descriptor)), size_(size) {
-  // Nobody can write to it, so private pages are the same ones. Before Linux 6.7, what is sealed
-  // cannot be mapped as shared, not even to read it.
+  // Nobody can write to it, so private pages are the same ones. Older kernels are said to refuse a
+  // shared mapping of what is sealed, even to read it.
   if (size_ != 0) data_ = Mapping(descriptor_.number(), size_, PROT_READ, MAP_PRIVATE).release();
 }
 

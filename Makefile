@@ -78,6 +78,7 @@ $(VENV)/.tools: $(VENV)/.made pyproject.toml constraints.txt
 	$(call say,installing what tests compare with and do without if need be)
 	-$(BIN)/python -m pip $(PIP_INSTALL) torch_geometric graphzero scikit-learn
 	-$(BIN)/python -m pip $(PIP_INSTALL) pytorch-lightning torchdata
+	-$(BIN)/python -m pip $(PIP_INSTALL) "ray[data,train]"
 	touch $@
 
 build: $(VENV)/.built ## compile and install into .venv

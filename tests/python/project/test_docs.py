@@ -13,7 +13,7 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 
 import pytest
-from public_names import HAS_LIGHTNING, HAS_PYG, HAS_TORCH
+from public_names import HAS_LIGHTNING, HAS_PYG, HAS_RAY, HAS_TORCH
 
 import graphmount
 
@@ -105,6 +105,9 @@ def test_api_page_has_every_public_name() -> None:
     module = importlib.import_module("graphmount.torch")
     assert {f"graphmount.torch.{name}" for name in module.__all__} <= shown
     assert "graphmount.torch.lightning.StatsLogger" in shown
+    if HAS_RAY:
+        module = importlib.import_module("graphmount.ray")
+        assert {f"graphmount.ray.{name}" for name in module.__all__} <= shown
     require_pyg()
     module = importlib.import_module("graphmount.pyg")
     assert {f"graphmount.pyg.{name}" for name in module.__all__} <= shown
@@ -144,6 +147,8 @@ def test_doctests(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         require_pyg()
     if name == "graphmount.torch.lightning" and not HAS_LIGHTNING:
         pytest.skip("Lightning is not installed")
+    if name.startswith("graphmount.ray") and not HAS_RAY:
+        pytest.skip("Ray is not installed")
     module = importlib.import_module(name)
     finder = Finder(exclude_empty=True)
     monkeypatch.chdir(tmp_path)

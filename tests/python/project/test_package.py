@@ -20,8 +20,11 @@ def run(code):
 
 def test_import_is_light():
     loaded = run("import sys, graphmount; print(*sys.modules)").split()
-    others = ("torch", "torch_geometric", "pyarrow", "rich", "pandas", "scipy")
-    for module in (*others, "graphmount.torch", "graphmount.pyg", "graphmount.graphzero"):
+    others = ("torch", "torch_geometric", "pyarrow", "rich", "pandas", "scipy", "ray")
+    for module in (
+        *others,
+        *(f"graphmount.{name}" for name in ("torch", "pyg", "ray", "graphzero")),
+    ):
         assert module not in loaded
 
 

@@ -1,6 +1,6 @@
 """Everything that a user may call or read, found by importing the public modules.
 
-Modules that need torch, PyG or Lightning are left out where these are not installed.
+Modules that need torch, PyG, Lightning or Ray are left out where these are not installed.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from types import FunctionType, ModuleType
 
 HAS_TORCH = importlib.util.find_spec("torch") is not None
 HAS_PYG = importlib.util.find_spec("torch_geometric") is not None
+HAS_RAY = HAS_TORCH and importlib.util.find_spec("ray") is not None
 HAS_LIGHTNING = HAS_TORCH and any(
     importlib.util.find_spec(name) is not None for name in ("lightning", "pytorch_lightning")
 )
@@ -23,7 +24,7 @@ def public_modules() -> list[ModuleType]:
     names = ["graphmount", "graphmount.errors", "graphmount.cli", "graphmount.graphzero"]
     names += ["graphmount.datasets", "graphmount.doctor"]
     names += ["graphmount.torch"] * HAS_TORCH + ["graphmount.pyg"] * HAS_PYG
-    names += ["graphmount.torch.lightning"] * HAS_LIGHTNING
+    names += ["graphmount.torch.lightning"] * HAS_LIGHTNING + ["graphmount.ray"] * HAS_RAY
     return [importlib.import_module(name) for name in names]
 
 

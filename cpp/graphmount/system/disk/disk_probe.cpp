@@ -50,7 +50,9 @@ void fill_probe_pattern(std::span<std::uint64_t> out, std::uint64_t offset, std:
 }
 
 // Which block is next, for many threads: all of them once before any comes again, in order or
-// scrambled. Ends with the time, or after one round if blocks would come from memory then.
+// scrambled. Ends with the time, or after one round if blocks would come from memory then, but not
+// before one block: threads that others kept waiting all the time would say that a disk does
+// nothing.
 class DiskProbe::Places {
  public:
   Places(std::uint64_t count, const ProbeOptions& options, RandomKey key, bool rounds)
@@ -70,8 +72,9 @@ class DiskProbe::Places {
   double seconds() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
 
   bool next(std::uint64_t& block) {
+    const bool is_first = !has_begun_.exchange(true, std::memory_order_relaxed);
     for (;;) {
-      if (Clock::now() >= deadline_) return false;
+      if (Clock::now() >= deadline_ && !is_first) return false;
       const std::uint64_t ticket = next_.fetch_add(1, std::memory_order_relaxed);
       const std::uint64_t round = ticket >> bits_;
       if (round > 0 && !rounds_) return false;
@@ -102,6 +105,7 @@ class DiskProbe::Places {
   Clock::duration duration_;
   Clock::time_point begin_, deadline_;
   std::atomic<std::uint64_t> next_ = 0;
+  std::atomic<bool> has_begun_ = false;
 };
 
 DiskProbe::DiskProbe(const std::filesystem::path& path, std::optional<std::uint64_t> key)

@@ -36,8 +36,8 @@ struct ProbeOptions {
 };
 
 struct ProbeResult {
-  std::uint64_t reads = 0;
-  double seconds = 0;  // less than were asked for where all blocks have been read
+  std::uint64_t reads = 0;  // at least one, however short the time was
+  double seconds = 0;       // less than were asked for where all blocks have been read
 };
 
 class DiskProbe {

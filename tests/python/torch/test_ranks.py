@@ -5,6 +5,7 @@ Processes are forked from one that has imported torch, since that takes seconds.
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import random
@@ -12,6 +13,7 @@ import signal
 import socket
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -74,15 +76,28 @@ CASES = {
 
 
 @pytest.fixture(scope="module")
-def ended(start, tmp_path_factory):
-    """What the ranks of each case wrote down; all cases run at the same time."""
+def running(start, tmp_path_factory):
+    """The ranks of each case, and where they write things down.
+
+    They mostly wait, so all cases run at the same time, and while another test runs.
+    """
     folders = {name: tmp_path_factory.mktemp("ended") for name in CASES}
-    running = {
+    started = {
         name: start(ranks_program.wait_in_vain, 3, case, str(folders[name]))
         for name, case in CASES.items()
     }
+    yield started, folders
+    for process in itertools.chain(*started.values()):
+        process.kill()
+        process.join()
+
+
+@pytest.fixture(scope="module")
+def ended(running):
+    """What the ranks of each case wrote down."""
+    started, folders = running
     found = {}
-    for name, processes in running.items():
+    for name, processes in started.items():
         who, what = CASES[name]
         _, stuck = end([each for rank, each in enumerate(processes) if rank != who])
         processes[who].kill()
@@ -97,22 +112,6 @@ def ended(start, tmp_path_factory):
             own = json.loads((folders[name] / f"{who}.json").read_text())
             assert own["kind"] == "ValueError"
     return found
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_a_rank_that_ends_is_named_by_all_others(ended, case):
-    who, _ = CASES[case]
-    for error in ended[case].values():
-        assert error["kind"] == "RankError", error
-        assert error["rank"] == who, error
-        assert f"waited for rank {who}, which" in error["text"]
-        assert error["seconds"] < 30
-    texts = " ".join(error["text"] for error in ended[case].values())
-    if case in ("killed", "stopped"):
-        assert ("is gone" if case == "killed" else "gives no sign of life") in texts
-        assert f"on {socket.gethostname()}" in texts
-    if case == "raises":
-        assert "ended with ValueError: bad batch" in texts
 
 
 @pytest.fixture(scope="module")
@@ -131,6 +130,7 @@ def data(tmp_path_factory):
 
 def trained(start, data, out, num_steps, deaths):
     """The losses of a training in which ranks die, one after the other."""
+    out.mkdir()
     for death in [*deaths, None]:
         processes = start(ranks_program.train, 2, (data, str(out), num_steps, death))
         codes, stuck = end(processes)
@@ -144,6 +144,7 @@ def trained(start, data, out, num_steps, deaths):
     return json.loads((out / "losses.json").read_text())
 
 
+@pytest.mark.usefixtures("running")  # which wait meanwhile
 def test_kills_change_no_loss(start, data, tmp_path, campaign):
     num_kills = campaign(1, 20)
     num_steps = campaign(8, 40)
@@ -157,12 +158,11 @@ def test_kills_change_no_loss(start, data, tmp_path, campaign):
         )
         for kill in range(num_kills)
     ]
-    whole, killed = tmp_path / "whole", tmp_path / "killed"
-    whole.mkdir()
-    killed.mkdir()
-    wanted = trained(start, data, whole, num_steps, [])
-    assert len(wanted) == num_steps
-    assert trained(start, data, killed, num_steps, deaths) == wanted
+    with ThreadPoolExecutor() as both:
+        whole = both.submit(trained, start, data, tmp_path / "whole", num_steps, [])
+        killed = both.submit(trained, start, data, tmp_path / "killed", num_steps, deaths)
+    assert len(whole.result()) == num_steps
+    assert killed.result() == whole.result()
 
 
 @pytest.fixture
@@ -263,3 +263,19 @@ def test_a_group_of_one(monkeypatch):
         _ = 1 / 0
     with pytest.raises(ValueError, match="timeout=0"):
         gm.torch.RankGroup(timeout=0)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_rank_that_ends_is_named_by_all_others(ended, case):
+    who, _ = CASES[case]
+    for error in ended[case].values():
+        assert error["kind"] == "RankError", error
+        assert error["rank"] == who, error
+        assert f"waited for rank {who}, which" in error["text"]
+        assert error["seconds"] < 30
+    texts = " ".join(error["text"] for error in ended[case].values())
+    if case in ("killed", "stopped"):
+        assert ("is gone" if case == "killed" else "gives no sign of life") in texts
+        assert f"on {socket.gethostname()}" in texts
+    if case == "raises":
+        assert "ended with ValueError: bad batch" in texts

@@ -28,6 +28,24 @@ def test_import_is_light():
         assert module not in loaded
 
 
+def test_lightning_waits_until_it_is_asked_for():
+    pytest.importorskip("torch_geometric", reason="torch_geometric is not installed")
+    pytest.importorskip("pytorch_lightning", reason="pytorch_lightning is not installed")
+    said = run("""
+import sys
+import graphmount.pyg
+print("pytorch_lightning" in sys.modules, "LightningNodeData" in dir(graphmount.pyg))
+print(hasattr(graphmount.pyg, "Lightning"))
+from graphmount.pyg import LightningLinkData, LightningNodeData
+print(LightningNodeData.__name__, LightningLinkData.__name__, "pytorch_lightning" in sys.modules)
+""")
+    assert said.split() == [
+        *("False", "True"),
+        "False",
+        *("LightningNodeData", "LightningLinkData", "True"),
+    ]
+
+
 def test_graphzero_needs_no_torch():
     loaded = run("import sys, graphmount.graphzero; print(*sys.modules)").split()
     assert "torch" not in loaded

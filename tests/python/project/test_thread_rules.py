@@ -14,8 +14,8 @@ import pytest
 
 ROOT = Path(__file__).parents[3]
 
-#: Where the core may name what starts threads.
-STARTERS = {"system/threads/thread.hpp", "system/threads/thread.cpp"}
+#: Where the core may name what starts threads: its own, or OpenMP's.
+STARTERS = {f"system/threads/{name}" for name in ("thread.hpp", "thread.cpp", "team.cpp")}
 #: Files with locks that a child of fork may find held, and why that does no harm.
 LOCKS = {
     "system/threads/fork_safe_mutex.hpp": "free in a child",
@@ -26,7 +26,8 @@ LOCKS = {
     "system/threads/parallel.cpp": "pools are forgotten in a child, jobs are of one call",
     "system/threads/running_total.hpp": "of one call",
     "system/threads/team.cpp": "of one call",
-    "system/threads/thread.cpp": "of one call: starting a thread",
+    "system/threads/thread.cpp": "of one call: starting a thread; and a fork_safe_mutex",
+    "system/threads/thread.hpp": "a fork_safe_mutex",
     "verify/verifier.hpp": "of one call",
     "graph/degree_summary.cpp": "of one call",
     "graph/ids/node_id_table.cpp": "of one call",
@@ -68,9 +69,20 @@ CPP = {".cpp", ".hpp"}
 
 @pytest.mark.parametrize("folder", ["cpp/graphmount", "bindings"])
 def test_threads_are_started_in_one_place(folder):
-    pattern = r"std::thread\b(?!::(id|hardware_concurrency))|std::jthread|std::async|pthread_create"
-    assert files_with(pattern, folder, CPP) <= STARTERS
+    own = r"std::thread\b(?!::(id|hardware_concurrency))|std::jthread|std::async|pthread_create"
+    assert files_with(rf"{own}|GOMP_|__kmpc_|#pragma omp", folder, CPP) <= STARTERS
     assert files_with(r"\.detach\(", folder, CPP) == set()
+
+
+def test_no_fork_comes_while_a_thread_is_made():
+    """Or the child would free memory of a thread that is half made, for the second time."""
+    for name in STARTERS:
+        code = code_of(ROOT / "cpp/graphmount" / name)
+        starts = list(re.finditer(r"\bstd::thread( \w+)?[({](?!std::function)|\.parallel\(", code))
+        assert len(starts) == (not name.endswith(".hpp")), "let threads be made in one place"
+        for start in starts:
+            function = code[: start.start()].rpartition("\n\n")[2]
+            assert "hold_off_forks()" in function
 
 
 def test_locks_are_known():

@@ -2,8 +2,8 @@
 //
 // A plain mutex that another thread holds at the moment of the fork stays locked in the child for
 // ever. This one is locked by the forking thread itself, so no other thread can hold it then, and
-// the data that it guards is whole in the child. There is one for each Tag, for bookkeeping that
-// takes no time. A thread must not lock a second one while it holds one.
+// the data that it guards is whole in the child. There is one for each Tag, for what takes next to
+// no time: a fork waits for it. A thread must not lock a second one while it holds one.
 #pragma once
 
 #include <pthread.h>

@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <exception>
 #include <mutex>
+#include <thread>
+#include <utility>
 
 #include "graphmount/system/threads/own_process.hpp"
 #include "graphmount/system/threads/parallel.hpp"
@@ -38,6 +40,23 @@ OpenMp find_openmp() {
 
 // Who loaded us. In a forked child OpenMP waits for threads that only its parent has.
 const OwnProcess g_loader;
+
+/// Has OpenMP call work() in so many threads, the caller among them. No fork comes while it makes
+/// them: they are all there when it calls the caller's.
+template <class WorkType>
+void run_in_team(const OpenMp& openmp, unsigned threads, WorkType work) {
+  struct Team {
+    std::unique_lock<std::mutex> making;
+    std::thread::id caller;
+    WorkType work;
+  } team{hold_off_forks(), std::this_thread::get_id(), std::move(work)};
+  const auto join = [](void* data) {
+    Team& joined = *static_cast<Team*>(data);
+    if (std::this_thread::get_id() == joined.caller) joined.making.unlock();
+    joined.work();
+  };
+  openmp.parallel(join, &team, threads, 0);
+}
 
 // One call of team_for: threads take ranges off `next` until none is left.
 struct Work {
@@ -74,8 +93,7 @@ void team_for(std::size_t count, std::size_t grain,
   const auto threads = static_cast<std::size_t>(std::max(1, openmp.max_threads()));
   if (ranges == 1 || threads == 1) return body(0, count);
   Work work{body, count, grain, {}, {}, {}};
-  openmp.parallel([](void* data) { static_cast<Work*>(data)->run(); }, &work,
-                  static_cast<unsigned>(std::min(ranges, threads)), 0);
+  run_in_team(openmp, static_cast<unsigned>(std::min(ranges, threads)), [&] { work.run(); });
   if (work.failure) std::rethrow_exception(work.failure);
 }
 
@@ -88,7 +106,7 @@ void work_beside_team() noexcept {
   } catch (...) {
     return;
   }
-  openmp.parallel([](void*) {}, nullptr, 2, 0);
+  run_in_team(openmp, 2, [] {});
 }
 
 }  // namespace graphmount

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "graphmount/base/error.hpp"
+#include "graphmount/system/threads/fork_safe_mutex.hpp"
 
 namespace graphmount {
 namespace {
@@ -27,12 +28,17 @@ void touch_thread_locals() {
   static_cast<void>(std::uncaught_exceptions());
 }
 
+std::thread make_thread(std::function<void()> body) {
+  const auto lock = hold_off_forks();
+  return std::thread(std::move(body));
+}
+
 std::thread start(std::function<void()> body) {
   void* const reserve = std::malloc(kReserve);
   if (reserve == nullptr) throw ThreadError(ENOMEM);
   std::binary_semaphore reserve_is_free(0), has_begun(0);
   try {
-    std::thread thread([body = std::move(body), &reserve_is_free, &has_begun]() {
+    std::thread thread = make_thread([body = std::move(body), &reserve_is_free, &has_begun]() {
       reserve_is_free.acquire();
       touch_thread_locals();
       has_begun.release();
@@ -52,6 +58,10 @@ std::thread start(std::function<void()> body) {
 }
 
 }  // namespace
+
+std::unique_lock<std::mutex> hold_off_forks() {
+  return std::unique_lock(fork_safe_mutex<Thread>());
+}
 
 Thread::Thread(std::function<void()> body) : thread_(start(std::move(body))) {}
 

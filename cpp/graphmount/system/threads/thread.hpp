@@ -7,6 +7,7 @@
 #pragma once
 
 #include <functional>
+#include <mutex>
 #include <thread>
 
 namespace graphmount {
@@ -29,5 +30,13 @@ class Thread {
  private:
   std::thread thread_;
 };
+
+/// Held while a thread is made, also by way of another library: no process is forked meanwhile.
+///
+/// The C library makes threads of what earlier ones have left, and frees their thread-local
+/// variables first. A child of fork takes all threads of its parent for earlier ones. If one was
+/// being made, the same memory is freed again in the child, where it may be somebody else's by
+/// then. (Python makes threads, and forks, while it holds the GIL.)
+std::unique_lock<std::mutex> hold_off_forks();
 
 }  // namespace graphmount

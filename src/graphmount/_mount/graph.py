@@ -5,32 +5,23 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
-import numpy as np
-
 from graphmount import _core
+from graphmount._mount.external_ids import ids_of_nodes, nodes_of_ids, require_keys
 from graphmount._mount.negative_sampling import NegativeSampling
 from graphmount._mount.neighbor_sampling import NeighborSampling
-from graphmount._mount.node_ids import order_of, refuse_marked, require_marked
+from graphmount._mount.node_ids import order_of, require_marked
 from graphmount._mount.random_walks import RandomWalks
 from graphmount._mount.results import DegreeSummary, NeighborLists
-from graphmount._support.arguments import (
-    as_id,
-    as_ids,
-    as_native,
-    as_plain,
-    is_text,
-    require_choice,
-    require_list_of_text,
-)
+from graphmount._support.arguments import as_id, as_native, require_choice
 from graphmount._support.direction import Direction, require_direction
 from graphmount._support.shown import shown
 from graphmount._support.text_columns import to_core
-from graphmount.errors import IdError
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
 
+    import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
     from graphmount._mount.handle import Advice
@@ -333,12 +324,9 @@ class Graph(NeighborSampling, RandomWalks, NegativeSampling):
             ['bob', 'ann']
         """
         core = self._one_type("to_external")
-        external = _core.NodeIds(core)
         if core.order != 0 and order_of(ids) != 0:
             require_marked(ids, "ids", core.order)
-        if self.node_id_type is str:
-            return _core.split_names(*external.to_external_names(as_ids(ids, "ids")))
-        return as_native(external.to_external(as_ids(ids, "ids")))
+        return ids_of_nodes(_core.NodeIds(core), ids, self.node_id_type)
 
     def _find(self, keys: Keys) -> NDArray[np.int64]:
         """As `to_internal`, for keys as sources have them; -1 for those that no node has."""
@@ -366,28 +354,6 @@ class Graph(NeighborSampling, RandomWalks, NegativeSampling):
             array([1])
         """
         core = self._one_type("to_internal")
-        require_list_of_text(keys, "keys")
-        refuse_marked(keys, "keys", "to_internal", advice="take them as they are")
-        external = _core.NodeIds(core)
-        if self.node_id_type is not str:
-            return self._mark(external.to_internal(as_ids(keys, "keys")))
-        names = np.asarray(as_plain(keys, "keys") if isinstance(keys, np.ndarray) else keys, object)
-        if names.ndim != 1:
-            raise ValueError(f"keys must be one-dimensional, not of shape {names.shape}")
-        try:
-            columns = _core.join_names(names.tolist())
-        except (TypeError, UnicodeEncodeError):
-            _refuse_names(names)
-            raise
-        return self._mark(external.to_internal(columns))
-
-
-def _refuse_names(names: NDArray[Any]) -> None:
-    """Raises for the first of the names that no node can have."""
-    for place, name in enumerate(names):
-        if not isinstance(name, str):
-            raise TypeError(
-                f"keys[{place}] is {name!r}, but the external ids of this graph are strings"
-            )
-        if not is_text(name):
-            raise IdError(f"no node has the external id {name!r} (at position {place})")
+        require_keys(keys)
+        found = nodes_of_ids(_core.NodeIds(core), keys, self.node_id_type, "this graph")
+        return self._mark(found)

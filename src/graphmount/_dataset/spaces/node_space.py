@@ -8,31 +8,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from graphmount import _core
-from graphmount._mount.node_ids import (
-    mark_ids,
-    mark_rows,
-    order_of,
-    refuse_marked,
-    require_marked,
-)
+from graphmount._mount.external_ids import ids_of_nodes, nodes_of_ids, require_keys
+from graphmount._mount.node_ids import mark_ids, mark_rows, order_of, require_marked
 from graphmount._mount.node_reading import as_nodes
-from graphmount._support.arguments import (
-    as_ids,
-    as_native,
-    as_plain,
-    is_text,
-    require_list_of_text,
-)
-from graphmount._support.shown import shown
+from graphmount._support.arguments import as_native
 from graphmount._support.text_columns import to_core
 from graphmount.errors import IdError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
     from graphmount._dataset.spaces.node_id_store import NodeIdStore
@@ -110,11 +97,8 @@ class NodeSpace:
             require_marked(ids, "ids", self.order)
         if self._ids is None:
             return self._same(ids, "ids")
-        external = self._external()
         try:
-            if self.node_id_type is str:
-                return _core.split_names(*external.to_external_names(as_ids(ids, "ids")))
-            return as_native(external.to_external(as_ids(ids, "ids")))
+            return ids_of_nodes(self._external(), ids, self.node_id_type)
         except IdError as error:
             raise IdError(f"{self.path}: {error}") from None
 
@@ -141,33 +125,14 @@ class NodeSpace:
             TypeError: The keys are of the wrong type.
             ValueError: The keys are known to be internal ids of a dataset.
         """
-        require_list_of_text(keys, "keys")
-        refuse_marked(keys, "keys", "to_internal", advice="take them as they are")
+        require_keys(keys)
         if self._ids is None:
             return mark_ids(self._same(keys, "keys"), self.order)
-        external = self._external()
         try:
-            if self.node_id_type is not str:
-                return mark_ids(as_native(external.to_internal(as_ids(keys, "keys"))), self.order)
-            found = external.to_internal(_core.join_names(_as_names(keys, self.path)))
+            found = nodes_of_ids(self._external(), keys, self.node_id_type, self.path)
         except IdError as error:
             raise IdError(f"{self.path}: {error}") from None
-        return mark_ids(as_native(found), self.order)
+        return mark_ids(found, self.order)
 
     def _same(self, ids: Any, name: str) -> NDArray[np.int64]:  # noqa: ANN401
         return as_nodes(ids, name, self.num_nodes, of=f"{self.path}: ")
-
-
-def _as_names(keys: Any, path: str) -> list[str]:  # noqa: ANN401
-    # Of lists as they are: an array of text would make texts of numbers among them.
-    names = np.array(as_plain(keys, "keys") if isinstance(keys, np.ndarray) else keys, object)
-    if names.ndim != 1:
-        raise ValueError(f"keys must be one-dimensional, not of shape {names.shape}")
-    for place, name in enumerate(names):
-        if not isinstance(name, str):
-            raise TypeError(
-                f"keys[{place}] is {shown(name)}, but the external ids of {path} are strings"
-            )
-        if not is_text(name):
-            raise IdError(f"no node has the external id {name!r} (at position {place})")
-    return list(names)

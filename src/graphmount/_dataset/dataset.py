@@ -4,28 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self, cast
 
-import numpy as np
-
 from graphmount._dataset.changing import Changing
-from graphmount._dataset.label_classes import count_classes
-from graphmount._dataset.opening import (
-    check_split_ids,
-    open_files,
-    read_split_ids,
-    require_contents,
-)
+from graphmount._dataset.node_parts import NodeParts
+from graphmount._dataset.opening import open_files, require_contents
 from graphmount._dataset.typed_dataset import TypedDataset
 from graphmount._dataset.typed_opening import is_typed_folder
-from graphmount._mount.node_ids import (
-    mark_ids,
-    mark_rows,
-    order_of,
-    refuse_marked,
-    require_marked,
-)
+from graphmount._mount.external_ids import require_keys
+from graphmount._mount.node_ids import mark_ids, order_of, require_marked
 from graphmount._mount.node_reading import as_nodes
-from graphmount._support.arguments import require_list_of_text
-from graphmount._support.display import Displayed, NamedParts, one_line
+from graphmount._support.display import Displayed, one_line
 from graphmount._support.foreign_words import OPENING_WORDS
 from graphmount._support.keywords import advises
 from graphmount._support.sizes import format_bytes
@@ -35,6 +22,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Mapping, Sequence
 
+    import numpy as np
     import torch
     from numpy.typing import ArrayLike, NDArray
 
@@ -44,7 +32,7 @@ if TYPE_CHECKING:
     from graphmount._mount.handle import Advice, Content
 
 
-class Dataset(Displayed, Changing):
+class Dataset(Displayed, NodeParts, Changing):
     """A mounted folder of `compile_dataset`.
 
     Graph, tables, labels and splits of a dataset all number the nodes in the same way: by internal
@@ -104,6 +92,7 @@ class Dataset(Displayed, Changing):
         self._contents = self._files.contents()
         self.path = self._files.path
         self.description = self._files.description
+        self._entry = self.description
         self.num_nodes: int = self.description["num_nodes"]
         self.num_edges: int = self.description["num_edges"]
 
@@ -151,95 +140,12 @@ class Dataset(Displayed, Changing):
         """The graph."""
         return self._files.graph
 
-    @shared_property
-    def features(self) -> Mapping[str, FeatureStore]:
-        """The tables of the nodes, by name: row i belongs to node i."""
-        return self._tables("features", "table of features")
+    _space = graph
 
     @shared_property
     def edge_features(self) -> Mapping[str, FeatureStore]:
         """The tables of the edges, by name: row i belongs to edge id i."""
         return self._tables("edge_features", "table of edges")
-
-    @shared_property
-    def labels(self) -> NDArray[Any] | None:
-        """The labels of the nodes, as a read-only view of their file; None if there are none.
-
-        They are a vector if there is one label for each node. In a reordered dataset they are
-        `NodeRows`, which refuse plain integers as an index.
-        """
-        store = self._label_store()
-        if store is None:
-            return None
-        labels = store.numpy().view(np.ndarray)
-        is_column = labels.ndim == 2 and labels.shape[1] == 1
-        return mark_rows(labels.reshape(-1) if is_column else labels, self.graph.order)
-
-    @property
-    def classes(self) -> list[str] | None:
-        """The texts of labels that became numbers: label i stands for the text `classes[i]`.
-
-        The texts are sorted. None if the labels were numbers in the source. If the dataset was
-        compiled with a number for missing labels, such as -1, labels may also have that number.
-
-        Examples:
-            >>> import graphmount as gm
-            >>> _ = gm.compile_dataset("teams", edges=([0], [1]), labels=["red", "blue"])
-            >>> ds = gm.Dataset("teams")
-            >>> ds.classes, [ds.classes[label] for label in ds.labels[ds.to_internal([0, 1])]]
-            (['blue', 'red'], ['red', 'blue'])
-        """
-        classes = self.description.get("classes")
-        return None if classes is None else list(classes)
-
-    @shared_property
-    def num_classes(self) -> int:
-        """How many classes the labels have: what the last layer of a classifier has to tell apart.
-
-        Of labels that were text, `len(classes)`. Of whole numbers, the largest label plus one;
-        labels that are missing, as -1 or NaN, do not count. Of a table with several columns, such
-        as one of yes and no for each class, the number of columns. Numbers are read when this is
-        first asked for.
-
-        Raises:
-            ValueError: There are no labels, or they are no numbers of classes.
-
-        Examples:
-            >>> import graphmount as gm
-            >>> _ = gm.compile_dataset("teams", edges=([0], [1]), labels=["red", "blue"])
-            >>> gm.Dataset("teams").num_classes
-            2
-        """
-        store = self._label_store()
-        if store is None:
-            raise ValueError(f"{self.path} has no labels; ds = ds.set_labels(…) gives it some")
-        return len(self.classes) if self.classes is not None else count_classes(store)
-
-    def _label_store(self) -> FeatureStore | None:
-        file = self.description["labels"]
-        return None if file is None else self._table(file)
-
-    @shared_property
-    def splits(self) -> Mapping[str, NDArray[np.int64]]:
-        """Internal ids of nodes by the name of the split, as read-only views of their files.
-
-        They are read and checked on first use.
-        """
-        stores = self._tables("splits", "split")
-        for name, store in stores.items():
-            check_split_ids(store, name, self.num_nodes)
-        return NamedParts(
-            "split",
-            {name: mark_ids(store.numpy(), self.graph.order) for name, store in stores.items()},
-        )
-
-    def _split_names(self) -> list[str]:
-        return list(self.description["splits"])
-
-    def _read_split(self, name: str) -> NDArray[np.int64]:
-        """A copy of the ids of a split, all of which are nodes."""
-        store = self._table(self.description["splits"][name])
-        return read_split_ids(store, name, self.num_nodes)
 
     def to_external(self, ids: ArrayLike) -> NDArray[np.int64] | list[str]:
         """The ids that the source has for these nodes.
@@ -285,8 +191,7 @@ class Dataset(Displayed, Changing):
             >>> ds.to_external(ds.to_internal([2, 0]))
             array([2, 0])
         """
-        require_list_of_text(keys, "keys")
-        refuse_marked(keys, "keys", "to_internal", advice="take them as they are")
+        require_keys(keys)
         if self.graph.node_id_type is not None:
             return self.graph.to_internal(keys)
         return as_nodes(keys, "keys", self.num_nodes)
@@ -351,11 +256,6 @@ class Dataset(Displayed, Changing):
 
     def _table(self, file: str) -> FeatureStore:
         return self._files.tables[file]
-
-    def _tables(self, kind: str, what: str) -> Mapping[str, FeatureStore]:
-        return NamedParts(
-            what, {name: self._table(file) for name, file in self.description[kind].items()}
-        )
 
 
 def _size_of(store: FeatureStore) -> str:

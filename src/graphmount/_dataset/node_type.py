@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from graphmount._dataset.label_classes import count_classes
-from graphmount._dataset.opening import check_split_ids, read_split_ids
+from graphmount._dataset.node_parts import NodeParts
 from graphmount._dataset.spaces.node_id_store import NodeIdStore
 from graphmount._dataset.spaces.node_space import NodeSpace
 from graphmount._dataset.typed_changing import ChangingEdges, ChangingNodes
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from graphmount._dataset.typed_opening import TypedFiles
 
 
-class NodeType(Displayed, NodeSpace, ChangingNodes):
+class NodeType(Displayed, NodeParts, NodeSpace, ChangingNodes):
     """The nodes of one type of a `TypedDataset`: their ids, tables, labels, splits and times.
 
     Datasets make these; `ds.nodes["paper"]` is one.
@@ -60,10 +59,11 @@ class NodeType(Displayed, NodeSpace, ChangingNodes):
         super().__init__(name, entry["num_nodes"], int(entry["order"], 16), ids)
         self._entry = entry
         self._files = files
-        self.features: Mapping[str, FeatureStore] = NamedParts(
-            "table of features",
-            {table: self._table(file) for table, file in entry["features"].items()},
-        )
+        self._called = f"ds.nodes[{name!r}]"
+
+    @property
+    def _space(self) -> NodeSpace:
+        return self
 
     def _table(self, file: str) -> FeatureStore:
         store = self._files.handles[file]
@@ -81,64 +81,6 @@ class NodeType(Displayed, NodeSpace, ChangingNodes):
             "splits": list(self._entry["splits"]),
             "timestamps": self._entry["timestamps"] is not None,
         }
-
-    @shared_property
-    def labels(self) -> NDArray[Any] | None:
-        """The labels of the nodes, as a read-only view of their file; None if there are none."""
-        store = self._label_store()
-        if store is None:
-            return None
-        labels = store.numpy().view(np.ndarray)
-        is_column = labels.ndim == 2 and labels.shape[1] == 1
-        return self._mark_rows(labels.reshape(-1) if is_column else labels)
-
-    @property
-    def classes(self) -> list[str] | None:
-        """The texts of labels that became numbers: label i stands for the text `classes[i]`."""
-        classes = self._entry.get("classes")
-        return None if classes is None else list(classes)
-
-    @shared_property
-    def num_classes(self) -> int:
-        """How many classes the labels have; a ValueError if there are no labels.
-
-        Of labels that were text, `len(classes)`. Of whole numbers, the largest label plus one.
-        """
-        if self._entry["labels"] is None:
-            raise ValueError(f"{self.path} has no labels")
-        if self.classes is not None:
-            return len(self.classes)
-        return count_classes(self._table(self._entry["labels"]))
-
-    @shared_property
-    def splits(self) -> Mapping[str, NDArray[np.int64]]:
-        """Internal ids of nodes by the name of the split, as read-only views of their files."""
-        stores = {name: self._table(file) for name, file in self._entry["splits"].items()}
-        for name, store in stores.items():
-            check_split_ids(store, name, self.num_nodes)
-        return NamedParts(
-            "split",
-            {name: mark_ids(store.numpy(), self.order) for name, store in stores.items()},
-        )
-
-    def _label_store(self) -> FeatureStore | None:
-        """The table of the labels."""
-        file = self._entry["labels"]
-        return None if file is None else self._table(file)
-
-    def _split_names(self) -> list[str]:
-        return list(self._entry["splits"])
-
-    def _read_split(self, name: str) -> NDArray[np.int64]:
-        """A copy of a split, checked: views of its file may change.
-
-        Raises:
-            ValueError: There is no such split.
-        """
-        splits = self._entry["splits"]
-        if name not in splits:
-            raise ValueError(f"{self.path} has no split {name!r}; there are {sorted(splits)}")
-        return read_split_ids(self._table(splits[name]), name, self.num_nodes)
 
     @shared_property
     def timestamps(self) -> NDArray[np.int64] | None:

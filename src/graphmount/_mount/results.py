@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from graphmount._support.display import Displayed
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from graphmount import _core
+
+
+class IdArray(Protocol):
+    """An array or a tensor of ids."""
+
+    @property
+    def shape(self) -> Any: ...  # noqa: ANN401
+    def __len__(self) -> int: ...
+    def __getitem__(self, place: int, /) -> Any: ...  # noqa: ANN401
+
+
+Ids = TypeVar("Ids", bound=IdArray)
 
 
 @dataclass(frozen=True, repr=False)
@@ -128,7 +139,47 @@ class DegreeSummary(Displayed):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class NeighborSample(Displayed):
+class SampleParts(Displayed, Generic[Ids]):
+    """What samples and batches of one node type have: see `NeighborSample`."""
+
+    nodes: Ids
+    edge_index: Ids
+    edge_ids: Ids
+    batch: Ids | None
+    num_sampled_nodes: tuple[int, ...]
+    num_sampled_edges: tuple[int, ...] | None
+    indptr: Ids | None
+
+    @property
+    def num_nodes(self) -> int:
+        """How many nodes there are, seeds and all."""
+        return len(self.nodes)
+
+    @property
+    def num_edges(self) -> int:
+        """How many edges there are."""
+        return len(self.edge_ids)
+
+    @property
+    def num_seeds(self) -> int:
+        """How many of the nodes, at the front, are seeds."""
+        return self.num_sampled_nodes[0]
+
+    @property
+    def row(self) -> Ids:
+        """Numbers of the sources of the edges: a view of `edge_index`."""
+        row: Ids = self.edge_index[0]
+        return row
+
+    @property
+    def col(self) -> Ids:
+        """Numbers of the destinations of the edges: a view of `edge_index`."""
+        col: Ids = self.edge_index[1]
+        return col
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class NeighborSample(SampleParts[NDArray[np.int64]]):
     """Seeds, sampled neighbors, and the edges between them, numbered anew from 0.
 
     `edge_index` and `batch` mean what they mean in PyG: message passing goes from `row` to `col`,
@@ -159,41 +210,6 @@ class NeighborSample(Displayed):
         >>> sample.indptr
         array([0, 2, 3, 3])
     """
-
-    nodes: NDArray[np.int64]
-    edge_index: NDArray[np.int64]
-    edge_ids: NDArray[np.int64]
-    batch: NDArray[np.int64] | None
-    num_sampled_nodes: tuple[int, ...]
-    num_sampled_edges: tuple[int, ...] | None
-    indptr: NDArray[np.int64] | None
-
-    @property
-    def num_nodes(self) -> int:
-        """How many nodes there are, seeds and all."""
-        return len(self.nodes)
-
-    @property
-    def num_edges(self) -> int:
-        """How many edges there are."""
-        return len(self.edge_ids)
-
-    @property
-    def num_seeds(self) -> int:
-        """How many of the nodes, at the front, are seeds."""
-        return self.num_sampled_nodes[0]
-
-    @property
-    def row(self) -> NDArray[np.int64]:
-        """Numbers of the sources of the edges: a view of `edge_index`."""
-        row: NDArray[np.int64] = self.edge_index[0]
-        return row
-
-    @property
-    def col(self) -> NDArray[np.int64]:
-        """Numbers of the destinations of the edges: a view of `edge_index`."""
-        col: NDArray[np.int64] = self.edge_index[1]
-        return col
 
     def __repr__(self) -> str:
         return (

@@ -56,7 +56,7 @@ def unexplained(value: object) -> list[str]:
             inherited = {
                 field.name
                 for base in value.__mro__[1:]
-                if dataclasses.is_dataclass(base)
+                if dataclasses.is_dataclass(base) and base in public_members().values()
                 for field in dataclasses.fields(base)
             }
             names, title = [each.name for each in own if each.name not in inherited], "Attributes"

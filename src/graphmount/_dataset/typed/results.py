@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Generic, Literal, TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
+
+from graphmount._mount.results import Ids
 from graphmount._support.display import Displayed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    import numpy as np
-    from numpy.typing import NDArray
 
 #: A relation: the type of its sources, its name, and the type of its destinations.
 EdgeType: TypeAlias = tuple[str, str, str]
@@ -24,7 +25,30 @@ Fanouts: TypeAlias = (
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class TypedNeighborSample(Displayed):
+class TypedSampleParts(Displayed, Generic[Ids]):
+    """What samples and batches of many node types have: see `TypedNeighborSample`."""
+
+    nodes: Mapping[str, Ids]
+    edge_index: Mapping[EdgeType, Ids]
+    edge_ids: Mapping[EdgeType, Ids | None]
+    batch: Mapping[str, Ids] | None
+    num_sampled_nodes: Mapping[str, tuple[int, ...]]
+    num_sampled_edges: Mapping[EdgeType, tuple[int, ...]] | None
+    indptr: Mapping[EdgeType, Ids] | None
+
+    @property
+    def num_nodes(self) -> int:
+        """How many nodes there are, of all types."""
+        return sum(map(len, self.nodes.values()))
+
+    @property
+    def num_edges(self) -> int:
+        """How many edges there are, of all relations."""
+        return sum(ends.shape[1] for ends in self.edge_index.values())
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class TypedNeighborSample(TypedSampleParts[NDArray[np.int64]]):
     """Seeds and sampled neighbors of several types, and the edges between them.
 
     Nodes of each type are numbered anew from 0. Every type and every relation is there, also those
@@ -56,24 +80,6 @@ class TypedNeighborSample(Displayed):
         >>> gm.Dataset("lib").sample_neighbors(("book", [2]), [-1]).num_sampled_nodes
         {'book': (1, 0), 'reader': (0, 2)}
     """
-
-    nodes: Mapping[str, NDArray[np.int64]]
-    edge_index: Mapping[EdgeType, NDArray[np.int64]]
-    edge_ids: Mapping[EdgeType, NDArray[np.int64] | None]
-    batch: Mapping[str, NDArray[np.int64]] | None
-    num_sampled_nodes: Mapping[str, tuple[int, ...]]
-    num_sampled_edges: Mapping[EdgeType, tuple[int, ...]] | None
-    indptr: Mapping[EdgeType, NDArray[np.int64]] | None
-
-    @property
-    def num_nodes(self) -> int:
-        """How many nodes there are, of all types."""
-        return sum(map(len, self.nodes.values()))
-
-    @property
-    def num_edges(self) -> int:
-        """How many edges there are, of all relations."""
-        return sum(ends.shape[1] for ends in self.edge_index.values())
 
     def __repr__(self) -> str:
         return (

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass
+from typing import Any
 
-from graphmount._loading.batches.batch_parts import BatchParts, external_ids
+import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from graphmount._dataset.dataset import Dataset
+from graphmount._loading.batches.batch_parts import BatchParts, LinkParts, external_ids
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class Batch(BatchParts):
+class Batch(BatchParts[NDArray[np.int64], NDArray[Any]]):
     """One batch of a `NeighborLoader`. It is yours: no later batch changes it.
 
     Attributes:
@@ -58,36 +53,6 @@ class Batch(BatchParts):
         (2, True, 2)
     """
 
-    nodes: NDArray[np.int64]
-    edge_index: NDArray[np.int64]
-    edge_ids: NDArray[np.int64]
-    batch: NDArray[np.int64] | None
-    num_sampled_nodes: tuple[int, ...]
-    num_sampled_edges: tuple[int, ...] | None
-    indptr: NDArray[np.int64] | None
-    features: Mapping[str, NDArray[Any]]
-    edge_features: Mapping[str, NDArray[Any]]
-    labels: NDArray[Any] | None
-    input_ids: NDArray[np.int64]
-    number: int
-    epoch: int
-    dataset: Dataset | None = None
-    num_repeated: int = 0
-    aggregated: Mapping[str, NDArray[Any]] = field(default_factory=dict)
-    aggregate_last: Literal["mean", "sum"] | None = None
-
-    @property
-    def row(self) -> NDArray[np.int64]:
-        """Numbers of the sources of the edges: a view of `edge_index`."""
-        row: NDArray[np.int64] = self.edge_index[0]
-        return row
-
-    @property
-    def col(self) -> NDArray[np.int64]:
-        """Numbers of the destinations of the edges: a view of `edge_index`."""
-        col: NDArray[np.int64] = self.edge_index[1]
-        return col
-
     @property
     def external_ids(self) -> NDArray[np.int64] | list[str]:
         """What the source of the dataset calls the nodes."""
@@ -95,7 +60,7 @@ class Batch(BatchParts):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class LinkBatch(Batch):
+class LinkBatch(LinkParts[NDArray[np.int64], NDArray[Any]], Batch):
     """One batch of a `LinkNeighborLoader`. It is yours: no later batch changes it.
 
     It has all attributes of a `Batch`. Seeds are the ends of the links and of their negatives. Each
@@ -129,15 +94,3 @@ class LinkBatch(Batch):
         array([[0, 1],
                [3, 2]])
     """
-
-    edge_label_index: NDArray[np.int64] | None
-    edge_label: NDArray[Any] | None
-    edge_label_time: NDArray[np.int64] | None
-    src_index: NDArray[np.int64] | None
-    dst_pos_index: NDArray[np.int64] | None
-    dst_neg_index: NDArray[np.int64] | None
-
-    @property
-    def num_links(self) -> int:
-        """How many links there are, without negatives."""
-        return len(self.input_ids)

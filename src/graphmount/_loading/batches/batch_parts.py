@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
-from graphmount._support.display import Displayed, brief, one_line
+from graphmount._mount.results import Ids, SampleParts
+from graphmount._support.display import brief, one_line
 from graphmount._support.shown import shown
 
 if TYPE_CHECKING:
@@ -14,6 +16,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from graphmount._dataset.dataset import Dataset
+
+#: Rows of tables.
+Values = TypeVar("Values")
 
 
 def external_ids(
@@ -33,16 +38,20 @@ def external_ids(
     return dataset.to_external(nodes)
 
 
-class BatchParts(Displayed):
-    """A batch, of whatever its fields are made."""
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class BatchParts(SampleParts[Ids], Generic[Ids, Values]):
+    """A batch, of whatever its fields are made: see `Batch`."""
 
-    nodes: Any
-    edge_ids: Any
-    features: Mapping[str, Any]
-    labels: Any
-    num_sampled_nodes: tuple[int, ...]
+    features: Mapping[str, Values]
+    edge_features: Mapping[str, Values]
+    labels: Values | None
+    input_ids: Ids
     number: int
     epoch: int
+    dataset: Dataset | None = None
+    num_repeated: int = 0
+    aggregated: Mapping[str, Values] = field(default_factory=dict)
+    aggregate_last: Literal["mean", "sum"] | None = None
 
     @property
     def batch_size(self) -> int:
@@ -50,22 +59,7 @@ class BatchParts(Displayed):
         return self.num_sampled_nodes[0]
 
     @property
-    def num_seeds(self) -> int:
-        """How many of the nodes, at the front, are seeds."""
-        return self.num_sampled_nodes[0]
-
-    @property
-    def num_nodes(self) -> int:
-        """How many nodes there are, seeds and all."""
-        return len(self.nodes)
-
-    @property
-    def num_edges(self) -> int:
-        """How many edges there are."""
-        return len(self.edge_ids)
-
-    @property
-    def x(self) -> Any:  # noqa: ANN401
+    def x(self) -> Values:
         """The rows of the table called "x", or of the only table of nodes.
 
         Raises:
@@ -82,7 +76,7 @@ class BatchParts(Displayed):
         )
 
     @property
-    def y(self) -> Any:  # noqa: ANN401
+    def y(self) -> Values | None:
         """The labels of the seeds, as in `labels`; None if the dataset has none."""
         return self.labels
 
@@ -92,3 +86,21 @@ class BatchParts(Displayed):
             f"<{type(self).__name__} {self.number} of epoch {self.epoch}: {self.num_seeds:,} seeds,"
             f" {self.num_nodes:,} nodes, {self.num_edges:,} edges{tables}>"
         )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class LinkParts(Generic[Ids, Values]):
+    """What batches of links have beside, of one kind or of many: see `LinkBatch`."""
+
+    input_ids: Ids
+    edge_label_index: Ids | None
+    edge_label: Values | None
+    edge_label_time: Ids | None
+    src_index: Ids | None
+    dst_pos_index: Ids | None
+    dst_neg_index: Ids | None
+
+    @property
+    def num_links(self) -> int:
+        """How many links there are, without negatives."""
+        return len(self.input_ids)

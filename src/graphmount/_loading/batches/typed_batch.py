@@ -3,43 +3,39 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic
 
-from graphmount._support.display import Displayed, one_line
+import numpy as np
+from numpy.typing import NDArray
+
+from graphmount._dataset.typed.results import TypedSampleParts
+from graphmount._loading.batches.batch_parts import LinkParts, Values
+from graphmount._mount.results import Ids
+from graphmount._support.display import one_line
 from graphmount._support.shown import shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import numpy as np
-    from numpy.typing import NDArray
-
     from graphmount._dataset.typed.results import EdgeType
     from graphmount._dataset.typed_dataset import TypedDataset
 
 
-class TypedBatchParts(Displayed):
-    """A batch of many kinds, of whatever its fields are made."""
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class TypedBatchParts(TypedSampleParts[Ids], Generic[Ids, Values]):
+    """A batch of many kinds, of whatever its fields are made: see `TypedBatch`."""
 
-    nodes: Mapping[str, Any]
-    edge_index: Mapping[EdgeType, Any]
-    features: Mapping[str, Mapping[str, Any]]
+    features: Mapping[str, Mapping[str, Values]]
+    edge_features: Mapping[EdgeType, Mapping[str, Values]]
+    labels: Mapping[str, Values]
+    input_ids: Ids
     number: int
     epoch: int
+    num_repeated: int
     dataset: TypedDataset
 
     @property
-    def num_nodes(self) -> int:
-        """How many nodes there are, of all types."""
-        return sum(map(len, self.nodes.values()))
-
-    @property
-    def num_edges(self) -> int:
-        """How many edges there are, of all relations."""
-        return sum(ends.shape[1] for ends in self.edge_index.values())
-
-    @property
-    def x_dict(self) -> dict[str, Any]:
+    def x_dict(self) -> dict[str, Values]:
         """For each type that has a table called "x", or only one table, the rows of its nodes."""
         found = {}
         for name, tables in self.features.items():
@@ -50,14 +46,15 @@ class TypedBatchParts(Displayed):
         return found
 
     @property
-    def edge_index_dict(self) -> Mapping[EdgeType, Any]:
+    def edge_index_dict(self) -> Mapping[EdgeType, Ids]:
         """PyG's name for `edge_index`."""
         return self.edge_index
 
     @property
     def external_ids(self) -> dict[str, NDArray[np.int64] | list[str]]:
         """For each type, what the source of the dataset calls the nodes."""
-        return {name: self.dataset.nodes[name].to_external(ids) for name, ids in self.nodes.items()}
+        nodes: Mapping[str, Any] = self.nodes
+        return {name: self.dataset.nodes[name].to_external(ids) for name, ids in nodes.items()}
 
     def _told(self, seeds: str) -> str:
         """The batch as one line of text, which says what its seeds are."""
@@ -68,11 +65,10 @@ class TypedBatchParts(Displayed):
         )
 
 
-class TypedSeedParts(TypedBatchParts):
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class TypedSeedParts(TypedBatchParts[Ids, Values]):
     """A batch of many kinds whose seeds are nodes of one type."""
 
-    labels: Mapping[str, Any]
-    num_sampled_nodes: Mapping[str, tuple[int, ...]]
     seed_type: str
 
     @property
@@ -86,7 +82,7 @@ class TypedSeedParts(TypedBatchParts):
         return self.num_seeds
 
     @property
-    def y(self) -> Any:  # noqa: ANN401
+    def y(self) -> Values | None:
         """The labels of the seeds; None if their type has none."""
         return self.labels.get(self.seed_type)
 
@@ -94,44 +90,18 @@ class TypedSeedParts(TypedBatchParts):
         return self._told(f"{self.num_seeds:,} seeds of type {self.seed_type!r}")
 
 
-class TypedLinkParts(TypedBatchParts):
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class TypedLinkParts(LinkParts[Ids, Values], TypedBatchParts[Ids, Values]):
     """A batch of many kinds whose seeds are the ends of links."""
 
     edge_type: EdgeType
-    input_ids: Any
-
-    @property
-    def num_links(self) -> int:
-        """How many links there are, without negatives."""
-        return len(self.input_ids)
 
     def __repr__(self) -> str:
         return self._told(f"{self.num_links:,} links of {self.edge_type}")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class TypedArrays(TypedBatchParts):
-    """What batches of arrays have, whatever their seeds are: see `TypedBatch`."""
-
-    nodes: Mapping[str, NDArray[np.int64]]
-    edge_index: Mapping[EdgeType, NDArray[np.int64]]
-    edge_ids: Mapping[EdgeType, NDArray[np.int64] | None]
-    batch: Mapping[str, NDArray[np.int64]] | None
-    num_sampled_nodes: Mapping[str, tuple[int, ...]]
-    num_sampled_edges: Mapping[EdgeType, tuple[int, ...]] | None
-    indptr: Mapping[EdgeType, NDArray[np.int64]] | None
-    features: Mapping[str, Mapping[str, NDArray[Any]]]
-    edge_features: Mapping[EdgeType, Mapping[str, NDArray[Any]]]
-    labels: Mapping[str, NDArray[Any]]
-    input_ids: NDArray[np.int64]
-    number: int
-    epoch: int
-    num_repeated: int
-    dataset: TypedDataset
-
-
-@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class TypedBatch(TypedSeedParts, TypedArrays):
+class TypedBatch(TypedSeedParts[NDArray[np.int64], NDArray[Any]]):
     """One batch of a `NeighborLoader` over a `TypedDataset`. It is yours: no later one changes it.
 
     Nodes of each type are numbered by themselves, from 0 on. Every type and every relation is
@@ -181,11 +151,9 @@ class TypedBatch(TypedSeedParts, TypedArrays):
                [0, 0]])
     """
 
-    seed_type: str
-
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class TypedLinkBatch(TypedLinkParts, TypedArrays):
+class TypedLinkBatch(TypedLinkParts[NDArray[np.int64], NDArray[Any]]):
     """One batch of a `LinkNeighborLoader` over a `TypedDataset`. It is yours alone.
 
     It has all attributes of a `TypedBatch` but `seed_type`. Seeds are the ends of the links and of
@@ -224,11 +192,3 @@ class TypedLinkBatch(TypedLinkParts, TypedArrays):
         >>> batch.nodes["reader"][readers], batch.nodes["book"][books]
         (NodeIds([1, 0]), NodeIds([0, 2]))
     """
-
-    edge_type: EdgeType
-    edge_label_index: NDArray[np.int64] | None
-    edge_label: NDArray[Any] | None
-    edge_label_time: NDArray[np.int64] | None
-    src_index: NDArray[np.int64] | None
-    dst_pos_index: NDArray[np.int64] | None
-    dst_neg_index: NDArray[np.int64] | None

@@ -20,12 +20,8 @@ from graphmount._support.shown import shown
 from graphmount.torch.batches.sampled_edges import SampledEdges, plain_edges, relations_of
 
 if TYPE_CHECKING:
-    from graphmount._dataset.typed.results import EdgeType, TypedNeighborSample
-    from graphmount._loading.batches.batch import Batch
-    from graphmount._loading.batches.typed_batch import TypedArrays
-    from graphmount._mount.results import NeighborSample
-    from graphmount.torch.batches.tensor_batch import TensorBatch
-    from graphmount.torch.batches.typed_tensor_batch import TypedTensors
+    from graphmount._dataset.typed.results import EdgeType, TypedSampleParts
+    from graphmount._mount.results import SampleParts
 
 with warnings.catch_warnings():
     # Torch says once in each process that such tensors are new: here, and not in a training loop.
@@ -36,7 +32,7 @@ with warnings.catch_warnings():
 
 @overload
 def to_sparse_csr(
-    sample: TypedTensors | TypedArrays | TypedNeighborSample,
+    sample: TypedSampleParts[Any],
     *,
     hops: int | None = None,
     values: Mapping[EdgeType, torch.Tensor] | None = None,
@@ -46,7 +42,7 @@ def to_sparse_csr(
 
 @overload
 def to_sparse_csr(
-    sample: TensorBatch | Batch | NeighborSample,
+    sample: SampleParts[Any],
     *,
     hops: int | None = None,
     values: torch.Tensor | None = None,

@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from torch.profiler import record_function
 
-from graphmount._loading.batches.batch_parts import BatchParts, external_ids
+from graphmount._loading.batches.batch_parts import BatchParts, LinkParts, external_ids
 from graphmount._mount.node_ids import TENSOR_MARK, order_of
 from graphmount._support.arguments import as_plain
 from graphmount.torch.batches.layer_matrices import LayerMatrices
 from graphmount.torch.batches.tensor_parts import TensorParts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
-
-    from graphmount._dataset.dataset import Dataset
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class TensorBatch(BatchParts, TensorParts):
+class TensorBatch(BatchParts[torch.Tensor, torch.Tensor], TensorParts):
     """One batch of `graphmount.torch.NeighborLoader`: what `Batch` has, as CPU tensors.
 
     Attributes:
@@ -67,23 +63,6 @@ class TensorBatch(BatchParts, TensorParts):
                 [0, 0]]))
     """
 
-    nodes: torch.Tensor
-    edge_index: torch.Tensor
-    edge_ids: torch.Tensor
-    batch: torch.Tensor | None
-    num_sampled_nodes: tuple[int, ...]
-    num_sampled_edges: tuple[int, ...] | None
-    indptr: torch.Tensor | None
-    features: Mapping[str, torch.Tensor]
-    edge_features: Mapping[str, torch.Tensor]
-    labels: torch.Tensor | None
-    input_ids: torch.Tensor
-    number: int
-    epoch: int
-    dataset: Dataset | None = None
-    num_repeated: int = 0
-    aggregated: Mapping[str, torch.Tensor] = field(default_factory=dict)
-    aggregate_last: Literal["mean", "sum"] | None = None
     turned: torch.Tensor | None = None
 
     @property
@@ -141,7 +120,7 @@ class TensorBatch(BatchParts, TensorParts):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class LinkTensorBatch(TensorBatch):
+class LinkTensorBatch(LinkParts[torch.Tensor, torch.Tensor], TensorBatch):
     """One batch of `graphmount.torch.LinkNeighborLoader`: what `LinkBatch` has, as CPU tensors.
 
     It has all that a `TensorBatch` has.
@@ -170,18 +149,6 @@ class LinkTensorBatch(TensorBatch):
         tensor([[1, 2],
                 [0, 0]])
     """
-
-    edge_label_index: torch.Tensor | None
-    edge_label: torch.Tensor | None
-    edge_label_time: torch.Tensor | None
-    src_index: torch.Tensor | None
-    dst_pos_index: torch.Tensor | None
-    dst_neg_index: torch.Tensor | None
-
-    @property
-    def num_links(self) -> int:
-        """How many links there are, without negatives."""
-        return len(self.input_ids)
 
 
 def to_tensors(fields: dict[str, Any]) -> dict[str, Any]:

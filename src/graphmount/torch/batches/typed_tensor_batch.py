@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import torch
+
 from graphmount._loading.batches.typed_batch import (
     TypedBatchParts,
     TypedLinkParts,
@@ -18,32 +20,15 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import numpy as np
-    import torch
     from numpy.typing import NDArray
 
     from graphmount._dataset.typed.results import EdgeType
-    from graphmount._dataset.typed_dataset import TypedDataset
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class TypedTensors(TypedBatchParts, TensorParts):
+class TypedTensors(TypedBatchParts[torch.Tensor, torch.Tensor], TensorParts):
     """What batches of tensors of many kinds have, whatever their seeds are."""
 
-    nodes: Mapping[str, torch.Tensor]
-    edge_index: Mapping[EdgeType, torch.Tensor]
-    edge_ids: Mapping[EdgeType, torch.Tensor | None]
-    batch: Mapping[str, torch.Tensor] | None
-    num_sampled_nodes: Mapping[str, tuple[int, ...]]
-    num_sampled_edges: Mapping[EdgeType, tuple[int, ...]] | None
-    indptr: Mapping[EdgeType, torch.Tensor] | None
-    features: Mapping[str, Mapping[str, torch.Tensor]]
-    edge_features: Mapping[EdgeType, Mapping[str, torch.Tensor]]
-    labels: Mapping[str, torch.Tensor]
-    input_ids: torch.Tensor
-    number: int
-    epoch: int
-    num_repeated: int
-    dataset: TypedDataset
     turned: Mapping[EdgeType, torch.Tensor] | None = None
 
     @property
@@ -105,7 +90,7 @@ def typed_matrices(
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class TypedTensorBatch(TypedTensors, TypedSeedParts):
+class TypedTensorBatch(TypedTensors, TypedSeedParts[torch.Tensor, torch.Tensor]):
     """One batch of `graphmount.torch.NeighborLoader` over a `TypedDataset`, as CPU tensors.
 
     Attributes:
@@ -155,11 +140,9 @@ class TypedTensorBatch(TypedTensors, TypedSeedParts):
         tensor([[1., 1.]])
     """
 
-    seed_type: str
-
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class TypedLinkTensorBatch(TypedTensors, TypedLinkParts):
+class TypedLinkTensorBatch(TypedTensors, TypedLinkParts[torch.Tensor, torch.Tensor]):
     """One batch of `graphmount.torch.LinkNeighborLoader` over a `TypedDataset`, as tensors.
 
     It has all attributes of a `TypedTensorBatch` but `seed_type`.
@@ -196,11 +179,3 @@ class TypedLinkTensorBatch(TypedTensors, TypedLinkParts):
         tensor([[1, 0],
                 [0, 1]])
     """
-
-    edge_type: EdgeType
-    edge_label_index: torch.Tensor | None
-    edge_label: torch.Tensor | None
-    edge_label_time: torch.Tensor | None
-    src_index: torch.Tensor | None
-    dst_pos_index: torch.Tensor | None
-    dst_neg_index: torch.Tensor | None

@@ -20,19 +20,15 @@ from graphmount._support.keywords import advises
 from graphmount._support.user_warnings import warn_user
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-    from graphmount._dataset.dataset import Dataset
     from graphmount._dataset.typed.results import EdgeType
-    from graphmount._dataset.typed_dataset import TypedDataset
     from graphmount._loading.batches.aggregation import AggregateLast
     from graphmount._loading.data.loader_data import EdgeIds, IdSpace, Rows
-    from graphmount._loading.options import EdgeTableNames, InputNodes, TableNames
-    from graphmount._mount.features import FeatureStore, Reader
-    from graphmount._mount.graph import Graph
+    from graphmount._loading.options import EdgeTableNames, InputNodes, LoaderInput, TableNames
+    from graphmount._mount.features import Reader
     from graphmount._mount.node_ids import IdReading
     from graphmount._mount.sampling_rule import SubgraphType, TemporalStrategy, TimeOf
     from graphmount._support.direction import Direction
@@ -137,12 +133,7 @@ class NeighborLoader(BatchLoader):
     @advises(NODE_LOADER_WORDS)
     def __init__(
         self,
-        data: str
-        | os.PathLike[str]
-        | Dataset
-        | TypedDataset
-        | Graph
-        | tuple[Graph, FeatureStore | Mapping[str, FeatureStore]],
+        data: LoaderInput,
         num_neighbors: Sequence[int] | Mapping[EdgeType, Sequence[int]],
         *,
         input_nodes: InputNodes | None = None,

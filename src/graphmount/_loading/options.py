@@ -9,21 +9,30 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import ArrayLike, DTypeLike
 
+    from graphmount._dataset.dataset import Dataset
     from graphmount._dataset.typed.results import EdgeType
+    from graphmount._dataset.typed_dataset import TypedDataset
     from graphmount._loading.batches.aggregation import AggregateLast
     from graphmount._loading.data.loader_data import EdgeIds
     from graphmount._loading.link_negatives import LinkNegatives
     from graphmount._mount.features import FeatureStore, Reader
+    from graphmount._mount.graph import Graph
     from graphmount._mount.node_ids import IdReading
     from graphmount._mount.sampling_rule import SubgraphType, TemporalStrategy, TimeOf
     from graphmount._support.direction import Direction
     from graphmount._support.seeds import Seed
 
 
+#: What a loader is made of: a dataset or its path; or a graph, perhaps with tables of its nodes.
+LoaderInput: TypeAlias = (
+    "str | os.PathLike[str] | Dataset | TypedDataset | Graph "
+    "| tuple[Graph, FeatureStore | Mapping[str, FeatureStore]]"
+)
 #: Seeds: of one type; or, of many, a type and its nodes.
 InputNodes: TypeAlias = "ArrayLike | str | tuple[str, ArrayLike | str | None] | Mapping[str, Any]"
 #: Links: of one kind of edges; or, of many, a relation, and its links.

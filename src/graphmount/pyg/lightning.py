@@ -24,9 +24,8 @@ from graphmount.pyg.sources.data_source import is_data
 
 if TYPE_CHECKING:
     import torch
-    from torch_geometric.data import Data
 
-    from graphmount._mount.graph import Graph
+    from graphmount.pyg.loader_options import PygInput
 
 try:
     from lightning.pytorch import LightningDataModule
@@ -200,14 +199,7 @@ class LightningNodeData(_Module):
 
     def __init__(  # noqa: PLR0917  (the places that PyG has)
         self,
-        data: Data
-        | HeteroData
-        | str
-        | os.PathLike[str]
-        | Dataset
-        | TypedDataset
-        | Graph
-        | tuple[Any, Any],
+        data: PygInput,
         input_train_nodes: Any = None,  # noqa: ANN401
         input_train_time: Any = None,  # noqa: ANN401
         input_val_nodes: Any = None,  # noqa: ANN401
@@ -297,14 +289,7 @@ class LightningLinkData(_Module):
 
     def __init__(  # noqa: PLR0917  (the places that PyG has)
         self,
-        data: Data
-        | HeteroData
-        | str
-        | os.PathLike[str]
-        | Dataset
-        | TypedDataset
-        | Graph
-        | tuple[Any, Any],
+        data: PygInput,
         input_train_edges: Any = None,  # noqa: ANN401
         input_train_labels: Any = None,  # noqa: ANN401
         input_train_time: Any = None,  # noqa: ANN401

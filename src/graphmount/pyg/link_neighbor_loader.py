@@ -32,16 +32,13 @@ if TYPE_CHECKING:
     from torch_geometric.data import Data, HeteroData
     from torch_geometric.sampler import NegativeSampling, NumNeighbors
 
-    from graphmount._dataset.dataset import Dataset
     from graphmount._dataset.typed.results import EdgeType
-    from graphmount._dataset.typed_dataset import TypedDataset
     from graphmount._loading.data.loader_data import EdgeIds
     from graphmount._loading.link_negatives import LinkNegatives
     from graphmount._loading.options import EdgeTableNames, TableNames
-    from graphmount._mount.features import FeatureStore
-    from graphmount._mount.graph import Graph
     from graphmount._mount.node_ids import IdReading
     from graphmount._support.progress import ProgressOption
+    from graphmount.pyg.loader_options import PygInput
 
 
 class LinkNeighborLoader(PygLoader[LinkData], TensorLinkLoader):
@@ -160,14 +157,7 @@ class LinkNeighborLoader(PygLoader[LinkData], TensorLinkLoader):
     @advises(LINK_LOADER_WORDS, options=LoaderOptions.__optional_keys__, silent=NOT_OFFERED)
     def __init__(
         self,
-        data: Data
-        | HeteroData
-        | str
-        | os.PathLike[str]
-        | Dataset
-        | TypedDataset
-        | Graph
-        | tuple[Graph, FeatureStore | Mapping[str, FeatureStore]],
+        data: PygInput,
         num_neighbors: Sequence[int] | Mapping[EdgeType, Sequence[int]] | NumNeighbors,
         edge_label_index: ArrayLike | torch.Tensor | tuple[Any, Any] | None = None,
         *,

@@ -8,7 +8,7 @@ with a message that says what to do instead.
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import torch
 
@@ -19,9 +19,15 @@ from graphmount._support.shown import shown
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from torch_geometric.data import Data, HeteroData
     from torch_geometric.sampler.base import SubgraphType as PygSubgraphType
 
+    from graphmount._loading.options import LoaderInput
     from graphmount._mount.sampling_rule import SubgraphType
+
+
+#: What a loader of this package is made of: also of an object of PyG.
+PygInput: TypeAlias = "LoaderInput | Data | HeteroData"
 
 
 class LoaderOptions(PipelineOptions, total=False):

@@ -35,16 +35,13 @@ if TYPE_CHECKING:
     from torch_geometric.data import Data, HeteroData
     from torch_geometric.sampler import NumNeighbors
 
-    from graphmount._dataset.dataset import Dataset
     from graphmount._dataset.typed.results import EdgeType
-    from graphmount._dataset.typed_dataset import TypedDataset
     from graphmount._loading.batches.aggregation import AggregateLast
     from graphmount._loading.data.loader_data import EdgeIds
     from graphmount._loading.options import EdgeTableNames, InputNodes, TableNames
-    from graphmount._mount.features import FeatureStore
-    from graphmount._mount.graph import Graph
     from graphmount._mount.node_ids import IdReading
     from graphmount._support.progress import ProgressOption
+    from graphmount.pyg.loader_options import PygInput
 
 
 class NeighborLoader(PygLoader[NodeData], TensorNodeLoader):
@@ -169,14 +166,7 @@ class NeighborLoader(PygLoader[NodeData], TensorNodeLoader):
     @advises(NODE_LOADER_WORDS, options=LoaderOptions.__optional_keys__, silent=NOT_OFFERED)
     def __init__(
         self,
-        data: Data
-        | HeteroData
-        | str
-        | os.PathLike[str]
-        | Dataset
-        | TypedDataset
-        | Graph
-        | tuple[Graph, FeatureStore | Mapping[str, FeatureStore]],
+        data: PygInput,
         num_neighbors: Sequence[int] | Mapping[EdgeType, Sequence[int]] | NumNeighbors,
         input_nodes: InputNodes | torch.Tensor | None = None,
         *,

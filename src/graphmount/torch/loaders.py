@@ -21,14 +21,10 @@ from graphmount.torch.batches.typed_tensor_batch import (
 from graphmount.torch.host_pinning import as_pin_memory
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterator, Mapping, Sequence
 
-    from graphmount._dataset.dataset import Dataset
     from graphmount._dataset.typed.results import EdgeType
-    from graphmount._dataset.typed_dataset import TypedDataset
-    from graphmount._mount.features import FeatureStore
-    from graphmount._mount.graph import Graph
+    from graphmount._loading.options import LoaderInput
 
 
 class _TensorLoader(BatchLoader):
@@ -139,12 +135,7 @@ class NeighborLoader(_TensorLoader, ArrayLoader):
     @advises(NODE_LOADER_WORDS, options=NodeOptions.__optional_keys__)
     def __init__(
         self,
-        data: str
-        | os.PathLike[str]
-        | Dataset
-        | TypedDataset
-        | Graph
-        | tuple[Graph, FeatureStore | Mapping[str, FeatureStore]],
+        data: LoaderInput,
         num_neighbors: Sequence[int] | Mapping[EdgeType, Sequence[int]],
         *,
         pin_memory: bool | None = None,
@@ -251,12 +242,7 @@ class LinkNeighborLoader(_TensorLoader, ArrayLinkLoader):
     @advises(LINK_LOADER_WORDS, options=LinkOptions.__optional_keys__)
     def __init__(
         self,
-        data: str
-        | os.PathLike[str]
-        | Dataset
-        | TypedDataset
-        | Graph
-        | tuple[Graph, FeatureStore | Mapping[str, FeatureStore]],
+        data: LoaderInput,
         num_neighbors: Sequence[int] | Mapping[EdgeType, Sequence[int]],
         *,
         pin_memory: bool | None = None,

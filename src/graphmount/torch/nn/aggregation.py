@@ -8,11 +8,10 @@ and threads do not meet. They run on a processor.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import torch
 
-from graphmount import _core
 from graphmount._support.arguments import require_choice
 from graphmount.torch.batches.aggregated_hop import AggregatedHop
 from graphmount.torch.nn.edges import (
@@ -26,25 +25,12 @@ from graphmount.torch.nn.edges import (
     take_aggregated,
     turn_round,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from graphmount.torch.nn.operators import calls_by_dtype, operator
 
 Reduce = Literal["mean", "sum", "max"]
 
-# The calls of the core, by the dtype of rows.
-_LARGEST_ROWS: dict[torch.dtype, Callable[..., None]] = {
-    torch.float32: _core.largest_rows,
-    torch.float64: _core.largest_rows,
-    torch.float16: _core.largest_rows_float16,
-    torch.bfloat16: _core.largest_rows_bfloat16,
-}
-_RETURN_TO_WINNERS: dict[torch.dtype, Callable[..., None]] = {
-    torch.float32: _core.return_to_winners,
-    torch.float64: _core.return_to_winners,
-    torch.float16: _core.return_to_winners_float16,
-    torch.bfloat16: _core.return_to_winners_bfloat16,
-}
+_LARGEST_ROWS = calls_by_dtype("largest_rows")
+_RETURN_TO_WINNERS = calls_by_dtype("return_to_winners")
 
 
 def aggregate(x: Rows, adj: torch.Tensor, reduce: Reduce = "mean") -> torch.Tensor:
@@ -143,13 +129,15 @@ def _aggregate(
     return out.to(x.dtype), targets.to(x.dtype)
 
 
-# With their schemas: older versions of torch do not understand annotations that are strings. Each
-# gives the first rows of x as well, as many as asked for, and takes their gradient back.
-@torch.library.custom_op(
-    "graphmount::sum_rows",
-    mutates_args=(),
-    schema="(Tensor starts, Tensor others, Tensor x, Tensor? factors, bool mean,"
+# Each gives the first rows of x as well, as many as asked for, and takes their gradient back.
+@operator(
+    "sum_rows",
+    "(Tensor starts, Tensor others, Tensor x, Tensor? factors, bool mean,"
     " SymInt num_targets, Tensor? turned) -> (Tensor, Tensor)",
+    lambda starts, _others, x, _factors, _mean, num_targets, _turned: (
+        x.new_empty(starts.size(0) - 1, x.size(1)),
+        x.new_empty(num_targets, x.size(1)),
+    ),
 )
 def _sum_rows(  # noqa: PLR0917  (as operators are called)
     starts: torch.Tensor,
@@ -164,11 +152,13 @@ def _sum_rows(  # noqa: PLR0917  (as operators are called)
     return out, x[:num_targets].clone(memory_format=torch.contiguous_format)
 
 
-@torch.library.custom_op(
-    "graphmount::sum_rows_back",
-    mutates_args=(),
-    schema="(Tensor starts, Tensor others, Tensor? factors, Tensor gradient, Tensor of_targets,"
+@operator(
+    "sum_rows_back",
+    "(Tensor starts, Tensor others, Tensor? factors, Tensor gradient, Tensor of_targets,"
     " SymInt num_rows, bool mean, Tensor? turned) -> Tensor",
+    lambda _starts, _others, _factors, gradient, _of_targets, num_rows, *_rest: gradient.new_empty(
+        num_rows, gradient.size(1)
+    ),
 )
 def _sum_rows_back(  # noqa: PLR0917
     starts: torch.Tensor,
@@ -190,11 +180,15 @@ def _sum_rows_back(  # noqa: PLR0917
     )
 
 
-@torch.library.custom_op(
-    "graphmount::largest_rows",
-    mutates_args=(),
-    schema="(Tensor starts, Tensor others, Tensor x, SymInt num_targets, Tensor? turned)"
+@operator(
+    "largest_rows",
+    "(Tensor starts, Tensor others, Tensor x, SymInt num_targets, Tensor? turned)"
     " -> (Tensor, Tensor, Tensor)",
+    lambda starts, _others, x, num_targets, _turned: (
+        x.new_empty(starts.size(0) - 1, x.size(1)),
+        x.new_empty(num_targets, x.size(1)),
+        x.new_empty(starts.size(0) - 1, x.size(1), dtype=torch.int32),
+    ),
 )
 def _largest_rows(
     starts: torch.Tensor,
@@ -211,11 +205,13 @@ def _largest_rows(
     return out, x[:num_targets].clone(memory_format=torch.contiguous_format), winners
 
 
-@torch.library.custom_op(
-    "graphmount::largest_rows_back",
-    mutates_args=(),
-    schema="(Tensor starts, Tensor others, Tensor winners, Tensor gradient, Tensor of_targets,"
+@operator(
+    "largest_rows_back",
+    "(Tensor starts, Tensor others, Tensor winners, Tensor gradient, Tensor of_targets,"
     " SymInt num_rows, Tensor? turned) -> Tensor",
+    lambda _starts, _others, _winners, gradient, _of_targets, num_rows, *_rest: gradient.new_empty(
+        num_rows, gradient.size(1)
+    ),
 )
 def _largest_rows_back(  # noqa: PLR0917
     starts: torch.Tensor,
@@ -240,59 +236,6 @@ def _largest_rows_back(  # noqa: PLR0917
         flat(out),
     )
     return out
-
-
-@_sum_rows.register_fake
-def _(
-    starts: torch.Tensor,
-    _others: torch.Tensor,
-    x: torch.Tensor,
-    _factors: torch.Tensor | None,
-    _mean: bool,
-    num_targets: int,
-    _turned: torch.Tensor | None,
-) -> tuple[torch.Tensor, torch.Tensor]:
-    return x.new_empty(starts.size(0) - 1, x.size(1)), x.new_empty(num_targets, x.size(1))
-
-
-@_sum_rows_back.register_fake
-def _(
-    _starts: torch.Tensor,
-    _others: torch.Tensor,
-    _factors: torch.Tensor | None,
-    gradient: torch.Tensor,
-    _of_targets: torch.Tensor,
-    num_rows: int,
-    _mean: bool,
-    _turned: torch.Tensor | None,
-) -> torch.Tensor:
-    return gradient.new_empty(num_rows, gradient.size(1))
-
-
-@_largest_rows.register_fake
-def _(
-    starts: torch.Tensor,
-    _others: torch.Tensor,
-    x: torch.Tensor,
-    num_targets: int,
-    _turned: torch.Tensor | None,
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    out = x.new_empty(starts.size(0) - 1, x.size(1))
-    winners = torch.empty_like(out, dtype=torch.int32)
-    return out, x.new_empty(num_targets, x.size(1)), winners
-
-
-@_largest_rows_back.register_fake
-def _(
-    _starts: torch.Tensor,
-    _others: torch.Tensor,
-    _winners: torch.Tensor,
-    gradient: torch.Tensor,
-    _of_targets: torch.Tensor,
-    num_rows: int,
-    _turned: torch.Tensor | None,
-) -> torch.Tensor:
-    return gradient.new_empty(num_rows, gradient.size(1))
 
 
 def _keep_for_sums(ctx: Any, inputs: tuple[Any, ...], output: tuple[Any, ...]) -> None:  # noqa: ANN401, ARG001

@@ -12,6 +12,7 @@ import torch
 
 from graphmount import _core
 from graphmount.torch.nn.edges import Edges, flat, sum_rows, turn_round
+from graphmount.torch.nn.operators import operator
 
 
 def attend(
@@ -56,11 +57,14 @@ def _scores(
     return by_source[others].add_(of_targets)
 
 
-@torch.library.custom_op(
-    "graphmount::attend",
-    mutates_args=(),
-    schema="(Tensor starts, Tensor others, Tensor rows, Tensor by_source, Tensor by_target,"
+@operator(
+    "attend",
+    "(Tensor starts, Tensor others, Tensor rows, Tensor by_source, Tensor by_target,"
     " Tensor? kept, float slope) -> (Tensor, Tensor)",
+    lambda starts, others, rows, *_rest: (
+        rows.new_empty(starts.size(0) - 1, *rows.shape[1:]),
+        rows.new_empty(others.size(0), rows.size(1)),
+    ),
 )
 def _attend(  # noqa: PLR0917  (as operators are called)
     starts: torch.Tensor,
@@ -78,11 +82,13 @@ def _attend(  # noqa: PLR0917  (as operators are called)
     return sum_rows(starts, others, rows, weights if kept is None else weights * kept), weights
 
 
-@torch.library.custom_op(
-    "graphmount::attend_back",
-    mutates_args=(),
-    schema="(Tensor starts, Tensor others, Tensor rows, Tensor by_source, Tensor by_target,"
+@operator(
+    "attend_back",
+    "(Tensor starts, Tensor others, Tensor rows, Tensor by_source, Tensor by_target,"
     " Tensor? kept, Tensor weights, Tensor gradient, float slope) -> (Tensor, Tensor, Tensor)",
+    lambda _starts, _others, *rows_and_scores: tuple(
+        like.new_empty(like.shape) for like in rows_and_scores[:3]
+    ),
 )
 def _attend_back(  # noqa: PLR0917
     starts: torch.Tensor,
@@ -124,31 +130,6 @@ def _attend_back(  # noqa: PLR0917
         sum_rows(turned, places, of_scores[:, :, None]).squeeze(2),
         sum_rows(starts, entries, of_scores[:, :, None]).squeeze(2),
     )
-
-
-@_attend.register_fake
-def _(
-    starts: torch.Tensor,
-    others: torch.Tensor,
-    rows: torch.Tensor,
-    *_rest: Any,  # noqa: ANN401
-) -> tuple[torch.Tensor, torch.Tensor]:
-    heads, width = rows.shape[1:]
-    out = rows.new_empty(starts.size(0) - 1, heads, width)
-    return out, rows.new_empty(others.size(0), heads)
-
-
-@_attend_back.register_fake
-def _(
-    _starts: torch.Tensor,
-    _others: torch.Tensor,
-    rows: torch.Tensor,
-    by_source: torch.Tensor,
-    by_target: torch.Tensor,
-    *_rest: Any,  # noqa: ANN401
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    made = [like.new_empty(like.shape) for like in (rows, by_source, by_target)]
-    return made[0], made[1], made[2]
 
 
 def _keep(ctx: Any, inputs: tuple[Any, ...], output: tuple[Any, ...]) -> None:  # noqa: ANN401

@@ -14,10 +14,9 @@ from graphmount.errors import IdError
 from graphmount.torch.batches.aggregated_hop import AggregatedHop
 from graphmount.torch.batches.layer_matrices import TURNED_MARK
 from graphmount.torch.batches.sparse import are_lists_sound
+from graphmount.torch.nn.operators import calls_by_dtype
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
 #: What a layer takes for rows: those of all nodes, or those of sources and of targets.
@@ -316,16 +315,5 @@ def flat(tensor: torch.Tensor) -> NDArray[Any]:
     return found
 
 
-# The calls of the core, by the dtype of rows.
-_SUM_ROWS: dict[torch.dtype, Callable[..., None]] = {
-    torch.float32: _core.sum_rows,
-    torch.float64: _core.sum_rows,
-    torch.float16: _core.sum_rows_float16,
-    torch.bfloat16: _core.sum_rows_bfloat16,
-}
-_RETURN_SUMS: dict[torch.dtype, Callable[..., None]] = {
-    torch.float32: _core.return_sums,
-    torch.float64: _core.return_sums,
-    torch.float16: _core.return_sums_float16,
-    torch.bfloat16: _core.return_sums_bfloat16,
-}
+_SUM_ROWS = calls_by_dtype("sum_rows")
+_RETURN_SUMS = calls_by_dtype("return_sums")

@@ -13,6 +13,7 @@ import torch
 
 from graphmount import _core
 from graphmount.torch.nn.edges import flat
+from graphmount.torch.nn.operators import operator
 
 
 def apply_linear(
@@ -108,12 +109,11 @@ def _or_nothing(tensor: torch.Tensor | None, like: torch.Tensor) -> torch.Tensor
     return like.new_empty(0, 0) if tensor is None else tensor
 
 
-# With their schemas: older versions of torch do not understand annotations that are strings.
-@torch.library.custom_op(
-    "graphmount::apply_weights",
-    mutates_args=(),
-    schema="(Tensor rows, Tensor weight, Tensor? more_rows, Tensor? more_weight, Tensor? bias,"
+@operator(
+    "apply_weights",
+    "(Tensor rows, Tensor weight, Tensor? more_rows, Tensor? more_weight, Tensor? bias,"
     " bool relu) -> Tensor",
+    lambda rows, weight, *_rest: rows.new_empty(rows.size(0), weight.size(0)),
 )
 def _apply_weights(  # noqa: PLR0917  (as operators are called)
     rows: torch.Tensor,
@@ -140,10 +140,10 @@ def _apply_weights(  # noqa: PLR0917  (as operators are called)
     return out
 
 
-@torch.library.custom_op(
-    "graphmount::weights_back_to_rows",
-    mutates_args=(),
-    schema="(Tensor gradient, Tensor? results, Tensor weight) -> Tensor",
+@operator(
+    "weights_back_to_rows",
+    "(Tensor gradient, Tensor? results, Tensor weight) -> Tensor",
+    lambda gradient, _results, weight: gradient.new_empty(gradient.size(0), weight.size(1)),
 )
 def _back_to_rows(
     gradient: torch.Tensor, results: torch.Tensor | None, weight: torch.Tensor
@@ -155,11 +155,15 @@ def _back_to_rows(
     return out
 
 
-@torch.library.custom_op(
-    "graphmount::rows_back_to_weights",
-    mutates_args=(),
-    schema="(Tensor gradient, Tensor? results, Tensor rows, Tensor? more_rows)"
+@operator(
+    "rows_back_to_weights",
+    "(Tensor gradient, Tensor? results, Tensor rows, Tensor? more_rows)"
     " -> (Tensor, Tensor, Tensor)",
+    lambda gradient, _results, rows, more_rows: (
+        gradient.new_empty(gradient.size(1), rows.size(1)),
+        gradient.new_empty(gradient.size(1), 0 if more_rows is None else more_rows.size(1)),
+        gradient.new_empty(gradient.size(1)),
+    ),
 )
 def _back_to_weights(
     gradient: torch.Tensor,
@@ -187,36 +191,6 @@ def _back_to_weights(
         flat(bias),
     )
     return out, more, bias
-
-
-@_apply_weights.register_fake
-def _(
-    rows: torch.Tensor,
-    weight: torch.Tensor,
-    *_rest: Any,  # noqa: ANN401
-) -> torch.Tensor:
-    return rows.new_empty(rows.size(0), weight.size(0))
-
-
-@_back_to_rows.register_fake
-def _(gradient: torch.Tensor, _results: torch.Tensor | None, weight: torch.Tensor) -> torch.Tensor:
-    return gradient.new_empty(gradient.size(0), weight.size(1))
-
-
-@_back_to_weights.register_fake
-def _(
-    gradient: torch.Tensor,
-    _results: torch.Tensor | None,
-    rows: torch.Tensor,
-    more_rows: torch.Tensor | None,
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    outputs = gradient.size(1)
-    more_inputs = 0 if more_rows is None else more_rows.size(1)
-    return (
-        gradient.new_empty(outputs, rows.size(1)),
-        gradient.new_empty(outputs, more_inputs),
-        gradient.new_empty(outputs),
-    )
 
 
 def _keep(ctx: Any, inputs: tuple[Any, ...], output: torch.Tensor) -> None:  # noqa: ANN401

@@ -15,6 +15,7 @@ import torch
 from graphmount._support.shown import shown
 from graphmount.torch.nn.edges import Edges, turn_round
 from graphmount.torch.nn.linear import multiply_into, return_to_rows_into, return_to_weights_into
+from graphmount.torch.nn.operators import operator
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,11 +123,10 @@ def _each(counts: list[int]) -> list[tuple[int, slice]]:
     return found
 
 
-# With their schemas: older versions of torch do not understand annotations that are strings.
-@torch.library.custom_op(
-    "graphmount::apply_relations",
-    mutates_args=(),
-    schema="(Tensor rows, Tensor weights, SymInt[] counts) -> Tensor",
+@operator(
+    "apply_relations",
+    "(Tensor rows, Tensor weights, SymInt[] counts) -> Tensor",
+    lambda rows, weights, _counts: rows.new_empty(rows.size(0), weights.size(1)),
 )
 def _apply_relations(rows: torch.Tensor, weights: torch.Tensor, counts: list[int]) -> torch.Tensor:
     rows, weights = rows.contiguous(), weights.contiguous()
@@ -136,10 +136,10 @@ def _apply_relations(rows: torch.Tensor, weights: torch.Tensor, counts: list[int
     return out
 
 
-@torch.library.custom_op(
-    "graphmount::relations_back_to_rows",
-    mutates_args=(),
-    schema="(Tensor gradient, Tensor weights, SymInt[] counts) -> Tensor",
+@operator(
+    "relations_back_to_rows",
+    "(Tensor gradient, Tensor weights, SymInt[] counts) -> Tensor",
+    lambda gradient, weights, _counts: gradient.new_empty(gradient.size(0), weights.size(2)),
 )
 def _back_to_rows(gradient: torch.Tensor, weights: torch.Tensor, counts: list[int]) -> torch.Tensor:
     gradient, weights = gradient.contiguous(), weights.contiguous()
@@ -149,10 +149,10 @@ def _back_to_rows(gradient: torch.Tensor, weights: torch.Tensor, counts: list[in
     return out
 
 
-@torch.library.custom_op(
-    "graphmount::relations_back_to_weights",
-    mutates_args=(),
-    schema="(Tensor gradient, Tensor rows, SymInt[] counts) -> Tensor",
+@operator(
+    "relations_back_to_weights",
+    "(Tensor gradient, Tensor rows, SymInt[] counts) -> Tensor",
+    lambda gradient, rows, counts: gradient.new_empty(len(counts), gradient.size(1), rows.size(1)),
 )
 def _back_to_weights(gradient: torch.Tensor, rows: torch.Tensor, counts: list[int]) -> torch.Tensor:
     gradient, rows = gradient.contiguous(), rows.contiguous()
@@ -160,21 +160,6 @@ def _back_to_weights(gradient: torch.Tensor, rows: torch.Tensor, counts: list[in
     for relation, part in _each(counts):
         return_to_weights_into(out[relation], gradient[part], rows[part])
     return out
-
-
-@_apply_relations.register_fake
-def _(rows: torch.Tensor, weights: torch.Tensor, _counts: list[int]) -> torch.Tensor:
-    return rows.new_empty(rows.size(0), weights.size(1))
-
-
-@_back_to_rows.register_fake
-def _(gradient: torch.Tensor, weights: torch.Tensor, _counts: list[int]) -> torch.Tensor:
-    return gradient.new_empty(gradient.size(0), weights.size(2))
-
-
-@_back_to_weights.register_fake
-def _(gradient: torch.Tensor, rows: torch.Tensor, counts: list[int]) -> torch.Tensor:
-    return gradient.new_empty(len(counts), gradient.size(1), rows.size(1))
 
 
 def _keep(ctx: Any, inputs: tuple[Any, ...], output: torch.Tensor) -> None:  # noqa: ANN401, ARG001

@@ -72,9 +72,9 @@ class AnyData(ABC):
         """What it is, for people."""
 
     @property
-    @abstractmethod
     def is_hot_first(self) -> bool:
         """Whether the first rows are those that are wanted most."""
+        return self.dataset is not None and self.dataset.description.get("order") != "given"
 
     @property
     @abstractmethod
@@ -251,11 +251,6 @@ class LoaderData(AnyData):
     def title(self) -> str:
         """The graph."""
         return repr(self.graph)
-
-    @property
-    def is_hot_first(self) -> bool:
-        """Whether the first rows are those that are wanted most."""
-        return self.dataset is not None and self.dataset.description.get("order") != "given"
 
     @property
     def has_external_ids(self) -> bool:

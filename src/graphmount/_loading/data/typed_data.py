@@ -64,11 +64,6 @@ class TypedData(AnyData):
         return repr(self.dataset)
 
     @property
-    def is_hot_first(self) -> bool:
-        """Whether the first rows are those that are wanted most."""
-        return bool(self.dataset.description.get("order") != "given")
-
-    @property
     def has_external_ids(self) -> bool:
         """Whether the source has other ids for the nodes of a type than their numbers."""
         return any(nodes.node_id_type is not None for nodes in self.dataset.nodes.values())

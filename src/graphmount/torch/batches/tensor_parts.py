@@ -1,4 +1,4 @@
-"""What batches of tensors can do, of one kind of nodes or of many: go to a device, or be pinned."""
+"""What batches and blocks of tensors can do, of one kind of nodes or of many: go to a device."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 class TensorParts:
-    """A batch whose fields are tensors, dicts of them, or something else: a dataclass."""
+    """A batch or block whose fields are tensors, dicts of them, or something else: a dataclass."""
 
     def to(self, device: torch.device | str | int, *, non_blocking: bool = True) -> Self:
-        """A copy of this batch with its tensors on a device. From pinned memory it does not wait.
+        """A copy of this with its tensors on a device. From pinned memory it does not wait.
 
         Args:
             device: The device to copy the tensors to.
@@ -32,7 +32,7 @@ class TensorParts:
         return self._changed(lambda tensor: tensor.to(device, non_blocking=non_blocking))
 
     def pin_memory(self) -> Self:
-        """A copy of this batch with its tensors in pinned memory, which a GPU can read by itself.
+        """A copy of this with its tensors in pinned memory, which a GPU can read by itself.
 
         Tensors that are pinned already are not copied; rows are pinned where torch finds CUDA.
         Code that works with any kind of batch calls this method, such as PyG's `PrefetchLoader`.
@@ -52,7 +52,7 @@ class TensorParts:
         return self._changed(lambda tensor: tensor.pin_memory())
 
     def _changed(self, change: Callable[[torch.Tensor], torch.Tensor]) -> Self:
-        """This batch with each of its tensors changed."""
+        """A copy of this with each of its tensors changed."""
 
         def changed(value: Any) -> Any:  # noqa: ANN401
             if isinstance(value, dict):

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NoReturn
 
 import torch
 
 from graphmount._support.display import Displayed
 from graphmount.torch.batches.sparse import csr_tensor
+from graphmount.torch.batches.tensor_parts import TensorParts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from graphmount._dataset.typed.results import EdgeType
 
-Block = TypeVar("Block", "LayerBlock", "TypedLayerBlock")
-
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class LayerBlock(Displayed):
+class LayerBlock(Displayed, TensorParts):
     """Some nodes with all their neighbors, as a layer of `layerwise_inference` gets them.
 
     Attributes:
@@ -78,28 +77,9 @@ class LayerBlock(Displayed):
         """
         return _matrix(self.edge_index, self.edge_weight, self.x, (self.num_targets, len(self.x)))
 
-    def to(self, device: torch.device) -> LayerBlock:
-        """The block with its tensors on another device.
-
-        Args:
-            device: The device to copy the tensors to.
-
-        Examples:
-            >>> import torch
-            >>> import graphmount.torch
-            >>> none = torch.empty(0, dtype=torch.int64)
-            >>> block = graphmount.torch.LayerBlock(
-            ...     x=torch.ones(1, 2), edge_index=none.view(2, 0), nodes=none, num_targets=0,
-            ...     edge_ids=none, edge_weight=None,
-            ... )
-            >>> block.to(torch.device("meta")).x.device
-            device(type='meta')
-        """
-        return _moved(self, device)
-
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class TypedLayerBlock(Displayed):
+class TypedLayerBlock(Displayed, TensorParts):
     """Some nodes of one type with all their neighbors of all types, as a layer gets them.
 
     It is what `layerwise_inference` makes of a `TypedDataset`. Nodes of each type are numbered by
@@ -215,24 +195,6 @@ class TypedLayerBlock(Displayed):
             if relation[2] == self.target_type and own is not None and relation[0] in self.x
         }
 
-    def to(self, device: torch.device) -> TypedLayerBlock:
-        """The block with its tensors on another device.
-
-        Args:
-            device: The device to copy the tensors to.
-
-        Examples:
-            >>> import torch
-            >>> import graphmount.torch
-            >>> block = graphmount.torch.TypedLayerBlock(
-            ...     target_type="book", num_targets=0, x={"book": torch.ones(1, 2)}, nodes={},
-            ...     edge_index={}, edge_ids={}, edge_weight=None,
-            ... )
-            >>> block.to(torch.device("meta")).x["book"].device
-            device(type='meta')
-        """
-        return _moved(self, device)
-
 
 def _matrix(
     edge_index: torch.Tensor,
@@ -256,14 +218,3 @@ def _refuse_matrix() -> NoReturn:
         "adj: the edges of this block do not lead to the nodes to compute, one after the other, as "
         'those with direction="in" do; use edge_index'
     )
-
-
-def _moved(block: Block, device: torch.device) -> Block:
-    """A block with its tensors, and those of its dicts, on another device."""
-
-    def moved(value: Any) -> Any:  # noqa: ANN401
-        if isinstance(value, dict):
-            return {name: moved(item) for name, item in value.items()}
-        return value.to(device) if isinstance(value, torch.Tensor) else value
-
-    return replace(block, **{name: moved(value) for name, value in vars(block).items()})

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from graphmount._compile.cache.content_key import hetero_key_of, key_of
 from graphmount._compile.cache.folder import CacheFolder
 from graphmount._compile.pyg.from_hetero import compile_hetero_parts
-from graphmount._compile.pyg.from_pyg import compile_parts, edge_values_of
+from graphmount._compile.pyg.from_pyg import compile_parts
 from graphmount._dataset.dataset import Dataset
 from graphmount._dataset.typed_dataset import TypedDataset
 from graphmount._support.files.lock_file import LockFile
@@ -119,7 +119,6 @@ def open_compiled_hetero(
             path,
             weights=weights,
             timestamps=timestamps,
-            choose=edge_values_of,
             for_loaders=True,
             overwrite=True,
             notes=notes,

@@ -9,61 +9,19 @@ import numpy as np
 
 from graphmount._compile.dataset.compiler import compile_dataset
 from graphmount._compile.dataset.typed_nodes import Nodes
+from graphmount._compile.pyg.edge_values import edge_values_of
 from graphmount._sources.contract.tables import EdgeTable, Table
-from graphmount._sources.objects.pyg_data import hetero_parts_of
 from graphmount._support.shown import shown
 from graphmount.errors import MissingDataError
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterable
 
     from graphmount._compile.dataset.compiler import CompiledDataset
     from graphmount._sources.objects.pyg_data import HeteroParts
 
-    #: Which attribute of edges has their weights or times: given by name, or "auto".
-    Choose = Callable[[Any, str | None, str], str | None]
-
 _LABELS = "y"
 _NODE_TIMES = "time"
-
-
-def compile_hetero(
-    data: Any,  # noqa: ANN401  (PyG is not imported here)
-    out: str | os.PathLike[str],
-    *,
-    weights: str | None,
-    timestamps: str | None,
-    exclude: Iterable[str],
-    dtype: Any,  # noqa: ANN401
-    choose: Choose,
-    **options: Any,  # noqa: ANN401
-) -> CompiledDataset:
-    """Compiles a `HeteroData`, whose edges keep their places.
-
-    Args:
-        data: The graph.
-        out: The folder to write.
-        weights: The attribute of edges that is their weights, "auto", or None.
-        timestamps: The attribute that is the times of edges, and of nodes; "auto", or None.
-        exclude: Attributes to leave out, of all types.
-        dtype: The `dtype` of `from_pyg`.
-        choose: What finds the attribute of weights or times.
-        options: Other options of `compile_dataset`.
-
-    Raises:
-        MissingDataError: No relation has the attribute given as weights or times.
-        TypeError, ValueError: An attribute or an option is wrong.
-    """
-    return compile_hetero_parts(
-        hetero_parts_of(data, exclude=exclude),
-        out,
-        weights=weights,
-        timestamps=timestamps,
-        dtype=dtype,
-        choose=choose,
-        **options,
-    )
 
 
 def compile_hetero_parts(
@@ -73,11 +31,10 @@ def compile_hetero_parts(
     weights: str | None,
     timestamps: str | None,
     dtype: Any = None,  # noqa: ANN401
-    choose: Choose,
     for_loaders: bool = False,
     **options: Any,  # noqa: ANN401
 ) -> CompiledDataset:
-    """Compiles the parts of a `HeteroData`.
+    """Compiles the parts of a `HeteroData`, whose edges keep their places.
 
     Args:
         parts: The parts.
@@ -85,10 +42,13 @@ def compile_hetero_parts(
         weights: The attribute of edges that is their weights, "auto", or None.
         timestamps: The attribute that is the times of edges, and of nodes; "auto", or None.
         dtype: The `dtype` of `from_pyg`.
-        choose: What finds the attribute of weights or times.
         for_loaders: Whether weights and times stay tables as well, edges without weights get equal
             ones where others have some, and splits are left out.
         options: Other options of `compile_dataset`.
+
+    Raises:
+        MissingDataError: No relation has the attribute given as weights or times.
+        TypeError, ValueError: An attribute or an option is wrong.
     """
     _require_known(parts, weights, timestamps, dtype)
 
@@ -116,7 +76,7 @@ def compile_hetero_parts(
     for relation, part in parts.edges.items():
         rows = part.rows
         found = [
-            choose(part, name if name == "auto" or name in rows else None, argument)
+            edge_values_of(part, name if name == "auto" or name in rows else None, argument)
             for argument, name in (("weights", weights), ("timestamps", timestamps))
         ]
         values = [None if name is None else rows[name].reshape(-1) for name in found]

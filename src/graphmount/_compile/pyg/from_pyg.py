@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from graphmount._compile.dataset.compiler import compile_dataset
-from graphmount._compile.pyg.from_hetero import compile_hetero
+from graphmount._compile.pyg.edge_values import edge_values_of, vector_of
+from graphmount._compile.pyg.from_hetero import compile_hetero_parts
 from graphmount._sources.contract.tables import EdgeTable, Table
 from graphmount._sources.objects.memory_edges import is_pyg
-from graphmount._sources.objects.pyg_data import DataParts, parts_of
+from graphmount._sources.objects.pyg_data import DataParts, hetero_parts_of, parts_of
 from graphmount._support.shown import shown
-from graphmount.errors import MissingDataError
 
 if TYPE_CHECKING:
     import os
@@ -24,12 +23,9 @@ if TYPE_CHECKING:
 
     from graphmount._compile.dataset.compiler import CompiledDataset
     from graphmount._compile.dataset.typed_names import Reverse
-    from graphmount._sources.objects.pyg_data import TypeParts
     from graphmount._support.progress import ProgressOption
 
 _LABELS = "y"
-_WEIGHTS = ("edge_weight",)
-_TIMES = ("edge_time", "time")
 
 
 def from_pyg(
@@ -119,24 +115,21 @@ def from_pyg(
         >>> sorted(ds.features), sorted(ds.to_external(ds.splits["train"]).tolist())
         (['x'], [0, 3])
     """
+    options: dict[str, Any] = {
+        "dtype": dtype,
+        "order": order,
+        "neighbors": neighbors,
+        "index_dtype": index_dtype,
+        "overwrite": overwrite,
+        "notes": notes,
+        "memory": memory,
+        "tmp": tmp,
+        "progress": progress,
+    }
     if is_pyg(data) and hasattr(data, "edge_types"):
-        return compile_hetero(
-            data,
-            out,
-            weights=weights,
-            timestamps=timestamps,
-            exclude=exclude,
-            dtype=dtype,
-            choose=edge_values_of,
-            reverse=reverse,
-            order=order,
-            neighbors=neighbors,
-            index_dtype=index_dtype,
-            overwrite=overwrite,
-            notes=notes,
-            memory=memory,
-            tmp=tmp,
-            progress=progress,
+        types = hetero_parts_of(data, exclude=exclude)
+        return compile_hetero_parts(
+            types, out, weights=weights, timestamps=timestamps, reverse=reverse, **options
         )
     if reverse is not False:
         raise ValueError("reverse= is for a HeteroData, which has relations")
@@ -156,15 +149,7 @@ def from_pyg(
         timestamps=timestamps,
         edge_tables=[name for name in parts.edges if name not in (weights, timestamps)],
         splits=parts.named_splits(),
-        dtype=dtype,
-        order=order,
-        neighbors=neighbors,
-        index_dtype=index_dtype,
-        overwrite=overwrite,
-        notes=notes,
-        memory=memory,
-        tmp=tmp,
-        progress=progress,
+        **options,
     )
 
 
@@ -208,13 +193,14 @@ def compile_parts(
                 )
         dtypes = dict(dtype)
     else:
-        dtypes = dict.fromkeys((name for name, rows in nodes.items() if _is_float(rows)), dtype)
+        floats = [name for name, rows in nodes.items() if "float" in str(rows.dtype)]
+        dtypes = dict.fromkeys(floats, dtype)
     return compile_dataset(
         out,
         edges=EdgeTable(
             source=(ends[0], ends[1]),
-            weights=None if weights is None else _vector(parts.edges[weights]),
-            timestamps=parts.times if timestamps is None else _vector(parts.edges[timestamps]),
+            weights=None if weights is None else vector_of(parts.edges[weights]),
+            timestamps=parts.times if timestamps is None else vector_of(parts.edges[timestamps]),
         ),
         features={name: Table(source=rows, dtype=dtypes.get(name)) for name, rows in nodes.items()},
         labels=labels,
@@ -226,84 +212,3 @@ def compile_parts(
         source_rows=True,
         **options,
     )
-
-
-def edge_values_of(parts: DataParts | TypeParts, name: str | None, argument: str) -> str | None:
-    """The attribute that has the weights or the times of edges, if there is one.
-
-    Args:
-        parts: The parts.
-        name: The attribute, "auto" for the usual ones, or None.
-        argument: What named it; those of weights have "weight" in their name.
-
-    Raises:
-        MissingDataError: There is no such attribute of edges.
-        ValueError: It has more than one number for each edge.
-    """
-    if name is None:
-        return None
-    if name == "auto":
-        usual, is_fit = (
-            (_WEIGHTS, _can_be_weights) if "weight" in argument else (_TIMES, _can_be_times)
-        )
-        return next((key for key in usual if key in parts.edges and is_fit(parts.edges[key])), None)
-    if not isinstance(name, str) or name not in parts.edges:
-        is_of_nodes = isinstance(name, str) and name in parts.nodes
-        also = ": it has one of nodes, which is something else" if is_of_nodes else ""
-        raise MissingDataError(
-            f"{argument}={shown(name)}: this Data has no such attribute of edges{also}; there are "
-            f"{sorted(parts.edges)}"
-        )
-    if _vector(parts.edges[name]).ndim != 1:
-        shape = tuple(parts.edges[name].shape)
-        raise ValueError(
-            f"{argument}={name!r} has the shape {shape}, and one number is needed for each edge"
-        )
-    return name
-
-
-def with_times_of_nodes(parts: DataParts, name: str, end: Literal[0, 1]) -> DataParts:
-    """The parts, with times of edges: those of the nodes at one end.
-
-    Sampling draws the node at that end if the edge is not too late, and so, if the node is not.
-
-    Args:
-        parts: The parts.
-        name: The attribute of nodes that has their times.
-        end: Which end is drawn: 0 for sources, 1 for destinations.
-
-    Raises:
-        ValueError: It is not one integer for each node.
-    """
-    times = _vector(parts.nodes[name])
-    if times.ndim != 1 or "int" not in str(times.dtype):
-        raise ValueError(
-            f"time_attr={name!r}: one integer is needed for each node, and these are of shape "
-            f"{tuple(times.shape)} and of {times.dtype}"
-        )
-    ends = None if parts.edge_index is None else parts.edge_index[end]
-    if ends is None or len(ends) == 0:
-        return replace(parts, times=np.empty(0, np.int64))
-    if ends.min() < 0 or ends.max() >= parts.num_nodes:
-        return parts  # compiling says which edge leads nowhere
-    return replace(parts, times=times[ends])
-
-
-def _vector(rows: Any) -> Any:  # noqa: ANN401
-    """A column as a vector; others as they are."""
-    return rows[:, 0] if rows.ndim == 2 and rows.shape[1] == 1 else rows
-
-
-def _is_float(rows: Any) -> bool:  # noqa: ANN401
-    return "float" in str(rows.dtype)
-
-
-def _can_be_weights(rows: Any) -> bool:  # noqa: ANN401
-    values = _vector(rows)
-    if values.ndim != 1 or str(values.dtype).endswith("bool"):
-        return False
-    return len(values) == 0 or bool(values.min() >= 0 and values.max() < float("inf"))
-
-
-def _can_be_times(rows: Any) -> bool:  # noqa: ANN401
-    return _vector(rows).ndim == 1 and "int" in str(rows.dtype)

@@ -14,7 +14,7 @@ import torch
 from torch_geometric.data import Data, HeteroData
 
 from graphmount._compile.cache.compiled_data import open_compiled
-from graphmount._compile.pyg.from_pyg import edge_values_of, with_times_of_nodes
+from graphmount._compile.pyg.edge_values import edge_values_of, with_times_of_nodes
 from graphmount._sources.objects.pyg_data import parts_of, require_data
 from graphmount._support.shown import shown
 from graphmount.errors import MissingDataError, SourceError

@@ -19,21 +19,13 @@ from abc import abstractmethod
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, NoReturn
 
-import numpy as np
-
 from graphmount import _core
 from graphmount._loading.batch_fields import BatchFields
 from graphmount._loading.batches.aggregation import aggregated_tables, require_targets
 from graphmount._loading.epochs.replay import Replayed
 from graphmount._loading.epochs.state import Resumed
 from graphmount._loading.epochs.stats import LoaderStats
-from graphmount._loading.inputs import (
-    count_repeated,
-    places_to_try,
-    require_edge_ids,
-    share_of,
-    share_size,
-)
+from graphmount._loading.inputs import places_to_try, require_edge_ids
 from graphmount._loading.loop_record import LoopRecord
 from graphmount._loading.memory_budget import advise_graphs, require_headroom
 from graphmount._loading.ranks.shared_rows import sharing_of
@@ -52,6 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping
     from contextlib import AbstractContextManager
 
+    import numpy as np
     from numpy.typing import DTypeLike, NDArray
 
     from graphmount._loading.batches.aggregation import AggregateLast
@@ -81,7 +74,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_those_of_the_parent)
 
 
-class BatchLoader(Displayed, Replayed, Resumed, BatchFields):
+class BatchLoader(Displayed, Resumed, Replayed, BatchFields):
     """A loader of any kind of seeds; see `NeighborLoader` for the options."""
 
     _pins_memory = False
@@ -156,9 +149,6 @@ class BatchLoader(Displayed, Replayed, Resumed, BatchFields):
         # The epoch, how many of its batches are handed out, and if a loop left it in the middle.
         self._epoch = self._handed_out = 0
         self._resumes = self._was_left = False
-        # Where epochs end, if that is before their last batch: for a worker that makes a part of
-        # the batches.
-        self._end: int | None = None
         self._facts: dict[str, Any] | None = None
         self._lock = ProcessLock()
         _loaders.add(self)
@@ -177,14 +167,6 @@ class BatchLoader(Displayed, Replayed, Resumed, BatchFields):
         self, order: NDArray[np.int64], batch_size: int | None = None
     ) -> _core.SeedSource:
         """The seeds of an epoch's batches, which have the inputs in this order."""
-
-    def __len__(self) -> int:
-        """Batches of an epoch, the same for all ranks."""
-        if self._end is not None:
-            return self._end
-        count = share_size(self._num_inputs, self._world_size, drop_last=self._drop_last)
-        batches, rest = divmod(count, self._batch_size)
-        return batches + (1 if rest and not self._drop_last else 0)
 
     def __repr__(self) -> str:
         return one_line(
@@ -245,19 +227,6 @@ class BatchLoader(Displayed, Replayed, Resumed, BatchFields):
         options = rule.to_core(_core.random_key([self._key, number]))
         sample, _ = sampled.sample(seeds, number % max(seeds.num_batches, 1), options)
         return self._data.take_sample(rule, sample)[0]
-
-    def _epoch_order(self, epoch: int) -> NDArray[np.int64]:
-        """Places of the inputs of this rank among all, in the order of the epoch."""
-        order = np.arange(self._num_inputs)
-        if self._shuffle:
-            order = np.random.default_rng([self._key, epoch]).permutation(self._num_inputs)
-        share = share_of(order, self._rank, self._world_size, drop_last=self._drop_last)
-        return share[: len(self) * self._batch_size]
-
-    def _count_repeated(self, first: int, count: int) -> int:
-        return count_repeated(
-            self._num_inputs, self._rank, self._world_size, first=first, count=count
-        )
 
     def _loop(self) -> Iterator[Any]:
         """A loop in place of the one that runs.
@@ -381,14 +350,6 @@ class BatchLoader(Displayed, Replayed, Resumed, BatchFields):
                 if feed.offer is not None:  # a loop that somebody holds has the feeds as well
                     feed.offer.close()
             self._feeds = self._last = None
-
-    @property
-    def _epoch_repeated(self) -> int:
-        """How many inputs of an epoch come twice, over all ranks."""
-        if self._drop_last:
-            return 0
-        each = share_size(self._num_inputs, self._world_size, drop_last=False)
-        return each * self._world_size - self._num_inputs
 
     def stats(self) -> LoaderStats:
         """What the loader did in its current or last epoch: see `LoaderStats`.

@@ -209,33 +209,3 @@ def places_to_try(num_inputs: int, batch_size: int, key: int) -> NDArray[np.int6
     if count == num_inputs:
         return np.arange(num_inputs)
     return np.random.default_rng([key]).integers(num_inputs, size=count)
-
-
-def share_size(count: int, world_size: int, *, drop_last: bool) -> int:
-    """How many of so many seeds each process takes."""
-    return count // world_size if drop_last else -(-count // world_size)
-
-
-def share_of(
-    order: NDArray[np.int64], rank: int, world_size: int, *, drop_last: bool
-) -> NDArray[np.int64]:
-    """The part of an epoch's order that one process takes: as much for each of them.
-
-    Process r takes what is at the places r, r + world_size and so on. So a batch of all processes
-    together has the same inputs in the same order, however many there are. What does not divide
-    evenly is left out with `drop_last`; else the first of the order come again at its end.
-    """
-    if world_size == 1 or len(order) == 0:
-        return order
-    per_rank = share_size(len(order), world_size, drop_last=drop_last)
-    return np.resize(order, per_rank * world_size)[rank::world_size]
-
-
-def count_repeated(num_inputs: int, rank: int, world_size: int, *, first: int, count: int) -> int:
-    """How many of `count` inputs of a process, from `first` on, come again to fill the last batch.
-
-    They are the last of them.
-    """
-    # The first place of this process that is behind all inputs.
-    end = -(-(num_inputs - rank) // world_size)
-    return max(0, min(count, first + count - max(end, 0)))

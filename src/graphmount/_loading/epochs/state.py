@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphmount import _core
+from graphmount._loading.epochs.order import EpochOrder
 from graphmount._support.arguments import as_count
 
 if TYPE_CHECKING:
@@ -160,25 +161,15 @@ def _other_size(batch_size: int, world_size: int, own_size: int, own_world: int)
     return text
 
 
-class Resumed(ABC):
+class Resumed(EpochOrder, ABC):
     """A loader that can go on where another one was. `BatchLoader` is what has these attributes."""
 
     _data: AnyData
     _rule: SamplingRule
-    _num_inputs: int
-    _batch_size: int
-    _world_size: int
-    _shuffle: bool
-    _drop_last: bool
-    _key: int
     _epoch: int
     _handed_out: int
     _facts: dict[str, Any] | None
     _lock: ProcessLock
-
-    @abstractmethod
-    def __len__(self) -> int:
-        """Batches of an epoch."""
 
     @abstractmethod
     def _stop(self) -> None:

@@ -54,10 +54,7 @@ def unexplained(value: object) -> list[str]:
         elif dataclasses.is_dataclass(value):
             own = [field for field in dataclasses.fields(value) if not field.name.startswith("_")]
             inherited = {
-                field.name
-                for base in value.__mro__[1:]
-                if dataclasses.is_dataclass(base) and base in public_members().values()
-                for field in dataclasses.fields(base)
+                field.name for other in explaining(value) for field in dataclasses.fields(other)
             }
             names, title = [each.name for each in own if each.name not in inherited], "Attributes"
         else:
@@ -72,6 +69,19 @@ def unexplained(value: object) -> list[str]:
         names, title = parameters(value), "Args"
     explained = entries(docstring_of(value), title)
     return [name for name in names if name not in explained and not is_named(name, explained)]
+
+
+def explaining(value: type) -> list[type]:
+    """Public classes that explain fields of a dataclass: its bases, or one that it names."""
+    named = re.findall(r"all attributes of an? `(\w+)`", docstring_of(value))
+    return [
+        other
+        for other in public_members().values()
+        if inspect.isclass(other)
+        and dataclasses.is_dataclass(other)
+        and other is not value
+        and (issubclass(value, other) or other.__name__ in named)
+    ]
 
 
 def is_named(name: str, explained: dict[str, str]) -> bool:

@@ -200,15 +200,23 @@ std::shared_ptr<const NodeWeights> to_weights(const Column<double>& weights) {
   return weights.size() == 0 ? nullptr : std::make_shared<const NodeWeights>(to_span(weights));
 }
 
+std::shared_ptr<const EarlyNodes> to_early(const Column<std::int64_t>& times) {
+  return times.size() == 0 ? nullptr : std::make_shared<const EarlyNodes>(to_span(times));
+}
+
 void make_negatives(LinkNegatives* self, Word<NegativeMode> mode, double amount,
                     Word<NegativeWeighting> weighting, bool strict, bool self_loops,
                     const Column<double>& source_weights,
-                    const Column<double>& destination_weights) {
+                    const Column<double>& destination_weights,
+                    const Column<std::int64_t>& source_times,
+                    const Column<std::int64_t>& destination_times) {
   new (self) LinkNegatives{mode,
                            amount,
                            {weighting, strict, self_loops, {}},
                            to_weights(source_weights),
-                           to_weights(destination_weights)};
+                           to_weights(destination_weights),
+                           to_early(source_times),
+                           to_early(destination_times)};
 }
 
 void make_link_seeds(LinkSeeds* self, std::shared_ptr<const Graph> graph,
@@ -308,7 +316,8 @@ void bind_loading(nb::module_& module) {
       .def("checksum", &Links::checksum, nb::call_guard<GilRelease>());
   nb::class_<LinkNegatives>(module, "LinkNegatives")
       .def("__init__", &make_negatives, nb::kw_only(), "mode"_a, "amount"_a, "weighting"_a,
-           "strict"_a, "self_loops"_a, "source_weights"_a, "destination_weights"_a);
+           "strict"_a, "self_loops"_a, "source_weights"_a, "destination_weights"_a,
+           "source_times"_a, "destination_times"_a);
   nb::class_<LinkSeeds, SeedSource>(module, "LinkSeeds")
       .def("__init__", &make_link_seeds, nb::kw_only(), "graph"_a, "links"_a, "order"_a,
            "batch_size"_a, "disjoint"_a, "negatives"_a, "source_type"_a, "destination_type"_a,

@@ -63,7 +63,9 @@ LinkSeeds::LinkSeeds(std::shared_ptr<const Graph> graph, std::shared_ptr<const L
   require_ids(links_->sources, graph_->num_sources(), "node");
   require_ids(links_->destinations, graph_->num_destinations(), "node");
   require_ids(order_, count, "link");
-  require_drawable(*graph_, negatives_);
+  if (negatives_.has_times() && links_->times.size() != count)
+    throw std::invalid_argument("negatives are drawn by their times, and links have none");
+  require_drawable(*graph_, negatives_, links_->times);
 }
 
 BatchSeeds LinkSeeds::seeds_of(std::uint64_t batch, RandomKey key, Places places) const {
@@ -77,10 +79,14 @@ BatchSeeds LinkSeeds::seeds_of(std::uint64_t batch, RandomKey key, Places places
     for (const std::int64_t link : links) nodes.push_back(column[static_cast<std::size_t>(link)]);
   };
   append(links_->sources);
+  std::vector<std::int64_t> times;
+  if (!links_->times.empty())
+    for (const std::int64_t link : links)
+      times.push_back(links_->times[static_cast<std::size_t>(link)]);
   std::size_t num_sources = count;  // negative ones and all
   if (negatives_.mode == NegativeMode::kBinary) {
     const std::vector<NodeId> pairs =
-        draw_negative_pairs(*graph_, negatives_, count, key.with(kNegatives), places);
+        draw_negative_pairs(*graph_, negatives_, count, key.with(kNegatives), places, times);
     const auto half = pairs.begin() + static_cast<std::ptrdiff_t>(pairs.size() / 2);
     num_sources += pairs.size() / 2;
     nodes.insert(nodes.end(), pairs.begin(), half);
@@ -91,16 +97,14 @@ BatchSeeds LinkSeeds::seeds_of(std::uint64_t batch, RandomKey key, Places places
   }
   if (negatives_.mode == NegativeMode::kTriplet) {
     const std::vector<NodeId> drawn = draw_negative_destinations(
-        *graph_, negatives_, std::span(nodes).first(count), key.with(kNegatives), places);
+        *graph_, negatives_, std::span(nodes).first(count), key.with(kNegatives), places, times);
     const std::size_t num = drawn.size() / count;
     for (std::size_t draw = 0; draw < num; ++draw)
       for (std::size_t link = 0; link < count; ++link) nodes.push_back(drawn[link * num + draw]);
   }
-  if (!links_->times.empty())
-    for (std::size_t end = 0; end < nodes.size(); ++end) {
-      const std::size_t link = (end < num_sources ? end : end - num_sources) % count;
-      seeds.times.push_back(links_->times[static_cast<std::size_t>(links[link])]);
-    }
+  if (!times.empty())
+    for (std::size_t end = 0; end < nodes.size(); ++end)
+      seeds.times.push_back(times[(end < num_sources ? end : end - num_sources) % count]);
   seeds.ends.resize(nodes.size());
   std::iota(seeds.ends.begin(), seeds.ends.end(), 0);
   std::span<std::int64_t> ends(seeds.ends);

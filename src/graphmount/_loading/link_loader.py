@@ -68,7 +68,8 @@ class LinkNeighborLoader(BatchLoader):
         edge_label: A label for each link. With binary negatives, labels that begin with 0 go up by
             one, because 0 then stands for negatives.
         edge_label_time: The time of each link. Both of its ends, and those of its negatives, then
-            sample only edges of that time or before, and sampling is disjoint.
+            sample only edges of that time or before, and sampling is disjoint. If times of nodes
+            count, negatives are nodes of that time or before.
         neg_sampling: Which negatives to draw: a `LinkNegatives`, a `NegativeSampling` of PyG,
             "binary", "triplet", or ("triplet", 5) for five of each link. No negatives if None.
         neg_sampling_ratio: PyG's older way to ask for binary negatives: how many for each link.
@@ -123,7 +124,8 @@ class LinkNeighborLoader(BatchLoader):
         IdError: A node does not exist, or it is not known whose ids these are.
         MissingDataError: Strict triplets, and negatives by degree, need directions that the file
             was compiled without: see `Graph.sample_negatives`.
-        ValueError: Some options contradict each other.
+        ValueError: Some options contradict each other; or a link is earlier than all nodes that its
+            negatives could be.
 
     Examples:
         >>> import graphmount as gm
@@ -186,7 +188,6 @@ class LinkNeighborLoader(BatchLoader):
         self._negatives = _of_internal(
             as_negatives(neg_sampling, neg_sampling_ratio), self._ends, ids
         )
-        self._core_negatives = to_core(self._negatives)
         self._labels = _shifted(as_edge_label(edge_label, len(sources)), self._negatives)
         self._links = _core.Links(
             sources=sources,
@@ -219,6 +220,7 @@ class LinkNeighborLoader(BatchLoader):
             seed=seed,
             ranks=ranks,
         )
+        self._core_negatives = self._negatives_of_core()
         self._require_what_negatives_need()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -229,7 +231,18 @@ class LinkNeighborLoader(BatchLoader):
         sources, destinations, times = state["_links"]
         super().__setstate__(state)
         self._links = _core.Links(sources=sources, destinations=destinations, times=times)
-        self._core_negatives = to_core(self._negatives)
+        self._core_negatives = self._negatives_of_core()
+
+    def _negatives_of_core(self) -> _core.LinkNegatives:
+        """With the times of the nodes that they can be, if they must not be later than links."""
+        if self._times is None or self._negatives is None:
+            return to_core(self._negatives)
+        times = {
+            space: self._data.node_times_of(space, self._rule.time_of)
+            for space in dict.fromkeys(self._seed_types)
+        }
+        source, destination = self._seed_types
+        return to_core(self._negatives, times[source], times[destination])
 
     def _require_what_negatives_need(self) -> None:
         try:

@@ -39,8 +39,8 @@ class LinkNegatives(Displayed):
             its incoming edges, a source in proportion to its outgoing ones.
         strict: Whether to draw only pairs that are no edge of the graph, whatever the time of the
             edge. If every node is the destination of an edge from the source, any node may be
-            drawn. With `src_weight` or `dst_weight`, any node may also be drawn after 64 draws in a
-            row were edges.
+            drawn. With `src_weight`, `dst_weight` or times of nodes, a pair may also be an edge after
+            64 draws in a row that may not stay.
         self_loops: Whether a negative may pair a node with itself. If None, only if not strict.
         src_weight: A weight for each node: sources are drawn in proportion to it. If only one of
             the two ends has weights, the other is drawn uniformly.
@@ -134,8 +134,20 @@ def _made_of(options: Mapping[str, Any] | Sequence[Any]) -> LinkNegatives:
     )
 
 
-def to_core(negatives: LinkNegatives | None) -> _core.LinkNegatives:
-    """As the core takes them."""
+def to_core(
+    negatives: LinkNegatives | None,
+    source_times: NDArray[np.int64] | None = None,
+    destination_times: NDArray[np.int64] | None = None,
+) -> _core.LinkNegatives:
+    """As the core takes them.
+
+    Args:
+        negatives: What a user wants.
+        source_times: The time of each node that can be a source, if those count that are not later
+            than the link.
+        destination_times: The same of destinations.
+    """
+    none = np.empty(0, np.int64)
     if negatives is None:
         negatives = LinkNegatives("binary", strict=False)
         mode = "none"
@@ -149,6 +161,8 @@ def to_core(negatives: LinkNegatives | None) -> _core.LinkNegatives:
         self_loops=_may_loop(negatives),
         source_weights=_as_weights(negatives.src_weight, "src_weight"),
         destination_weights=_as_weights(negatives.dst_weight, "dst_weight"),
+        source_times=none if source_times is None else source_times,
+        destination_times=none if destination_times is None else destination_times,
     )
 
 

@@ -175,7 +175,8 @@ class LinkNeighborLoader(_TensorLoader, ArrayLinkLoader):
         edge_label: A label for each link. With binary negatives, labels that begin with 0 go up by
             one, because 0 then stands for negatives.
         edge_label_time: The time of each link. Both of its ends, and those of its negatives, then
-            sample only edges of that time or before, and sampling is disjoint.
+            sample only edges of that time or before, and sampling is disjoint. If times of nodes
+            count, negatives are nodes of that time or before.
         neg_sampling: Which negatives to draw: a `LinkNegatives`, a `NegativeSampling` of PyG,
             "binary", "triplet", or ("triplet", 5) for five of each link. No negatives if None.
         neg_sampling_ratio: PyG's older way to ask for binary negatives: how many for each link.

@@ -123,3 +123,66 @@ TEST(weights_are_for_the_nodes_of_an_end) {
   CHECK_THROWS_WITH(require_drawable(graph, negatives), std::invalid_argument,
                     "dst_weight has 5 weights for 30 nodes");
 }
+
+TEST(negatives_are_not_later_than_their_links) {
+  const ExampleGraph example;
+  const Graph graph = example.open();
+  std::vector<std::int64_t> source_times, destination_times;
+  for (NodeId node = 0; node < kSources; ++node) source_times.push_back(4 - node);
+  for (NodeId node = 0; node < kDestinations; ++node) destination_times.push_back(node % 10);
+  const std::vector<std::int64_t> times = {4, 9, 5};
+  const std::vector<NodeId> sources = {0, 4, 3};
+  for (const NegativeMode mode : {NegativeMode::kBinary, NegativeMode::kTriplet}) {
+    for (LinkNegatives negatives : all_ways(mode)) {
+      negatives.source_times = std::make_shared<const EarlyNodes>(source_times);
+      negatives.destination_times = std::make_shared<const EarlyNodes>(destination_times);
+      require_drawable(graph, negatives, times);
+      for (std::uint64_t key = 0; key < 50; ++key) {
+        if (mode == NegativeMode::kBinary) {
+          const std::vector<NodeId> pairs =
+              draw_negative_pairs(graph, negatives, 3, RandomKey(key), {}, times);
+          for (std::size_t i = 0; i < 9; ++i) {
+            CHECK(4 - pairs[i] <= times[i % 3]);
+            CHECK(pairs[9 + i] % 10 <= times[i % 3]);
+          }
+        } else {
+          const std::vector<NodeId> drawn =
+              draw_negative_destinations(graph, negatives, sources, RandomKey(key), {}, times);
+          for (std::size_t i = 0; i < 9; ++i) CHECK(drawn[i] % 10 <= times[i / 3]);
+        }
+      }
+    }
+  }
+}
+
+TEST(links_before_all_nodes_and_times_that_are_missing_are_refused) {
+  const ExampleGraph example;
+  const Graph graph = example.open();
+  LinkNegatives negatives{.mode = NegativeMode::kTriplet};
+  negatives.destination_times =
+      std::make_shared<const EarlyNodes>(std::vector<std::int64_t>(kDestinations, 5));
+  const std::vector<std::int64_t> times = {7, 4, 6};
+  CHECK_THROWS_WITH(require_drawable(graph, negatives, times), std::invalid_argument,
+                    "a link has the time 4, and all nodes that could be its negatives are later");
+  const std::vector<NodeId> sources = {0, 1};
+  CHECK_THROWS_WITH(draw_negative_destinations(graph, negatives, sources, RandomKey(1), {}, times),
+                    std::invalid_argument, "there are 3 times for 2 links");
+  negatives.destination_times =
+      std::make_shared<const EarlyNodes>(std::vector<std::int64_t>(kSources, 5));
+  CHECK_THROWS_WITH(require_drawable(graph, negatives, times), std::invalid_argument,
+                    "there are 5 times for 30 nodes");
+}
+
+TEST(early_nodes_are_ordered_by_time_and_then_by_id) {
+  const std::vector<std::int64_t> times = {3, INT64_MIN, 3, -1, INT64_MAX};
+  const EarlyNodes nodes(times);
+  CHECK_EQUAL(nodes.count(INT64_MIN), 1U);
+  CHECK_EQUAL(nodes.count(-2), 1U);
+  CHECK_EQUAL(nodes.count(2), 2U);
+  CHECK_EQUAL(nodes.count(3), 4U);
+  CHECK_EQUAL(nodes.count(INT64_MAX), 5U);
+  const std::vector<NodeId> wanted = {1, 3, 0, 2, 4};
+  for (std::size_t rank = 0; rank < wanted.size(); ++rank)
+    CHECK_EQUAL(nodes.at(rank), wanted[rank]);
+  CHECK(nodes.is_late(0, 2) && !nodes.is_late(0, 3));
+}

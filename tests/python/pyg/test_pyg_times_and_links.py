@@ -149,6 +149,62 @@ class TestTimesOfNodes:
             assert (batch.time[drawn] <= 3).all()
             assert batch.batch.max() == 5
 
+    @pytest.mark.parametrize("mode", ["binary", "triplet"])
+    @pytest.mark.parametrize("strict", [False, True])
+    def test_negatives_are_no_later_than_their_links(self, mode, *, strict):
+        data = timed_data()
+        data.time[4] = 0  # some node is early enough for every link
+        times = torch.arange(data.num_edges) % 6
+        loader = LinkNeighborLoader(
+            data,
+            [-1],
+            time_attr="time",
+            edge_label_time=times,
+            neg_sampling=gm.LinkNegatives(mode, 7, strict=strict),
+            batch_size=6,
+            seed=1,
+            progress=False,
+        )
+        for batch in loader:
+            own, num = times[batch.input_id], len(batch.input_id)
+            if mode == "triplet":
+                assert (batch.time[batch.dst_neg_index] <= own.view(-1, 1)).all()
+            else:
+                assert torch.equal(batch.edge_label_time, own.repeat(8))
+                assert (batch.time[batch.edge_label_index[:, num:]] <= own.repeat(7)).all()
+        times[3] = -1
+        with pytest.raises(ValueError, match="a link has the time -1"):
+            LinkNeighborLoader(
+                data,
+                [1],
+                time_attr="time",
+                edge_label_time=times,
+                neg_sampling=mode,
+                progress=False,
+            )
+
+    @pytest.mark.parametrize("mode", ["binary", "triplet"])
+    def test_negatives_of_one_kind_are_those_of_many_with_one(self, mode):
+        data = timed_data()
+        typed = HeteroData()
+        typed["v"].time, typed["v"].num_nodes = data.time, NUM_NODES
+        typed["v", "to", "v"].edge_index = data.edge_index
+        options = {
+            "time_attr": "time",
+            "edge_label_time": torch.full((data.num_edges,), 3),
+            "neg_sampling": gm.LinkNegatives(mode, 3),
+            "batch_size": 6,
+            "seed": 1,
+            "progress": False,
+        }
+        ones = LinkNeighborLoader(data, [-1], edge_label_index=data.edge_index, **options)
+        links = (("v", "to", "v"), data.edge_index)
+        many = LinkNeighborLoader(typed, [-1], edge_label_index=links, **options)
+        for one, other in zip(ones, many, strict=True):
+            part = other["v", "to", "v"] if mode == "binary" else other["v"]
+            for name in ("edge_label_index",) if mode == "binary" else ("dst_neg_index",):
+                assert torch.equal(one.n_id[one[name]], other["v"].n_id[part[name]])
+
     def test_a_copy_in_another_process_has_them(self):
         data = timed_data()
         loader = NeighborLoader(data, [2], time_attr="time", batch_size=6, seed=1, progress=False)

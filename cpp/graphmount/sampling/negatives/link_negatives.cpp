@@ -15,8 +15,16 @@ constexpr NodeId kNoNode = -1;
 constexpr int kMostTries = 64;
 constexpr std::uint64_t kLoose = std::uint64_t{1} << 32;  // a part of the key that no place has
 
-bool has_weights(const LinkNegatives& negatives) {
-  return negatives.source_weights || negatives.destination_weights;
+/// Whether pairs are drawn again where they may not stay, and not chosen among those that may.
+bool is_repeated(const LinkNegatives& negatives) {
+  return negatives.source_weights || negatives.destination_weights || negatives.has_times();
+}
+
+[[noreturn]] void refuse_time(std::int64_t time) {
+  throw std::invalid_argument(
+      say("a link has the time ", time,
+          ", and all nodes that could be its negatives are later; leave such links out, or draw no "
+          "negatives"));
 }
 
 /// Draws that leave a place open where there is nothing to draw.
@@ -33,28 +41,88 @@ NegativeOptions loosened(NegativeOptions options) {
   return options;
 }
 
-NodeId draw_node(const std::shared_ptr<const NodeWeights>& weights, std::uint64_t num_nodes,
-                 Draws& draws) {
-  return weights ? weights->at(draws.unit()) : static_cast<NodeId>(draws.below(num_nodes));
-}
+/// How one end of the negatives is drawn again and again, until a pair may stay.
+class RepeatedEnd {
+ public:
+  /// `times` has one for each place, if nodes have times. `drawn` has a node for each place if they
+  /// are drawn otherwise, for each round anew; else it is empty.
+  RepeatedEnd(const NodeWeights* weights, const EarlyNodes* early, std::uint64_t num_nodes,
+              std::span<const std::int64_t> times, const std::vector<NodeId>& drawn)
+      : weights_(weights), early_(early), num_nodes_(num_nodes), times_(times), drawn_(drawn) {
+    if (early_ == nullptr) return;
+    for (const std::int64_t time : times) {
+      num_early_.push_back(early->count(time));
+      if (num_early_.back() == 0) refuse_time(time);
+    }
+  }
 
-/// Destinations by weight, `num` for each link, and sources as well unless they are kept; again
-/// where the pair may not stay.
-void draw_by_weight(const Graph& graph, const LinkNegatives& negatives, bool keeps_sources,
-                    RandomKey key, Places places, std::size_t num, std::span<NodeId> sources,
-                    std::span<NodeId> destinations) {
+  NodeId draw(std::size_t place, Draws& draws) const {
+    if (weights_ != nullptr) return weights_->at(draws.unit());
+    if (!drawn_.empty()) return drawn_[place];
+    return draw_evenly(place, draws);
+  }
+
+  NodeId draw_evenly(std::size_t place, Draws& draws) const {
+    return early_ != nullptr ? early_->at(draws.below(num_early_[place]))
+                             : static_cast<NodeId>(draws.below(num_nodes_));
+  }
+
+  bool is_late(std::size_t place, NodeId node) const {
+    return early_ != nullptr && early_->is_late(node, times_[place]);
+  }
+
+ private:
+  const NodeWeights* weights_;
+  const EarlyNodes* early_;
+  std::uint64_t num_nodes_;
+  std::span<const std::int64_t> times_;
+  const std::vector<NodeId>& drawn_;
+  std::vector<std::uint64_t> num_early_;  // nodes that can be drawn, of each place
+};
+
+/// Draws destinations, `num` for each link, and sources as well unless they are kept; again where
+/// the pair may not stay. `times` has one for each place, if nodes have times.
+void draw_repeatedly(const Graph& graph, const LinkNegatives& negatives, bool keeps_sources,
+                     RandomKey key, Places places, std::size_t num,
+                     std::span<const std::int64_t> times, std::span<NodeId> sources,
+                     std::span<NodeId> destinations) {
   const NegativeOptions& options = negatives.draws;
   const bool allows_loops = options.allows_self_loops || graph.is_rectangular();
+  const bool is_by_degree = options.weighting == NegativeWeighting::kDegree;
+  std::vector<NodeId> drawn_sources, drawn_destinations;
+  const RepeatedEnd source_end(negatives.source_weights.get(), negatives.source_times.get(),
+                               graph.num_sources(), times, drawn_sources);
+  const RepeatedEnd destination_end(negatives.destination_weights.get(),
+                                    negatives.destination_times.get(), graph.num_destinations(),
+                                    times, drawn_destinations);
+  const auto draws_of = [&](std::size_t place, std::uint64_t round) {
+    return Draws(key.with(places.of(place / num) * num + place % num).with(round));
+  };
+  // By degree, all places are drawn in each round, since that is how they are drawn at once.
+  const auto draw_by_degree = [&](std::uint64_t round) {
+    const NegativeOptions loose = loosened(options);
+    drawn_destinations.resize(destinations.size());
+    if (keeps_sources) {
+      std::vector<NodeId> kept;
+      for (std::size_t place = 0; place < sources.size(); place += num)
+        kept.push_back(sources[place]);
+      sample_negatives(graph, kept, EdgeEnd::kDestination, loose, key.with(kLoose).with(round),
+                       drawn_destinations, places);
+    } else {
+      drawn_sources.resize(sources.size());
+      sample_negative_pairs(graph, loose, key.with(kLoose).with(round), drawn_sources,
+                            drawn_destinations, places);
+    }
+  };
   std::vector<std::size_t> open(destinations.size());
   std::iota(open.begin(), open.end(), 0);
   for (std::uint64_t round = 0; round < kMostTries && !open.empty(); ++round) {
+    if (is_by_degree) draw_by_degree(round);
     std::vector<NodeId> tried_sources, tried_destinations;
     for (const std::size_t place : open) {
-      Draws draws(key.with(places.of(place / num) * num + place % num).with(round));
-      if (!keeps_sources)
-        sources[place] = draw_node(negatives.source_weights, graph.num_sources(), draws);
-      destinations[place] =
-          draw_node(negatives.destination_weights, graph.num_destinations(), draws);
+      Draws draws = draws_of(place, round);
+      if (!keeps_sources) sources[place] = source_end.draw(place, draws);
+      destinations[place] = destination_end.draw(place, draws);
       tried_sources.push_back(sources[place]);
       tried_destinations.push_back(destinations[place]);
     }
@@ -63,10 +131,36 @@ void draw_by_weight(const Graph& graph, const LinkNegatives& negatives, bool kee
     std::size_t left = 0;
     for (std::size_t i = 0; i < open.size(); ++i) {
       const bool is_loop = tried_sources[i] == tried_destinations[i];
-      if (is_edge[i] != 0 || (is_loop && !allows_loops)) open[left++] = open[i];
+      const bool is_late = (!keeps_sources && source_end.is_late(open[i], tried_sources[i])) ||
+                           destination_end.is_late(open[i], tried_destinations[i]);
+      if (is_late || is_edge[i] != 0 || (is_loop && !allows_loops)) open[left++] = open[i];
     }
     open.resize(left);
   }
+  // The last draw stays, unless it is too late.
+  for (const std::size_t place : open) {
+    Draws draws = draws_of(place, kMostTries);
+    if (!keeps_sources && source_end.is_late(place, sources[place]))
+      sources[place] = source_end.draw_evenly(place, draws);
+    if (destination_end.is_late(place, destinations[place]))
+      destinations[place] = destination_end.draw_evenly(place, draws);
+  }
+}
+
+/// Of each place, the time of its link, which is that of number link_of(place).
+template <class LinkOf>
+std::vector<std::int64_t> times_of_places(const LinkNegatives& negatives,
+                                          std::span<const std::int64_t> times,
+                                          std::size_t num_links, std::size_t num_places,
+                                          const LinkOf& link_of) {
+  std::vector<std::int64_t> of_places;
+  if (!negatives.has_times()) return of_places;
+  if (times.size() != num_links)
+    throw std::invalid_argument(say("there are ", times.size(), " times for ", num_links,
+                                    " links, whose negatives have times"));
+  for (std::size_t place = 0; place < num_places; ++place)
+    of_places.push_back(times[link_of(place)]);
+  return of_places;
 }
 
 void require_size(const std::shared_ptr<const NodeWeights>& weights, std::uint64_t num_nodes,
@@ -76,9 +170,20 @@ void require_size(const std::shared_ptr<const NodeWeights>& weights, std::uint64
         say(name, " has ", weights->size(), " weights for ", num_nodes, " nodes"));
 }
 
+void require_times(const std::shared_ptr<const EarlyNodes>& nodes, std::uint64_t num_nodes,
+                   std::span<const std::int64_t> times) {
+  if (!nodes) return;
+  if (nodes->size() != num_nodes)
+    throw std::invalid_argument(
+        say("there are ", nodes->size(), " times for ", num_nodes, " nodes"));
+  const auto earliest = std::min_element(times.begin(), times.end());
+  if (earliest != times.end() && nodes->count(*earliest) == 0) refuse_time(*earliest);
+}
+
 }  // namespace
 
-void require_drawable(const Graph& graph, const LinkNegatives& negatives) {
+void require_drawable(const Graph& graph, const LinkNegatives& negatives,
+                      std::span<const std::int64_t> times) {
   if (negatives.mode == NegativeMode::kNone) return;
   if (!(negatives.amount > 0) || !std::isfinite(negatives.amount))
     throw std::invalid_argument(say("amount must be above 0, not ", negatives.amount));
@@ -87,7 +192,10 @@ void require_drawable(const Graph& graph, const LinkNegatives& negatives) {
     throw std::invalid_argument(say("amount must be whole for triplets, not ", negatives.amount));
   require_size(negatives.source_weights, graph.num_sources(), "src_weight");
   require_size(negatives.destination_weights, graph.num_destinations(), "dst_weight");
-  if (has_weights(negatives)) return;  // edges are looked up, in whatever lists there are
+  if (!is_triplet) require_times(negatives.source_times, graph.num_sources(), times);
+  require_times(negatives.destination_times, graph.num_destinations(), times);
+  // Edges are looked up then, in whatever lists there are.
+  if (is_repeated(negatives) && negatives.draws.weighting == NegativeWeighting::kUniform) return;
   if (is_triplet)
     sample_negatives(graph, {}, EdgeEnd::kDestination, negatives.draws, RandomKey(0), {});
   else
@@ -95,13 +203,16 @@ void require_drawable(const Graph& graph, const LinkNegatives& negatives) {
 }
 
 std::vector<NodeId> draw_negative_pairs(const Graph& graph, const LinkNegatives& negatives,
-                                        std::size_t num_links, RandomKey key, Places places) {
+                                        std::size_t num_links, RandomKey key, Places places,
+                                        std::span<const std::int64_t> times) {
   const auto num =
       static_cast<std::size_t>(std::ceil(static_cast<double>(num_links) * negatives.amount));
   std::vector<NodeId> pairs(2 * num);
   const std::span sources = std::span(pairs).first(num), destinations = std::span(pairs).last(num);
-  if (has_weights(negatives)) {
-    draw_by_weight(graph, negatives, false, key, places, 1, sources, destinations);
+  if (is_repeated(negatives)) {
+    const auto of_places = times_of_places(negatives, times, num_links, num,
+                                           [&](std::size_t place) { return place % num_links; });
+    draw_repeatedly(graph, negatives, false, key, places, 1, of_places, sources, destinations);
     return pairs;
   }
   sample_negative_pairs(graph, padded(negatives.draws), key, sources, destinations, places);
@@ -114,13 +225,15 @@ std::vector<NodeId> draw_negative_pairs(const Graph& graph, const LinkNegatives&
 
 std::vector<NodeId> draw_negative_destinations(const Graph& graph, const LinkNegatives& negatives,
                                                std::span<const NodeId> sources, RandomKey key,
-                                               Places places) {
+                                               Places places, std::span<const std::int64_t> times) {
   const auto num = static_cast<std::size_t>(negatives.amount);
   std::vector<NodeId> drawn(sources.size() * num);
-  if (has_weights(negatives)) {
+  if (is_repeated(negatives)) {
     std::vector<NodeId> kept;
     for (std::size_t place = 0; place < drawn.size(); ++place) kept.push_back(sources[place / num]);
-    draw_by_weight(graph, negatives, true, key, places, num, kept, drawn);
+    const auto of_places = times_of_places(negatives, times, sources.size(), drawn.size(),
+                                           [&](std::size_t place) { return place / num; });
+    draw_repeatedly(graph, negatives, true, key, places, num, of_places, kept, drawn);
     return drawn;
   }
   sample_negatives(graph, sources, EdgeEnd::kDestination, padded(negatives.draws), key, drawn,

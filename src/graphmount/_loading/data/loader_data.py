@@ -156,6 +156,15 @@ class AnyData(ABC):
         """
 
     @abstractmethod
+    def node_times_of(self, space: IdSpace, time_of: TimeOf) -> NDArray[np.int64] | None:
+        """The times of all nodes of a type, if they must not be later than those of seeds.
+
+        Args:
+            space: The type.
+            time_of: What `read_times` has found.
+        """
+
+    @abstractmethod
     def shown_files(self) -> dict[str, object]:
         """What is sampled, for people, by what it is."""
 
@@ -352,10 +361,14 @@ class LoaderData(AnyData):
                 "time_of='nodes' is for datasets of many types; of one type, edges have times"
             )
         if time_of == "nodes" and times is None and self.node_times is not None:
-            times = self.node_times._gather(seeds).reshape(-1).astype(np.int64)  # noqa: SLF001
+            times = _times_of(self.node_times, seeds)
         if time_of is not None and times is None:
             raise ValueError("time_of='edges' needs the time of each seed")
         return times, "edges"
+
+    def node_times_of(self, space: IdSpace, time_of: TimeOf) -> NDArray[np.int64] | None:  # noqa: ARG002
+        """Those of the only type, if it has any."""
+        return None if self.node_times is None else all_times(self.node_times)
 
     def shown_files(self) -> dict[str, object]:
         """The path of the graph."""
@@ -374,6 +387,15 @@ def label_rows(labels: FeatureStore, nodes: NDArray[np.int64]) -> NDArray[Any]:
     """The labels of these nodes, in memory; one column as a vector."""
     rows = labels._gather(nodes)  # noqa: SLF001  (internal ids)
     return rows.reshape(-1) if rows.ndim == 2 and rows.shape[1] == 1 else rows
+
+
+def _times_of(store: FeatureStore, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
+    return store._gather(nodes).reshape(-1).astype(np.int64)  # noqa: SLF001
+
+
+def all_times(store: FeatureStore) -> NDArray[np.int64]:
+    """The time of each node, in memory."""
+    return _times_of(store, np.arange(len(store)))
 
 
 def rows_in_source(graph: Graph, edge_ids: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from graphmount import _core
-from graphmount._loading.data.loader_data import AnyData, label_rows, rows_in_source
+from graphmount._loading.data.loader_data import AnyData, all_times, label_rows, rows_in_source
 from graphmount._mount.node_ids import mark_ids
 from graphmount._support.arguments import as_list, as_plain, require_choice
 from graphmount._support.shown import shown
@@ -180,6 +180,13 @@ class TypedData(AnyData):
             own = relations.times({self.seed_types[0]: seeds}, None, whose)
             times = own[self.seed_types[0]]
         return times, whose
+
+    def node_times_of(self, space: IdSpace, time_of: TimeOf) -> NDArray[np.int64] | None:
+        """Those of the type, if it has any and times of nodes count."""
+        stores = self.dataset._sampling.relations.node_times  # noqa: SLF001
+        if time_of != "nodes" or not isinstance(space, str) or space not in stores:
+            return None
+        return all_times(stores[space])
 
     def shown_files(self) -> dict[str, object]:
         """The path of the dataset."""

@@ -1,10 +1,11 @@
 """The process that takes batches of a dataset with the shape of MAG240M; prints JSON.
 
 Batches are PyG's `HeteroData`. Either the loader makes all of them, or their rows come as one does
-it by hand, by indexing a mapped tensor: the same samples, of the same loader without its tables,
-and rows of an `.npy` in the order of the source, or of the dataset's file, hot ones first.
-With `--model`, a model trains on each. The first batches are not timed, and the rows of the first
-half of them are hashed: a loader must not gain time while the clock is about to start.
+it by hand, by indexing a mapped tensor: the same samples, of the same loader without its tables and
+one ahead, and rows of an `.npy` in the order of the source. The system reads ahead where it likes,
+as it does unless one says otherwise; or it is told that reads are random ("advised").
+With `--model`, a model trains on each. The first batches are not timed, and the first of these are
+hashed: a loader must not gain time while the clock is about to start.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
 FANOUTS = [10, 5]
 BATCH_SIZE = 256
 HIDDEN = 64  # the width of the first layer
-WAYS = ("loader", "mapped tensor", "mapped tensor, hot first")
+HASHED = 2  # batches
+WAYS = ("loader", "mapped tensor", "mapped tensor, advised")
 
 
 def make_loader(ds: Any, options: argparse.Namespace, **more: Any) -> Any:  # noqa: ANN401
@@ -53,17 +55,13 @@ def mapped_batches(ds: Any, options: argparse.Namespace) -> Iterator[Any]:  # no
     import torch
 
     papers = ds.nodes["paper"]
-    if options.source is None:
-        matrix = gm.FeatureStore(papers.features["x"].path, advice="random").tensor()
-    else:
-        rows: Any = np.load(options.source, mmap_mode="c")
+    rows: Any = np.load(options.source, mmap_mode="c")
+    if options.way == WAYS[2]:
         rows._mmap.madvise(mmap.MADV_RANDOM)  # noqa: SLF001  (NumPy has no other way)
-        matrix = torch.from_numpy(rows)
-    loader = make_loader(ds, options, features=[])
+    matrix = torch.from_numpy(rows)
+    loader = make_loader(ds, options, features=[], window=1, prefetch=1)
     for batch in itertools.chain.from_iterable(itertools.repeat(loader)):
-        nodes = batch["paper"].n_id
-        if options.source is not None:
-            nodes = torch.from_numpy(np.asarray(papers.to_external(nodes)))
+        nodes = torch.from_numpy(np.asarray(papers.to_external(batch["paper"].n_id)))
         batch["paper"].x = matrix[nodes]
         yield batch
 
@@ -77,7 +75,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder")
     parser.add_argument("--way", choices=WAYS, default="loader")
-    parser.add_argument("--source", help="for a mapped tensor in the order of the source: its .npy")
+    parser.add_argument("--source", help="for a mapped tensor: its .npy")
     parser.add_argument("--model")
     parser.add_argument("--memory", type=int, default=0)
     parser.add_argument("--reader", default="auto")
@@ -107,9 +105,9 @@ def main() -> int:
 
                 training = HeteroTraining(options.model, batch, "paper", [HIDDEN, TOPICS])
             losses.append(training.step(batch))
-        nodes_digest = digest(papers.n_id, nodes_digest)
         seeds += papers.batch_size
-        if number < (options.warm + 1) // 2:
+        if number < min(HASHED, options.warm):
+            nodes_digest = digest(papers.n_id, nodes_digest)
             rows_digest = digest(papers.x, rows_digest)
         if number < options.warm:
             start, read = time.perf_counter(), disk_read_bytes()

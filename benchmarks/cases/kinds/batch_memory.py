@@ -80,8 +80,7 @@ class BatchMemory:
     @property
     def by_hand(self) -> int:
         """For a process that indexes a mapped tensor: batches are made one after the other."""
-        ahead = _WINDOW + _PREFETCH + 2
-        return _TORCH + _CALLS + int(_LARGER * (2 * self.rows + ahead * self.sample))
+        return _TORCH + _CALLS + int(_LARGER * (2 * self.rows + 4 * self.sample))
 
     @property
     def training(self) -> int:

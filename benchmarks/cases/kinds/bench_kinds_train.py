@@ -7,9 +7,10 @@ batches under way take. Both are found out and said before. The loader has `memo
 the rows.
 
 Then the loader and loops that index a mapped tensor take the same batches, without a model, each
-limited to a tenth of the rows, and what the topology, the process and its batches take. One of the
-loops has the rows in the order of the source, as one would have them without graphmount, the other
-one has those of the dataset, hot ones first.
+limited to a tenth of the rows, and what the topology, the process and its batches take. The loops
+have the rows in the order of the source, as one has them without graphmount. One leaves it to the
+system what to read around a row, as is usual; the other says that reads are random. A batch of the
+first may take many seconds, so it has fewer of them (`--plain`).
 
 Last, a dataset of one type and one relation is loaded next to the same data as a dataset of one
 kind, in turns.
@@ -64,6 +65,7 @@ _TRAINING = {
 }
 _SPEED = {
     "way": text,
+    "batches": plain,
     "batches/s": Unit(1, 2, "more"),
     "times the mapped tensor": faster,
     "read a batch, MiB": mebibytes,
@@ -156,18 +158,22 @@ def bench_speed(
                     ("--memory", str(memory), "--reader", reader),
                 ),
                 (by_hand, ("--source", source)),
-                (by_hand, ()),
+                (by_hand, ("--source", source)),
             ),
             strict=True,
         )
     )
-    count = ("--batches", str(options.warm + options.timed), "--warm", str(options.warm))
+    plain_warm = min(options.warm, options.plain)
+    counts = dict.fromkeys(ways, (options.warm, options.timed))
+    counts[WAYS[1]] = (plain_warm, options.plain)
     found: dict[str, list[Any]] = {way: [] for way in ways}
     runs: dict[str, list[CappedRun]] = {way: [] for way in ways}
     for number in range(options.rounds):
         for way in WAYS if number % 2 else WAYS[::-1]:
             limit, told = ways[way]
             evict(source)
+            warm, timed = counts[way]
+            count = ("--batches", str(warm + timed), "--warm", str(warm))
             result, run = run_job(report, way, path, limit, "--way", way, *told, *count)
             if not result:
                 return
@@ -182,12 +188,13 @@ def bench_speed(
         for way in ways
     }
     report.table(
-        f"{options.timed} batches of {BATCH_SIZE} seeds, fanouts {FANOUTS}, with memory for "
+        f"Batches of {BATCH_SIZE} seeds, fanouts {FANOUTS}, with memory for "
         f"{100 // _ROWS_SHARE} % of the rows",
         _SPEED,
         [
             {
                 "way": way,
+                "batches": counts[way][1],
                 "batches/s": spread_of(speeds[way]),
                 "times the mapped tensor": times[way],
                 "read a batch, MiB": spread_of([one["read_per_batch"] for one in found[way]]),
@@ -224,12 +231,13 @@ def main() -> int:
     parser.add_argument("--batches", type=int, help="to train on (200)")
     parser.add_argument("--warm", type=int, help="batches before those that are timed (10)")
     parser.add_argument("--timed", type=int, help="batches that are timed, without a model (20)")
+    parser.add_argument("--plain", type=int, help="the same, of the mapped tensor as it is (3)")
     parser.add_argument("--rounds", type=int, help="runs of the loader and the mapped tensor (3)")
     parser.add_argument("--nodes", type=int, help="of the dataset of one kind (1 million)")
     parser.add_argument("--turns", type=int, help="of loading it, each way (21)")
     options = parser.parse_args()
     defaults(options, fraction=(0.05, 0.0005), batches=(200, 3), warm=(10, 1), timed=(20, 2))
-    defaults(options, rounds=(3, 1), nodes=(1_000_000, 20_000), turns=(21, 2))
+    defaults(options, plain=(3, 2), rounds=(3, 1), nodes=(1_000_000, 20_000), turns=(21, 2))
     shape = Shape(options.fraction, options.fraction, has_rows=True)
     needed = one_kind_bytes(options.nodes) + shape.row_bytes
     needed += 0 if options.dataset else shape.disk_bytes

@@ -206,8 +206,7 @@ std::shared_ptr<const EarlyNodes> to_early(const Column<std::int64_t>& times) {
 
 void make_negatives(LinkNegatives* self, Word<NegativeMode> mode, double amount,
                     Word<NegativeWeighting> weighting, bool strict, bool self_loops,
-                    const Column<double>& source_weights,
-                    const Column<double>& destination_weights,
+                    const Column<double>& source_weights, const Column<double>& destination_weights,
                     const Column<std::int64_t>& source_times,
                     const Column<std::int64_t>& destination_times) {
   new (self) LinkNegatives{mode,

@@ -7,7 +7,7 @@ them. They are a function of the seed, the epoch and the number of the batch, as
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack, overload
 
 import numpy as np
 
@@ -34,9 +34,17 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
     from graphmount._dataset.typed.results import EdgeType
+    from graphmount._dataset.typed_dataset import TypedDataset
     from graphmount._loading.data.loader_data import EdgeIds, IdSpace, Rows
     from graphmount._loading.link_inputs import LinkEnds
-    from graphmount._loading.options import EdgeTableNames, InputLinks, LoaderInput, TableNames
+    from graphmount._loading.options import (
+        EdgeTableNames,
+        InputLinks,
+        LinkOptions,
+        LoaderInput,
+        OneKindInput,
+        TableNames,
+    )
     from graphmount._mount.features import Reader
     from graphmount._mount.node_ids import IdReading
     from graphmount._mount.sampling_rule import SubgraphType, TemporalStrategy, TimeOf
@@ -44,7 +52,16 @@ if TYPE_CHECKING:
     from graphmount._support.seeds import Seed
 
 
-class LinkNeighborLoader(BatchLoader):
+if TYPE_CHECKING:
+    import typing_extensions
+
+    #: What batches are: of a `TypedDataset`, those of many kinds.
+    LinkBatchT = typing_extensions.TypeVar("LinkBatchT", default=LinkBatch)
+else:
+    LinkBatchT = TypeVar("LinkBatchT")
+
+
+class LinkNeighborLoader(BatchLoader, Generic[LinkBatchT]):
     """Batches of links with sampled neighbors of their ends, and the rows of all nodes.
 
     It works like `NeighborLoader`, also with threads and processes, but its seeds are the ends of
@@ -139,6 +156,20 @@ class LinkNeighborLoader(BatchLoader):
         [1. 1. 0. 0.] [ True  True False False]
     """
 
+    @overload
+    def __init__(
+        self: LinkNeighborLoader[TypedLinkBatch],
+        data: TypedDataset,
+        num_neighbors: Sequence[int] | Mapping[EdgeType, Sequence[int]],
+        **options: Unpack[LinkOptions],
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: LinkNeighborLoader[LinkBatch],
+        data: OneKindInput,
+        num_neighbors: Sequence[int] | Mapping[EdgeType, Sequence[int]],
+        **options: Unpack[LinkOptions],
+    ) -> None: ...
     @advises(LINK_LOADER_WORDS)
     def __init__(
         self,
@@ -278,8 +309,7 @@ class LinkNeighborLoader(BatchLoader):
             destination_type=destination_type,
         )
 
-    def __iter__(self) -> Iterator[LinkBatch]:
-        # Of many node types they are of the typed kind, which a type checker cannot know.
+    def __iter__(self) -> Iterator[LinkBatchT]:
         return self._loop()
 
     def _make_batch(self, fields: dict[str, Any]) -> Any:  # noqa: ANN401

@@ -39,8 +39,8 @@ class LinkNegatives(Displayed):
             its incoming edges, a source in proportion to its outgoing ones.
         strict: Whether to draw only pairs that are no edge of the graph, whatever the time of the
             edge. If every node is the destination of an edge from the source, any node may be
-            drawn. With `src_weight`, `dst_weight` or times of nodes, a pair may also be an edge after
-            64 draws in a row that may not stay.
+            drawn. With weights or times of nodes, a pair may also be an edge after 64 draws in a
+            row that may not stay.
         self_loops: Whether a negative may pair a node with itself. If None, only if not strict.
         src_weight: A weight for each node: sources are drawn in proportion to it. If only one of
             the two ends has weights, the other is drawn uniformly.

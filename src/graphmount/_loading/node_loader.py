@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack, overload
 
 import numpy as np
 
@@ -25,9 +25,17 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
     from graphmount._dataset.typed.results import EdgeType
+    from graphmount._dataset.typed_dataset import TypedDataset
     from graphmount._loading.batches.aggregation import AggregateLast
     from graphmount._loading.data.loader_data import EdgeIds, IdSpace, Rows
-    from graphmount._loading.options import EdgeTableNames, InputNodes, LoaderInput, TableNames
+    from graphmount._loading.options import (
+        EdgeTableNames,
+        InputNodes,
+        LoaderInput,
+        NodeOptions,
+        OneKindInput,
+        TableNames,
+    )
     from graphmount._mount.features import Reader
     from graphmount._mount.node_ids import IdReading
     from graphmount._mount.sampling_rule import SubgraphType, TemporalStrategy, TimeOf
@@ -35,7 +43,16 @@ if TYPE_CHECKING:
     from graphmount._support.seeds import Seed
 
 
-class NeighborLoader(BatchLoader):
+if TYPE_CHECKING:
+    import typing_extensions
+
+    #: What batches are: of a `TypedDataset`, those of many kinds.
+    NodeBatchT = typing_extensions.TypeVar("NodeBatchT", default=Batch)
+else:
+    NodeBatchT = TypeVar("NodeBatchT")
+
+
+class NeighborLoader(BatchLoader, Generic[NodeBatchT]):
     """Batches of seeds with sampled neighbors, and the rows of all their nodes.
 
     While a loop runs, threads of the core sample batches and fetch rows ahead of it, and hand
@@ -130,6 +147,20 @@ class NeighborLoader(BatchLoader):
         1 1 [0]
     """
 
+    @overload
+    def __init__(
+        self: NeighborLoader[TypedBatch],
+        data: TypedDataset,
+        num_neighbors: Sequence[int] | Mapping[EdgeType, Sequence[int]],
+        **options: Unpack[NodeOptions],
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: NeighborLoader[Batch],
+        data: OneKindInput,
+        num_neighbors: Sequence[int] | Mapping[EdgeType, Sequence[int]],
+        **options: Unpack[NodeOptions],
+    ) -> None: ...
     @advises(NODE_LOADER_WORDS)
     def __init__(
         self,
@@ -202,8 +233,7 @@ class NeighborLoader(BatchLoader):
             aggregate_last=aggregate_last,
         )
 
-    def __iter__(self) -> Iterator[Batch]:
-        # Of many node types they are of the typed kind, which a type checker cannot know.
+    def __iter__(self) -> Iterator[NodeBatchT]:
         return self._loop()
 
     def _make_batch(self, fields: dict[str, Any]) -> Any:  # noqa: ANN401

@@ -28,11 +28,13 @@ if TYPE_CHECKING:
     from graphmount._support.seeds import Seed
 
 
-#: What a loader is made of: a dataset or its path; or a graph, perhaps with tables of its nodes.
-LoaderInput: TypeAlias = (
-    "str | os.PathLike[str] | Dataset | TypedDataset | Graph "
+#: What has one type of nodes: a dataset or its path; or a graph, perhaps with tables of its nodes.
+OneKindInput: TypeAlias = (
+    "str | os.PathLike[str] | Dataset | Graph "
     "| tuple[Graph, FeatureStore | Mapping[str, FeatureStore]]"
 )
+#: What a loader is made of. A path may also be that of a dataset of many types.
+LoaderInput: TypeAlias = "OneKindInput | TypedDataset"
 #: Seeds: of one type; or, of many, a type and its nodes.
 InputNodes: TypeAlias = "ArrayLike | str | tuple[str, ArrayLike | str | None] | Mapping[str, Any]"
 #: Links: of one kind of edges; or, of many, a relation, and its links.

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from graphmount.pyg.loader_options import PygInput
 
 
-class LinkNeighborLoader(PygLoader[LinkData], TensorLinkLoader):
+class LinkNeighborLoader(PygLoader[LinkData], TensorLinkLoader[LinkData]):
     """PyG's `LinkNeighborLoader` for mounted data: its arguments, its batches, no pyg-lib.
 
     Batches have the attributes of those of `graphmount.pyg.NeighborLoader`, except `batch_size` and
@@ -205,8 +205,8 @@ class LinkNeighborLoader(PygLoader[LinkData], TensorLinkLoader):
             edge_label_index = source_links(edge_label_index, self._source)
             num_neighbors = source_fanouts(num_neighbors, self._source)
         left["time_of"] = time_reading(left.get("time_of"), time_attr, opened, self._source)
-        super().__init__(
-            opened,  # type: ignore[arg-type]  # which our own loaders take, too
+        super().__init__(  # type: ignore[call-overload, misc]  # our own loaders take opened data, too
+            opened,
             num_neighbors,
             edge_label_index=edge_label_index,
             ids=ids,

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from graphmount.pyg.loader_options import PygInput
 
 
-class NeighborLoader(PygLoader[NodeData], TensorNodeLoader):
+class NeighborLoader(PygLoader[NodeData], TensorNodeLoader[NodeData]):
     """PyG's `NeighborLoader` for mounted data: its arguments, its batches, no pyg-lib.
 
     Batches are `Data` with `x`, `y` and all other tables of nodes, tables of edges (`edge_attr`),
@@ -215,8 +215,8 @@ class NeighborLoader(PygLoader[NodeData], TensorNodeLoader):
             ids = whole_reading(ids, edge_ids)
             input_nodes = source_nodes(input_nodes, self._source, opened)
         left["time_of"] = time_reading(left.get("time_of"), time_attr, opened, self._source)
-        super().__init__(
-            opened,  # type: ignore[arg-type]  # which our own loaders take, too
+        super().__init__(  # type: ignore[call-overload, misc]  # our own loaders take opened data, too
+            opened,
             num_neighbors,
             input_nodes=input_nodes,
             ids=ids,

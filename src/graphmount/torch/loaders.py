@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 from torch.profiler import record_function
 
@@ -21,10 +21,21 @@ from graphmount.torch.batches.typed_tensor_batch import (
 from graphmount.torch.host_pinning import as_pin_memory
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from graphmount._dataset.typed.results import EdgeType
-    from graphmount._loading.options import LoaderInput
+    from graphmount._dataset.typed_dataset import TypedDataset
+    from graphmount._loading.options import LoaderInput, OneKindInput
+
+
+if TYPE_CHECKING:
+    import typing_extensions
+
+    #: What batches are: of a `TypedDataset`, those of many kinds.
+    TensorBatchT = typing_extensions.TypeVar("TensorBatchT", default=TensorBatch)
+    LinkTensorBatchT = typing_extensions.TypeVar("LinkTensorBatchT", default=LinkTensorBatch)
+else:
+    TensorBatchT, LinkTensorBatchT = TypeVar("TensorBatchT"), TypeVar("LinkTensorBatchT")
 
 
 class _TensorLoader(BatchLoader):
@@ -40,7 +51,7 @@ class _TensorLoader(BatchLoader):
         return kind(**to_tensors(fields))
 
 
-class NeighborLoader(_TensorLoader, ArrayLoader):
+class NeighborLoader(_TensorLoader, ArrayLoader[TensorBatchT]):
     """`graphmount.NeighborLoader` with tensors: it takes the same arguments, and `pin_memory`.
 
     Batches are the same, as `TensorBatch` objects. In `torch.profiler`, the time spent waiting for
@@ -132,6 +143,24 @@ class NeighborLoader(_TensorLoader, ArrayLoader):
     _batch_type = TensorBatch
     _typed_batch_type = TypedTensorBatch
 
+    @overload
+    def __init__(
+        self: NeighborLoader[TypedTensorBatch],
+        data: TypedDataset,
+        num_neighbors: Sequence[int] | Mapping[EdgeType, Sequence[int]],
+        *,
+        pin_memory: bool | None = None,
+        **options: Unpack[NodeOptions],
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: NeighborLoader[TensorBatch],
+        data: OneKindInput,
+        num_neighbors: Sequence[int] | Mapping[EdgeType, Sequence[int]],
+        *,
+        pin_memory: bool | None = None,
+        **options: Unpack[NodeOptions],
+    ) -> None: ...
     @advises(NODE_LOADER_WORDS, options=NodeOptions.__optional_keys__)
     def __init__(
         self,
@@ -142,14 +171,10 @@ class NeighborLoader(_TensorLoader, ArrayLoader):
         **options: Unpack[NodeOptions],
     ) -> None:
         self._pins_memory = as_pin_memory(pin_memory)
-        super().__init__(data, num_neighbors, **options)
-
-    def __iter__(self) -> Iterator[TensorBatch]:  # type: ignore[override]
-        # Of many node types they are of the typed kind, which a type checker cannot know.
-        return self._loop()
+        super().__init__(data, num_neighbors, **options)  # type: ignore[misc, arg-type]  # of any batch
 
 
-class LinkNeighborLoader(_TensorLoader, ArrayLinkLoader):
+class LinkNeighborLoader(_TensorLoader, ArrayLinkLoader[LinkTensorBatchT]):
     """`graphmount.LinkNeighborLoader` with tensors: it takes the same arguments, and `pin_memory`.
 
     Batches are the same, as `LinkTensorBatch` objects. Links, labels and times may be tensors as
@@ -240,6 +265,24 @@ class LinkNeighborLoader(_TensorLoader, ArrayLinkLoader):
     _batch_type = LinkTensorBatch
     _typed_batch_type = TypedLinkTensorBatch
 
+    @overload
+    def __init__(
+        self: LinkNeighborLoader[TypedLinkTensorBatch],
+        data: TypedDataset,
+        num_neighbors: Sequence[int] | Mapping[EdgeType, Sequence[int]],
+        *,
+        pin_memory: bool | None = None,
+        **options: Unpack[LinkOptions],
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: LinkNeighborLoader[LinkTensorBatch],
+        data: OneKindInput,
+        num_neighbors: Sequence[int] | Mapping[EdgeType, Sequence[int]],
+        *,
+        pin_memory: bool | None = None,
+        **options: Unpack[LinkOptions],
+    ) -> None: ...
     @advises(LINK_LOADER_WORDS, options=LinkOptions.__optional_keys__)
     def __init__(
         self,
@@ -250,8 +293,4 @@ class LinkNeighborLoader(_TensorLoader, ArrayLinkLoader):
         **options: Unpack[LinkOptions],
     ) -> None:
         self._pins_memory = as_pin_memory(pin_memory)
-        super().__init__(data, num_neighbors, **options)
-
-    def __iter__(self) -> Iterator[LinkTensorBatch]:  # type: ignore[override]
-        # Of many node types they are of the typed kind, which a type checker cannot know.
-        return self._loop()
+        super().__init__(data, num_neighbors, **options)  # type: ignore[misc, arg-type]  # of any batch

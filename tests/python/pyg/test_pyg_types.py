@@ -24,7 +24,7 @@ SOURCE = Path(__file__).parents[3] / "src"
 SCRIPT = """
 import graphmount.pyg
 import graphmount.torch
-from graphmount import Dataset
+from graphmount import Dataset, LinkNeighborLoader, NeighborLoader, TypedDataset
 
 ds = Dataset("d")
 nodes = graphmount.pyg.NeighborLoader(ds, [2], shuffle=True, num_workers=4, memory="1GiB")
@@ -37,6 +37,22 @@ for link_batch in links:
     reveal_type(link_batch)
 for kept in tensors.replay(8):
     reveal_type(kept)
+many = TypedDataset("m")
+fanouts = {("user", "likes", "item"): [2]}
+reveal_type(next(iter(NeighborLoader(ds, [2]))))
+reveal_type(next(iter(NeighborLoader(many, fanouts, input_nodes="user"))))
+reveal_type(next(iter(LinkNeighborLoader("d", [2]))))
+reveal_type(next(iter(LinkNeighborLoader(many, [2], neg_sampling="binary"))))
+reveal_type(next(iter(graphmount.torch.NeighborLoader(many, [2], pin_memory=False))))
+reveal_type(next(iter(graphmount.torch.LinkNeighborLoader(many, fanouts))))
+for typed_kept in graphmount.torch.NeighborLoader(many, [2]).replay(8):
+    reveal_type(typed_kept)
+
+
+def first(loader: NeighborLoader) -> object:  # of one kind, if it does not say
+    return reveal_type(next(iter(loader)))
+
+
 graphmount.pyg.NeighborLoader(ds, [2], shuffling=True)
 graphmount.pyg.LinkNeighborLoader(ds, [2], batchsize=8)
 graphmount.torch.NeighborLoader(ds, [2], input_node="train")
@@ -69,14 +85,19 @@ def test_mypy_finds_what_is_misspelt(tmp_path):
         check=False,
     )
     notes = [line for line in found.stdout.splitlines() if "Revealed type" in line]
-    kinds = ["int", "list[", "LinkData", "TensorBatch"]
+    kinds = ["int", "list[", "LinkData", ".TensorBatch", ".Batch", ".TypedBatch", ".LinkBatch"]
+    kinds += [".TypedLinkBatch", ".TypedTensorBatch", ".TypedLinkTensorBatch", ".TypedTensorBatch"]
+    kinds += [".Batch"]
     assert len(notes) == len(kinds), found.stdout + found.stderr
     for note, kind in zip(notes, kinds, strict=True):
         assert kind in note
-    errors = [line for line in found.stdout.splitlines() if ": error:" in line]
+    errors: dict[str, str] = {}  # the first of each line: an overloaded call has one more
+    for line in found.stdout.splitlines():
+        if ": error:" in line:
+            errors.setdefault(line.split(":")[1], line)
     words = ['"shuffling"', '"batchsize"', '"input_node"', '"neg_sampling_ration"', '"batch_size"']
     assert len(errors) == len(words), found.stdout
-    for error, word in zip(errors, words, strict=True):
+    for error, word in zip(errors.values(), words, strict=True):
         assert word in error
 
 

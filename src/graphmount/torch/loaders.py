@@ -171,7 +171,7 @@ class NeighborLoader(_TensorLoader, ArrayLoader[TensorBatchT]):
         **options: Unpack[NodeOptions],
     ) -> None:
         self._pins_memory = as_pin_memory(pin_memory)
-        super().__init__(data, num_neighbors, **options)  # type: ignore[misc, arg-type]  # of any batch
+        super().__init__(data, num_neighbors, **options)  # type: ignore[misc]  # of any batch
 
 
 class LinkNeighborLoader(_TensorLoader, ArrayLinkLoader[LinkTensorBatchT]):
@@ -293,4 +293,4 @@ class LinkNeighborLoader(_TensorLoader, ArrayLinkLoader[LinkTensorBatchT]):
         **options: Unpack[LinkOptions],
     ) -> None:
         self._pins_memory = as_pin_memory(pin_memory)
-        super().__init__(data, num_neighbors, **options)  # type: ignore[misc, arg-type]  # of any batch
+        super().__init__(data, num_neighbors, **options)  # type: ignore[misc]  # of any batch

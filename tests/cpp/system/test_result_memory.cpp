@@ -23,8 +23,9 @@ constexpr std::int64_t kPoison = -7'777'777;
 /// Has the next results be made in memory full of poison.
 void poison() {
   std::vector<ResultBuffer> buffers;
-  for (int i = 0; i < 12; ++i) {
-    buffers.push_back(allocate_result(4000, 1, "items"));
+  for (unsigned i = 0; i < 28; ++i) {  // four on each shelf, which is all that is kept
+    buffers.emplace_back(i % 7);
+    buffers.back()->resize(4000);
     std::ranges::fill(buffers.back()->span(), kPoison);
   }
 }
@@ -103,4 +104,38 @@ TEST(no_item_of_a_result_is_left_as_it_was) {
                               pairs->span().last(50));
         check_clean(pairs->span(), "sample_negative_pairs");
       }
+}
+
+TEST(memory_comes_from_the_shelf_it_went_to) {
+  struct Sized {
+    std::vector<int> items;
+    std::size_t bytes() const { return items.size() * sizeof(int); }
+  };
+  const auto put = [](unsigned shelf, std::size_t size) {
+    const Recycled<Sized> object(shelf);
+    object->items.resize(size);
+  };
+  put(1, 1000);
+  put(2, 10);
+  CHECK_EQUAL(Recycled<Sized>(1)->items.size(), std::size_t{1000});
+  CHECK_EQUAL(Recycled<Sized>(2)->items.size(), std::size_t{10});
+  CHECK_EQUAL(Recycled<Sized>(3)->items.size(), std::size_t{0});
+  {
+    // What is moved keeps its shelf.
+    Recycled<Sized> small(2), large(1);
+    small = std::move(large);
+  }
+  CHECK_EQUAL(Recycled<Sized>(1)->items.size(), std::size_t{1000});
+  CHECK_EQUAL(Recycled<Sized>(2)->items.size(), std::size_t{10});
+  {
+    // A shelf that nobody takes from any more makes room for others.
+    std::vector<Recycled<Sized>> many;
+    for (int i = 0; i < 40; ++i) many.emplace_back(4U)->items.resize(5);
+  }
+  CHECK_EQUAL(Recycled<Sized>(4)->items.size(), std::size_t{5});
+  CHECK_EQUAL(Recycled<Sized>(1)->items.size(), std::size_t{0});
+  put(5, Recycled<Sized>::kMostBytes / sizeof(int));
+  CHECK_EQUAL(Recycled<Sized>(4)->items.size(), std::size_t{0});
+  put(5, Recycled<Sized>::kMostBytes / sizeof(int) + 1);
+  CHECK_EQUAL(Recycled<Sized>(5)->items.size(), std::size_t{0});
 }

@@ -46,7 +46,7 @@ struct GrowingRelation {
   bool is_in;
   GrowingType &neighbor_type, &target_type;
   RelationSample out;
-  ResultBuffer second_ends;  // the destinations, until all of them are known
+  ResultBuffer second_ends{6};  // the destinations, until all of them are known
   Buffer<std::int64_t>&neighbors, &targets;
   std::unique_ptr<HopPicks> picks;
   std::size_t num_edges = 0;

@@ -63,21 +63,22 @@ struct SampleOptions {
   Places places = {};  // of seeds and trees, by which they draw
 };
 
-/// What a sample has of a type.
+/// What a sample has of a type. (Arrays of samples differ in size, and each has its own shelf: a
+/// loader has those of many batches under way.)
 struct TypeSample {
-  ResultBuffer nodes;                           // the seeds as they were given, then new nodes
-  ResultBuffer batch;                           // if disjoint: the seed of each node
+  ResultBuffer nodes{1};                        // the seeds as they were given, then new nodes
+  ResultBuffer batch{2};                        // if disjoint: the seed of each node
   std::vector<std::int64_t> num_sampled_nodes;  // seeds, then new nodes of each hop
 };
 
 /// What a sample has of a relation.
 struct RelationSample {
   /// The numbers of the sources of all edges, then those of their destinations.
-  ResultBuffer edge_index;
-  ResultBuffer edge_ids;
+  ResultBuffer edge_index{3};
+  ResultBuffer edge_ids{4};
   /// Edges lie by target: those of target i are [indptr[i], indptr[i + 1]). There is one target for
   /// each node of its type of all hops but the last. Empty if induced.
-  ResultBuffer indptr;
+  ResultBuffer indptr{5};
   std::vector<std::int64_t> num_sampled_edges;  // of each hop; empty if induced
 };
 

@@ -2,7 +2,8 @@
 // few calls, nothing is allocated any more, and no page has to be cleared by the system.
 //
 // There is a limit to how much memory is kept, so that one unusual call does not cost it for ever.
-// Safe with threads and after fork.
+// Objects that differ in size go to shelves of their own: if any of them were taken for any use, in
+// the end all of them would be as large as the largest. Safe with threads and after fork.
 #pragma once
 
 #include <cstddef>
@@ -22,14 +23,17 @@ class Recycled {
   /// How much memory the objects of one kind may hold while nobody uses them.
   static constexpr std::size_t kMostBytes = std::size_t{128} << 20;
 
-  /// One that was used before, as it was left, or a new one.
-  Recycled() {
+  /// One that was used before, as it was left, or a new one. It goes back to the shelf that it came
+  /// from.
+  explicit Recycled(unsigned shelf = 0) : shelf_(shelf) {
     {
       const std::lock_guard lock(fork_safe_mutex<Recycled>());
-      if (Kept& kept = kept_objects(); !kept.objects.empty()) {
-        object_ = std::move(kept.objects.back());
-        kept.objects.pop_back();
-        kept.bytes -= object_->bytes();
+      Kept& kept = kept_objects();
+      // The last one that came back is the likeliest to be in the processor's caches.
+      for (std::size_t i = kept.objects.size(); i-- > 0;) {
+        if (kept.objects[i].shelf != shelf) continue;
+        object_ = kept.take(i);
+        break;
       }
     }
     if (object_ == nullptr) object_ = std::make_unique<Object>();
@@ -37,15 +41,18 @@ class Recycled {
   Recycled(Recycled&& other) noexcept = default;
   Recycled& operator=(Recycled&& other) noexcept {
     std::swap(object_, other.object_);
+    std::swap(shelf_, other.shelf_);
     return *this;
   }
   ~Recycled() {
     if (object_ == nullptr) return;
+    const std::size_t bytes = object_->bytes();
+    if (bytes > kMostBytes) return;
     const std::lock_guard lock(fork_safe_mutex<Recycled>());
     Kept& kept = kept_objects();
-    const std::size_t bytes = object_->bytes();
-    if (kept.objects.size() == kMostKept || bytes > kMostBytes - kept.bytes) return;
-    kept.objects.push_back(std::move(object_));
+    // What nobody has taken for longest goes: perhaps nothing of its shelf is needed any more.
+    while (kept.objects.size() == kMostKept || bytes > kMostBytes - kept.bytes) kept.take(0);
+    kept.objects.push_back({std::move(object_), shelf_});
     kept.bytes += bytes;
   }
 
@@ -55,9 +62,20 @@ class Recycled {
  private:
   static constexpr std::size_t kMostKept = 32;
 
+  struct OnShelf {
+    std::unique_ptr<Object> object;
+    unsigned shelf;
+  };
   struct Kept {
-    std::vector<std::unique_ptr<Object>> objects;
+    std::vector<OnShelf> objects;  // the last one that came back is the last
     std::size_t bytes = 0;
+
+    std::unique_ptr<Object> take(std::size_t place) {
+      std::unique_ptr<Object> object = std::move(objects[place].object);
+      objects.erase(objects.begin() + static_cast<std::ptrdiff_t>(place));
+      bytes -= object->bytes();
+      return object;
+    }
   };
 
   // Never destroyed: arrays may go back to it while the interpreter shuts down.
@@ -71,6 +89,7 @@ class Recycled {
   }
 
   std::unique_ptr<Object> object_;
+  unsigned shelf_;
 };
 
 }  // namespace graphmount

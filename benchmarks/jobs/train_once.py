@@ -27,7 +27,6 @@ from .layers_with_matrices import make_layers, with_matrices
 WAYS = ("graphmount", "in memory")
 LAYERS = ("edge_index", "matrices", "own")
 CLASSES = 32
-_HIDDEN = 128
 
 
 def mounted_batches(options: argparse.Namespace) -> Any:  # noqa: ANN401
@@ -71,12 +70,12 @@ def make_model(options: argparse.Namespace) -> torch.nn.Module:
     columns = gm.Dataset(options.folder).features["x"].shape[1]
     if options.layers == "own":
         return make_layers(
-            own.SAGEConv, [columns, *[_HIDDEN] * (len(options.fanouts) - 1), CLASSES]
+            own.SAGEConv, [columns, *[options.hidden] * (len(options.fanouts) - 1), CLASSES]
         )
     torch.manual_seed(0)
     models = importlib.import_module("torch_geometric.nn").models
     made: torch.nn.Module = models.GraphSAGE(
-        columns, _HIDDEN, num_layers=len(options.fanouts), out_channels=CLASSES
+        columns, options.hidden, num_layers=len(options.fanouts), out_channels=CLASSES
     )
     return made
 
@@ -106,6 +105,7 @@ def main() -> int:
     parser.add_argument("--memory", type=int, default=64 << 20)
     parser.add_argument("--batch-size", type=int, default=512)
     parser.add_argument("--fanouts", type=int, nargs="+", default=[10, 5], help="one a layer")
+    parser.add_argument("--hidden", type=int, default=128, help="width of inner layers")
     parser.add_argument("--steps", type=int, help="steps to take; an epoch if not given")
     parser.add_argument("--warm-steps", type=int, default=0, help="of these, not timed as steps")
     parser.add_argument("--layers", choices=LAYERS, default="edge_index", help="and their edges")

@@ -5,7 +5,12 @@ group limits, page cache included. The limit is what torch and PyG take by thems
 batches under way take, and a share of the size of the dataset. graphmount trains with layers of its
 own, for which the loader aggregates the last hop, with PyG's layers and the matrices of its
 batches, and with PyG's layers and `edge_index`, trimmed from layer to layer as PyG recommends; PyG,
-which loads edges and features first, has only the latter. A run that was killed has no speed.
+which loads edges and features first, has only the latter. A run that was killed has no speed; what
+it is compared by is then its speed with the least share of memory that it can live with.
+
+Half of the share is for rows. The graph has the other half, and what the process leaves of the rest
+of the limit: there is no line between them for the system. Of many graphs, lists alone are more
+than a tenth of the dataset.
 """
 
 from __future__ import annotations
@@ -32,7 +37,9 @@ if TYPE_CHECKING:
 
     from ...report.plot import Point
 
-_TORCH_BYTES = 450 << 20  # what torch and PyG take before they do anything
+# What torch and PyG take before they do anything: 270 MiB, and 150 MiB of their libraries, which
+# count here if nobody else has read them.
+_TORCH_BYTES = 450 << 20
 _PERCENT = (10, 25, 100, 300)
 _FANOUTS = [15, 10, 5]
 # Batches that exist at the same time: one is trained with, its layers have rows of their own, and
@@ -77,6 +84,7 @@ def bench(report: Report, path: str, size: int, options: argparse.Namespace) -> 
                 *arguments,
                 *("--memory", str(size * share // 200)),
                 *("--batch-size", str(options.batch_size), "--fanouts", *map(str, _FANOUTS)),
+                *("--hidden", str(options.hidden)),
                 *("--steps", str(options.steps), "--warm-steps", str(options.steps // 10)),
             )
             run = run_cold(command, limit, *files)
@@ -122,12 +130,14 @@ def bench(report: Report, path: str, size: int, options: argparse.Namespace) -> 
         ("0.75 of the speed with all of it", _OURS, all_of_it, 0.75),
         ("faster than PyG with all of it", _PYG, all_of_it, 1.0),
     ):
-        ours, found = speeds[_OURS].get(tenth, 0.0), speeds[other].get(share)
-        if found:
+        ours = speeds[_OURS].get(tenth, 0.0)
+        lived = [place for place in speeds[other] if place >= share]
+        if lived:
+            found = speeds[other][lived[0]]
             report.goal(
                 f"with a tenth of the memory, {what}",
                 ours / found >= least,
-                f"{ours / found:.2f} times: {ours:.2f}, {found:.2f} steps/s",
+                f"{ours / found:.2f} times: {ours:.2f}, {found:.2f} steps/s with {lived[0]} %",
             )
 
 
@@ -136,6 +146,7 @@ def main() -> int:
     parser.add_argument("--scale", type=int, help="2^scale nodes (22)")
     parser.add_argument("--steps", type=int, help="steps of a run")
     parser.add_argument("--batch-size", type=int, help="seeds of a step (1,024)")
+    parser.add_argument("--hidden", type=int, default=128, help="width of inner layers (128)")
     options = parser.parse_args()
     defaults(options, scale=(22, 16), steps=(50, 20), batch_size=(1024, 256))
     num_nodes = 1 << options.scale

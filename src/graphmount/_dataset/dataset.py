@@ -9,9 +9,8 @@ from graphmount._dataset.node_parts import NodeParts
 from graphmount._dataset.opening import open_files, require_contents
 from graphmount._dataset.typed_dataset import TypedDataset
 from graphmount._dataset.typed_opening import is_typed_folder
-from graphmount._mount.external_ids import require_keys
 from graphmount._mount.node_ids import mark_ids, order_of, require_marked
-from graphmount._mount.node_reading import as_nodes
+from graphmount._mount.node_reading import as_nodes, require_keys
 from graphmount._support.display import Displayed, one_line
 from graphmount._support.foreign_words import OPENING_WORDS
 from graphmount._support.keywords import advises

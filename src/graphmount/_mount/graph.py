@@ -6,10 +6,10 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from graphmount import _core
-from graphmount._mount.external_ids import ids_of_nodes, nodes_of_ids, require_keys
 from graphmount._mount.negative_sampling import NegativeSampling
 from graphmount._mount.neighbor_sampling import NeighborSampling
 from graphmount._mount.node_ids import order_of, require_marked
+from graphmount._mount.node_reading import ids_of_nodes, nodes_of_ids, require_keys
 from graphmount._mount.random_walks import RandomWalks
 from graphmount._mount.results import DegreeSummary, NeighborLists
 from graphmount._support.arguments import as_id, as_native, require_choice

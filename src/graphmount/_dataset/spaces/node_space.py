@@ -9,9 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from graphmount import _core
-from graphmount._mount.external_ids import ids_of_nodes, nodes_of_ids, require_keys
 from graphmount._mount.node_ids import mark_ids, mark_rows, order_of, require_marked
-from graphmount._mount.node_reading import as_nodes
+from graphmount._mount.node_reading import as_nodes, ids_of_nodes, nodes_of_ids, require_keys
 from graphmount._support.arguments import as_native
 from graphmount._support.text_columns import to_core
 from graphmount.errors import IdError

@@ -45,16 +45,11 @@ def make_loader(
     dataset: gm.Dataset, split: str, ranks: RankGroup, options: argparse.Namespace
 ) -> NeighborLoader:
     """This rank's part of a split. The seed is the same for all, so that the parts fit together."""
-    if options.global_batch % ranks.world_size:
-        raise SystemExit(
-            f"--global-batch {options.global_batch} cannot be divided among {ranks.world_size} "
-            "processes"
-        )
     return NeighborLoader(
         dataset,
         FANOUTS,
         input_nodes=split,
-        batch_size=options.global_batch // ranks.world_size,
+        batch_size=ranks.batch_size(options.global_batch),
         shuffle=split == "train",
         memory=options.memory,  # of all processes of a machine together
         seed=options.seed,

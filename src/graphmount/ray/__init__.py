@@ -15,12 +15,17 @@ except ImportError as error:
     raise ImportError("this needs Ray; install it with: pip install 'graphmount[ray]'") from error
 
 if TYPE_CHECKING:
+    from graphmount.ray.checkpoint import load_checkpoint, save_checkpoint
     from graphmount.ray.training import RankGroup
 
-__all__ = ["RankGroup"]
+__all__ = ["RankGroup", "load_checkpoint", "save_checkpoint"]
 
 #: The modules that have the names above.
-_PLACES = {"RankGroup": "training"}
+_PLACES = {
+    "RankGroup": "training",
+    "load_checkpoint": "checkpoint",
+    "save_checkpoint": "checkpoint",
+}
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401

@@ -74,3 +74,18 @@ def context_of_ray() -> TrainContext:
             "or use graphmount.torch for torchrun and for a process alone"
         ) from error
     return context
+
+
+def storage_of(context: TrainContext) -> Any:  # noqa: ANN401
+    """Where a run keeps its checkpoints.
+
+    Raises:
+        RankError: It has no such place.
+    """
+    try:
+        return context.get_storage()
+    except NotImplementedError as error:
+        raise RankError(
+            "Ray keeps no checkpoints of a training with num_workers=0, which runs in the process "
+            "of its caller; take num_workers=1, or graphmount.torch.save_checkpoint"
+        ) from error

@@ -1,7 +1,4 @@
-"""Processes that train together: one that dies is named, nobody waits for ever, and all go on.
-
-Processes are forked from one that has imported torch, since that takes seconds.
-"""
+"""Processes that train together: one that dies is named, nobody waits for ever, and all go on."""
 
 from __future__ import annotations
 
@@ -12,7 +9,6 @@ import random
 import signal
 import socket
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -23,7 +19,7 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 if not torch.distributed.is_available() or not torch.distributed.is_gloo_available():
     pytest.skip("torch has no gloo here", allow_module_level=True)
 import ranks_program  # noqa: E402
-from torch import multiprocessing  # noqa: E402
+from rank_processes import end, start  # noqa: E402
 
 import graphmount as gm  # noqa: E402
 import graphmount.torch  # noqa: E402
@@ -32,38 +28,6 @@ from graphmount.torch.ranks import signs_of_life  # noqa: E402
 from graphmount.torch.ranks.meeting import wait_for_all  # noqa: E402
 
 pytestmark = pytest.mark.skipif(IS_SANITIZED, reason="new interpreters take too long")
-
-
-@pytest.fixture(scope="module")
-def start():
-    """Starts the ranks of a program, each in a process."""
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["graphmount.torch", "torch.distributed", "torch._dynamo"])
-
-    def start(program, world_size, *arguments):
-        with socket.create_server(("127.0.0.1", 0)) as found:
-            port = found.getsockname()[1]
-        processes = [
-            context.Process(target=program, args=(rank, world_size, port, *arguments), daemon=True)
-            for rank in range(world_size)
-        ]
-        for process in processes:
-            process.start()
-        return processes
-
-    return start
-
-
-def end(processes, limit=60):
-    """Waits for all of them; those that are stuck are killed, and are a failure."""
-    until = time.monotonic() + limit
-    for process in processes:
-        process.join(max(0, until - time.monotonic()))
-    stuck = [process for process in processes if process.is_alive()]
-    for process in stuck:
-        process.kill()
-        process.join()
-    return [process.exitcode for process in processes], stuck
 
 
 CASES = {
@@ -76,7 +40,7 @@ CASES = {
 
 
 @pytest.fixture(scope="module")
-def running(start, tmp_path_factory):
+def running(tmp_path_factory):
     """The ranks of each case, and where they write things down.
 
     They mostly wait, so all cases run at the same time, and while another test runs.
@@ -128,7 +92,7 @@ def data(tmp_path_factory):
     return str(path)
 
 
-def trained(start, data, out, num_steps, deaths):
+def trained(data, out, num_steps, deaths):
     """The losses of a training in which ranks die, one after the other."""
     out.mkdir()
     for death in [*deaths, None]:
@@ -145,7 +109,7 @@ def trained(start, data, out, num_steps, deaths):
 
 
 @pytest.mark.usefixtures("running")  # which wait meanwhile
-def test_kills_change_no_loss(start, data, tmp_path, campaign):
+def test_kills_change_no_loss(data, tmp_path, campaign):
     num_kills = campaign(1, 20)
     num_steps = campaign(8, 40)
     draw = random.Random(7)
@@ -159,8 +123,8 @@ def test_kills_change_no_loss(start, data, tmp_path, campaign):
         for kill in range(num_kills)
     ]
     with ThreadPoolExecutor() as both:
-        whole = both.submit(trained, start, data, tmp_path / "whole", num_steps, [])
-        killed = both.submit(trained, start, data, tmp_path / "killed", num_steps, deaths)
+        whole = both.submit(trained, data, tmp_path / "whole", num_steps, [])
+        killed = both.submit(trained, data, tmp_path / "killed", num_steps, deaths)
     assert len(whole.result()) == num_steps
     assert killed.result() == whole.result()
 

@@ -16,7 +16,7 @@ import re
 import secrets
 import sys
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import IO, Any
 
 import torch
 
@@ -44,17 +44,22 @@ def write_checkpoint(path: str, parts: Mapping[str, Any]) -> None:
     try:
         require_replaceable(path)
         _remove_leftovers(path)
-        _write(path, {"kind": _KIND, "version": _VERSION, **parts})
+        _write(path, parts)
     except (OSError, RuntimeError) as error:
-        raise _failed_write(path, error, outside) from error
+        raise failed_write(path, error, outside) from error
 
 
-def _write(path: str, payload: dict[str, Any]) -> None:
+def write_parts(parts: Mapping[str, Any], file: IO[bytes]) -> None:
+    """Writes all parts into a file that is open."""
+    torch.save({"kind": _KIND, "version": _VERSION, **parts}, file)
+
+
+def _write(path: str, parts: Mapping[str, Any]) -> None:
     process = os.getpid()
     descriptor, own = _new_file(path)
     try:
         with open(descriptor, "wb") as file:
-            torch.save(payload, file)
+            write_parts(parts, file)
             file.flush()
             os.fsync(file.fileno())
             os.replace(own, path)  # while it is locked, so that nobody takes it for a leftover
@@ -118,7 +123,7 @@ def _is_at(descriptor: int, path: str) -> bool:
         return False
 
 
-def _failed_write(path: str, error: BaseException, outside: BaseException | None) -> OSError:
+def failed_write(path: str, error: BaseException, outside: BaseException | None) -> OSError:
     """The error of the system, which torch may have hidden behind one of its own.
 
     Args:
@@ -143,9 +148,24 @@ def read_checkpoint(path: str) -> dict[str, Any] | None:
     """
     try:
         with open_regular(path) as file:
-            saved = torch.load(file, map_location="cpu", weights_only=True)
+            return read_parts(file, path)
     except FileNotFoundError:
         return None
+
+
+def read_parts(file: IO[bytes], path: str) -> dict[str, Any]:
+    """What is in a checkpoint that is open, after a look at all its parts.
+
+    Args:
+        file: The file; places in it can be looked up.
+        path: What errors call it.
+
+    Raises:
+        FormatError: It is no checkpoint, or a part of it is not what it must be.
+        OSError: It cannot be read.
+    """
+    try:
+        saved = torch.load(file, map_location="cpu", weights_only=True)
     except Exception as error:
         if isinstance(error, OSError) and error.errno != errno.EINVAL:  # of a wrong place in it
             raise

@@ -14,7 +14,7 @@ from torch import distributed
 from torch.distributed import PrefixStore  # type: ignore[attr-defined]
 
 from graphmount._loading.batch_loader import BatchLoader
-from graphmount._support.arguments import require_type
+from graphmount._support.arguments import as_count, require_type
 from graphmount._support.shown import shown
 from graphmount.errors import DatasetChangedError, RankError
 from graphmount.torch.ranks.in_time import in_time
@@ -170,6 +170,35 @@ class RankGroup:
         found: list[Any] = [None] * self.world_size
         distributed.all_gather_object(found, value)
         return found
+
+    def batch_size(self, global_batch: int) -> int:
+        """This rank's part of the inputs that all ranks take in a step.
+
+        A loader with this `batch_size=` takes the same batches for any number of ranks, so that a
+        training may go on with another number of them.
+
+        Args:
+            global_batch: How many inputs all ranks take together.
+
+        Raises:
+            ValueError: It cannot be divided evenly.
+
+        Examples:
+            >>> import graphmount as gm
+            >>> import graphmount.torch
+            >>> with gm.torch.RankGroup() as ranks:
+            ...     ranks.batch_size(1024)
+            1024
+        """
+        size = as_count(global_batch, "global_batch", least=1)
+        if size % self.world_size:
+            less = size - size % self.world_size
+            near = " or ".join(str(each) for each in (less, less + self.world_size) if each)
+            raise ValueError(
+                f"a global batch of {size} cannot be divided evenly among {self.world_size} ranks; "
+                f"take {near}, and for numbers of ranks that change, one that all of them divide"
+            )
+        return size // self.world_size
 
     def require_same_data(self, loader: BatchLoader) -> None:
         """Raises, on all ranks, unless the data of all loaders has the same content.

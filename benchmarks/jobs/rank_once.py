@@ -15,12 +15,16 @@ import socket
 import struct
 import sys
 import time
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.nn.parallel import DistributedDataParallel
 
 import graphmount as gm
 import graphmount.torch
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _BYTES_ACKED = 120  # where struct tcp_info has what the other end has got
 _WARM_STEPS = 3
@@ -49,58 +53,68 @@ def proportional_memory() -> dict[str, int]:
     return found
 
 
-def main() -> int:
+def train(ranks: gm.torch.RankGroup, options: argparse.Namespace) -> dict[str, Any]:
+    """What all ranks found in some steps; the model is gone when it returns."""
+    torch.set_num_threads(1)
+    dataset = gm.Dataset(options.path)
+    columns = dataset.features["x"].shape[1]
+    loader = gm.torch.NeighborLoader(
+        dataset,
+        [10, 5],
+        input_nodes="train",
+        batch_size=ranks.batch_size(options.global_batch),
+        shuffle=True,
+        memory=options.memory,
+        seed=1,
+    )
+    ranks.require_same_data(loader)
+    layers = [torch.nn.Linear(columns, options.width), torch.nn.Linear(options.width, 8)]
+    inner = torch.nn.Sequential(layers[0], torch.nn.ReLU(), layers[1])
+    gradient = sum(each.numel() * each.element_size() for each in inner.parameters())
+    model: torch.nn.Module = inner
+    if ranks.world_size > 1:
+        model = DistributedDataParallel(inner)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    sent, done, start = 0, 0, 0.0
+    while done < _WARM_STEPS + options.steps:
+        for batch in loader:
+            if done == _WARM_STEPS:
+                sent, start = sent_bytes(), time.perf_counter()
+            loss = model(batch.x[: batch.num_seeds]).square().mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            done += 1
+            if done == _WARM_STEPS + options.steps:
+                break
+    seconds = time.perf_counter() - start
+    ranks.gather("done")  # so that all that was sent has arrived
+    own = {
+        "sent": (sent_bytes() - sent) / options.steps,
+        "seconds": seconds / options.steps,
+        "memory": proportional_memory(),
+        "shared": loader.stats().tables["x"].shared_bytes,
+    }
+    return {"gradient": gradient, "ranks": ranks.gather(own)}
+
+
+def as_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
+    """The options of a job, as its caller wrote them."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("path", help="the dataset")
     parser.add_argument("--memory", required=True)
     parser.add_argument("--global-batch", type=int, required=True)
     parser.add_argument("--steps", type=int, required=True)
     parser.add_argument("--width", type=int, required=True, help="of the layer between")
-    options = parser.parse_args()
-    torch.set_num_threads(1)
+    return parser.parse_args(arguments)
+
+
+def main() -> int:
+    options = as_options()
     with gm.torch.RankGroup(timeout=120) as ranks:
-        dataset = gm.Dataset(options.path)
-        columns = dataset.features["x"].shape[1]
-        loader = gm.torch.NeighborLoader(
-            dataset,
-            [10, 5],
-            input_nodes="train",
-            batch_size=options.global_batch // ranks.world_size,
-            shuffle=True,
-            memory=options.memory,
-            seed=1,
-        )
-        ranks.require_same_data(loader)
-        layers = [torch.nn.Linear(columns, options.width), torch.nn.Linear(options.width, 8)]
-        inner = torch.nn.Sequential(layers[0], torch.nn.ReLU(), layers[1])
-        gradient = sum(each.numel() * each.element_size() for each in inner.parameters())
-        model: torch.nn.Module = inner
-        if ranks.world_size > 1:
-            model = DistributedDataParallel(inner)
-        optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-        sent, done, start = 0, 0, 0.0
-        while done < _WARM_STEPS + options.steps:
-            for batch in loader:
-                if done == _WARM_STEPS:
-                    sent, start = sent_bytes(), time.perf_counter()
-                loss = model(batch.x[: batch.num_seeds]).square().mean()
-                optimizer.zero_grad()
-                loss.backward()
-                optimizer.step()
-                done += 1
-                if done == _WARM_STEPS + options.steps:
-                    break
-        seconds = time.perf_counter() - start
-        ranks.gather("done")  # so that all that was sent has arrived
-        own = {
-            "sent": (sent_bytes() - sent) / options.steps,
-            "seconds": seconds / options.steps,
-            "memory": proportional_memory(),
-            "shared": loader.stats().tables["x"].shared_bytes,
-        }
-        found = ranks.gather(own)
+        found = train(ranks, options)
         if ranks.rank == 0:
-            sys.stdout.write(json.dumps({"gradient": gradient, "ranks": found}))
+            sys.stdout.write(json.dumps(found))
     return 0
 
 

@@ -5,6 +5,9 @@ the kernel counts for its connections; next to it is the least that is possible:
 have, each must send 2 (n - 1) / n of it. Memory is proportional (PSS): what n processes share
 counts one nth for each. It is measured with hot rows that are shared, and with rows of each
 process's own; `memory=` is enough for the whole table.
+
+Where Ray is installed, the same training runs under Ray Train, in turns with processes that are
+started as torchrun does, and the medians are compared.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ import os
 import socket
 import subprocess
 import sys
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import graphmount as gm
@@ -29,14 +33,22 @@ if TYPE_CHECKING:
     import argparse
 
 _RANKS = (1, 2, 4)
+_ROUNDS = 3  # with and without Ray in turns
 _KIB = Unit(1 / 1024, 1, "less")
+_MS = Unit(1e3, 1, "less")
 _SENT = {
     "ranks": plain,
     "gradient, KiB": _KIB,
     "sent by a rank, KiB": _KIB,
     "least possible, KiB": _KIB,
     "times the least": ratio,
-    "ms a step": Unit(1e3, 1, "less"),
+    "ms a step": _MS,
+}
+_RAY = {
+    "ranks": plain,
+    "alone, ms a step": _MS,
+    "under Ray Train, ms a step": _MS,
+    "steps a second, of those alone": ratio,
 }
 _MEMORY = {
     "ranks": plain,
@@ -48,17 +60,57 @@ _MEMORY = {
 }
 
 
-def run(path: str, num_ranks: int, options: argparse.Namespace, *, shares: bool) -> dict[str, Any]:
-    """What the ranks of one training found."""
-    with socket.create_server(("127.0.0.1", 0)) as found:
-        port = found.getsockname()[1]
+def job(
+    name: str, path: str, num_ranks: int, options: argparse.Namespace, *, shares: bool
+) -> list[str]:
+    """The command of a process."""
     memory = gm.Dataset(path).features["x"].file_bytes * (num_ranks if shares else 1) * 2
-    command = job_command(
-        "rank_once",
+    return job_command(
+        name,
         path,
         *("--memory", f"{memory >> 20}MiB", "--global-batch", str(options.global_batch)),
         *("--steps", str(options.steps), "--width", str(options.width)),
     )
+
+
+def run_ray(path: str, num_ranks: int, options: argparse.Namespace) -> dict[str, Any]:
+    """What the ranks of one training found, under Ray Train."""
+    found = subprocess.run(
+        job("ray_once", path, num_ranks, options, shares=True),
+        env={**os.environ, "WORLD_SIZE": str(num_ranks)},
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    result: dict[str, Any] = json.loads(found.stdout.splitlines()[-1])
+    return result
+
+
+def seconds_of(found: dict[str, Any]) -> float:
+    """Of a step, on the rank that took longest."""
+    return max(float(rank["seconds"]) for rank in found["ranks"])
+
+
+def bench_ray(report: Report, path: str, options: argparse.Namespace) -> None:
+    alone, under_ray = [], []
+    for _ in range(_ROUNDS):
+        alone.append(seconds_of(run(path, 2, options, shares=True)))
+        under_ray.append(seconds_of(run_ray(path, 2, options)))
+    one, other = median(alone), median(under_ray)
+    row: dict[str, Cell] = {
+        "ranks": 2,
+        "alone, ms a step": one,
+        "under Ray Train, ms a step": other,
+        "steps a second, of those alone": one / other,
+    }
+    report.table("The same training under Ray Train", _RAY, [row])
+
+
+def run(path: str, num_ranks: int, options: argparse.Namespace, *, shares: bool) -> dict[str, Any]:
+    """What the ranks of one training found."""
+    with socket.create_server(("127.0.0.1", 0)) as found:
+        port = found.getsockname()[1]
+    command = job("rank_once", path, num_ranks, options, shares=shares)
     processes = []
     for rank in range(num_ranks):
         variables = {
@@ -102,7 +154,7 @@ def bench(report: Report, path: str, options: argparse.Namespace) -> None:
                 "sent by a rank, KiB": each,
                 "least possible, KiB": least,
                 "times the least": each / least if least else None,
-                "ms a step": max(rank["seconds"] for rank in found["ranks"]),
+                "ms a step": seconds_of(found),
             }
         )
         if num_ranks == 1:
@@ -147,6 +199,10 @@ def main() -> int:
             return report.finish(options.json)
         made = make_dataset(f"{folder}/data", num_nodes, train=1 / 4)
         bench(report, made.path, options)
+        if why := why_not_here("ray"):
+            report.skip("Ray Train", why)
+        else:
+            bench_ray(report, made.path, options)
         return report.finish(options.json)
 
 

@@ -13,6 +13,7 @@ import ray_program  # noqa: E402
 
 import graphmount as gm  # noqa: E402
 import graphmount.ray  # noqa: E402
+import graphmount.torch  # noqa: E402
 
 # Those of Ray are its own.
 pytestmark = pytest.mark.filterwarnings("ignore")

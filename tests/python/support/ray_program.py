@@ -10,6 +10,7 @@ import torch
 
 import graphmount as gm
 import graphmount.ray
+import graphmount.torch
 
 GLOBAL = 12
 

@@ -81,8 +81,7 @@ def main() -> None:
     options = parser.parse_args()
     options.folder = options.folder.absolute()
     if options.address is None:
-        here = {"include_dashboard": False, "_node_ip_address": "127.0.0.1"}
-        ray.init(num_cpus=options.workers, **here)
+        ray.init(num_cpus=options.workers, include_dashboard=False)
     else:
         ray.init(address=options.address)
     workers = options.workers if options.least is None else (options.least, options.workers)

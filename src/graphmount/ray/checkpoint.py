@@ -133,12 +133,13 @@ def load_checkpoint(
         ...         saved = gm.ray.load_checkpoint(**objects)
         ...         losses = [] if saved is None else saved["losses"]
     """
-    context_of_ray()
+    context = context_of_ray()
     group = as_group(ranks)
     objects = Objects(model=model, optimizer=optimizer, loader=loader)
     # Rank 0 may have reported one that others have not heard of yet.
-    last = group.gather(ray.train.get_checkpoint())[0]
-    if last is None:
+    own = ray.train.get_checkpoint()
+    folder = group.gather(None if own is None else own.path)[0]
+    if folder is None:
         return load_together(objects, group, lambda: None, "")
-    file = StoredFile(last.filesystem, last.path, _NAME)
+    file = StoredFile(storage_of(context).storage_filesystem, folder, _NAME)
     return load_together(objects, group, file.read, file.path)

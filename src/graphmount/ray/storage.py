@@ -13,7 +13,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import ray.train
-from pyarrow import fs
+from pyarrow import fs  # type: ignore[import-untyped]
 
 from graphmount.torch.ranks.checkpoint_file import (
     damaged,

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from run_mode import IS_SANITIZED
+from run_mode import IS_LONG, IS_SANITIZED
 
 FOLDER = Path(__file__).parents[3] / "examples"
 
@@ -121,6 +121,14 @@ def test_train_ddp(tmp_path):
     assert "largest difference of parameters between ranks: 0.0\n" in text
     # 1,500 seeds for two ranks, in batches of 64.
     assert "epoch 4: 12 batches on each rank" in text
+
+
+@pytest.mark.skipif(not IS_LONG, reason="starts a cluster of Ray: with GRAPHMOUNT_LONG")
+@pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="Ray is not installed")
+def test_train_ray(tmp_path, monkeypatch):
+    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")  # else a file is made in the home of the user
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    assert score(run("train_ray.py", tmp_path), "accuracy") > 0.6
 
 
 def test_demo(tmp_path):

@@ -62,6 +62,22 @@ def cluster():
         yield made
 
 
+@pytest.fixture
+def nodes(cluster):
+    """Adds nodes, and removes those that are still there in the end."""
+    made = []
+
+    def add(**options):
+        made.append(cluster.add_node(**{**NODE, **options}))
+        return made[-1]
+
+    add.kill = lambda node: cluster.remove_node(node, allow_graceful=False)
+    yield add
+    for node in made:
+        if node in cluster.worker_nodes:
+            cluster.remove_node(node)
+
+
 @pytest.fixture(scope="session")
 def ray_data(tmp_path_factory):
     """A small dataset to train on."""

@@ -1,22 +1,24 @@
-"""Ray Train: workers that die go on from the last checkpoint, and no loss changes."""
+"""Ray Train: workers and nodes that die change no loss, and their number may change in an epoch."""
 
 from __future__ import annotations
 
 import os
+import random
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from run_mode import IS_LONG
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 pytest.importorskip("ray", reason="Ray is not installed")
 import ray_program  # noqa: E402
 
 import graphmount as gm  # noqa: E402
-import graphmount.ray  # noqa: E402
 import graphmount.torch  # noqa: E402
 
-# Those of Ray are its own.
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = pytest.mark.filterwarnings("ignore")  # those of Ray are its own
+long = pytest.mark.skipif(not IS_LONG, reason="takes minutes: with GRAPHMOUNT_LONG")
 
 
 @pytest.fixture
@@ -27,19 +29,23 @@ def fit(cluster, ray_data, tmp_path):
 
     assert cluster is not None
 
-    def fit(function=ray_program.train, *, name, num_workers=2, failures=0, keep=2, **config):
+    def fit(name, *, num_workers=2, failures=0, resources=None, **config):
         scratch = tmp_path / f"{name}-scratch"
         scratch.mkdir()
-        scaling = {"resources_per_worker": {"CPU": 1}, "elastic_resize_monitor_interval_s": 1}
         return TorchTrainer(
-            function,
+            ray_program.train,
             train_loop_config={"folder": ray_data, "scratch": str(scratch), **config},
-            scaling_config=ScalingConfig(num_workers=num_workers, **scaling),
+            scaling_config=ScalingConfig(
+                num_workers=num_workers,
+                resources_per_worker=resources or {"CPU": 1},
+                placement_strategy="SPREAD",
+                elastic_resize_monitor_interval_s=1,
+            ),
             run_config=RunConfig(
                 name=name,
                 storage_path=str(tmp_path / "storage"),
                 failure_config=FailureConfig(max_failures=failures),
-                checkpoint_config=CheckpointConfig(num_to_keep=keep),
+                checkpoint_config=CheckpointConfig(num_to_keep=2),
             ),
         ).fit()
 
@@ -52,26 +58,93 @@ def kept(result):
 
 
 def test_a_worker_that_is_killed_changes_no_loss(fit, ray_data, tmp_path):
-    runs = {"whole": [], "killed": [(0, 5, "after"), (1, 7, "saved")]}
+    deaths = {
+        "whole": [],
+        "killed": [(0, 1, "after"), (1, 7, "saved")],
+    }  # before any checkpoint, after one
 
     def run(name):
-        return fit(name=name, num_steps=10, deaths=runs[name], failures=len(runs[name]))
+        return fit(name, num_steps=10, deaths=deaths[name], failures=len(deaths[name]))
 
     with ThreadPoolExecutor() as pool:
-        whole, killed = pool.map(run, runs)
+        whole, killed = pool.map(run, deaths)
     assert len(os.listdir(tmp_path / "killed-scratch")) == 2
-    assert len(whole.return_value) == 10
-    assert killed.return_value == whole.return_value
-    assert killed.metrics["loss"] == killed.return_value[-1]
-    # The two that are kept, and nothing of tries that were killed: neither there nor here.
-    assert (
-        kept(killed)
-        == kept(whole)
-        == ["checkpoint_000000_000000008", "checkpoint_000001_000000001"]
-    )
-    file = os.path.join(killed.checkpoint.path, "graphmount.pt")
+    assert len(whole.return_value["losses"]) == 10
+    assert killed.return_value["losses"] == whole.return_value["losses"]
+    assert killed.metrics["loss"] == killed.return_value["losses"][-1]
+    # The two that are kept, and nothing of tries that were killed.
+    names = ["checkpoint_000000_000000008", "checkpoint_000001_000000001"]
+    assert kept(killed) == kept(whole) == names
     assert os.listdir(killed.checkpoint.path) == ["graphmount.pt"]
     # It is the same file as that of torchrun, and goes on with another number of ranks.
+    file = os.path.join(killed.checkpoint.path, "graphmount.pt")
     alone = ray_program.make_objects(gm.torch.RankGroup(), ray_data)
-    assert gm.torch.load_checkpoint(file, **alone)["losses"] == killed.return_value
+    losses = gm.torch.load_checkpoint(file, **alone)["losses"]
+    assert losses == killed.return_value["losses"]
     assert alone["loader"].state_dict()["batch"] == 1
+
+
+def wait_for(path):
+    until = time.monotonic() + 300
+    while not path.exists():
+        assert time.monotonic() < until, f"{path.name} did not come"
+        time.sleep(0.1)
+
+
+@long
+def test_kills_of_workers_and_nodes_change_no_loss(fit, nodes, tmp_path):
+    num_kills, num_steps = int(os.environ.get("GRAPHMOUNT_RAY_KILLS", "20")), 44
+    draw = random.Random(5)
+    moments = ["before", "after", "saved"]
+    at = [2 * (kill + 1) for kill in range(num_kills)]
+    of_nodes = at[1::5]  # every fifth is a node
+    deaths = [
+        (draw.randrange(3), step, draw.choice(moments)) for step in at if step not in of_nodes
+    ]
+    added = [nodes(), nodes()]
+    resources = {"CPU": 1}
+    whole = fit("whole", num_steps=num_steps, num_workers=3, resources=resources)
+    with ThreadPoolExecutor() as pool:
+        running = pool.submit(
+            fit,
+            "killed",
+            num_steps=num_steps,
+            num_workers=3,
+            resources=resources,
+            deaths=deaths,
+            pauses=of_nodes,
+            failures=-1,
+        )
+        for step in of_nodes:
+            wait_for(tmp_path / "killed-scratch" / f"pause-{step}")
+            nodes.kill(added.pop(0))
+            added.append(nodes())
+        killed = running.result()
+    assert len(os.listdir(tmp_path / "killed-scratch")) == num_kills
+    assert killed.return_value["losses"] == whole.return_value["losses"]
+    assert kept(killed) == kept(whole)
+
+
+@long
+def test_workers_come_and_go_in_an_epoch(fit, nodes, tmp_path):
+    slot = {"resources": {"slot": 1}}
+    added = [nodes(**slot) for _ in range(3)]
+    with ThreadPoolExecutor() as pool:
+        # 100 inputs in batches of 12: nine steps are an epoch.
+        running = pool.submit(
+            fit,
+            "elastic",
+            num_steps=9,
+            every=1,
+            num_workers=(1, 3),
+            resources={"slot": 1},
+            pauses=[3, 6],
+            failures=-1,
+        )
+        wait_for(tmp_path / "elastic-scratch" / "pause-3")
+        nodes.kill(added[0])
+        wait_for(tmp_path / "elastic-scratch" / "pause-6")
+        nodes(**slot)  # Ray ends the training by itself, and begins again with one more
+        found = running.result().return_value
+    assert found["worlds"] == [3, 2, 3]
+    assert sorted(found["seen"]) == list(range(100))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from pathlib import Path
 
 import torch
@@ -45,37 +46,51 @@ def step(batch, model, optimizer, ranks, **_):
 
 
 def train(config):
-    """Trains from the last checkpoint on; `deaths` has (rank, step, moment), each for one try."""
+    """Trains from the last checkpoint on, whatever happened before."""
     with gm.ray.RankGroup() as ranks:
         return train_with(ranks, **config)
 
 
-def train_with(ranks, *, folder, num_steps, every=2, deaths=(), scratch=None):
-    """This worker's part; returns the losses of all steps, and what was seen on the way."""
+def train_with(ranks, *, folder, num_steps, every=2, deaths=(), pauses=(), scratch=None):
+    """This worker's part: the losses of all steps, the inputs that were seen, and by how many.
+
+    Args:
+        ranks: The group.
+        folder: Of the dataset.
+        num_steps: Until when to train.
+        every: Steps between checkpoints.
+        deaths: (rank, step, moment): that rank kills itself, once.
+        pauses: Steps before which rank 0 waits until it is killed, once.
+        scratch: Where it is noted what has happened.
+    """
     objects = make_objects(ranks, folder)
 
-    def maybe_die(number, moment):
-        for death in deaths:
-            done = Path(scratch, "-".join(map(str, death)))  # each comes once
-            if death == (ranks.rank, number, moment) and not done.exists():
-                done.touch()
-                os.kill(os.getpid(), signal.SIGKILL)
+    def is_first(*event):
+        done = Path(scratch, "-".join(map(str, event)))
+        is_new = not done.exists()
+        done.touch()
+        return is_new
 
-    saved = gm.ray.load_checkpoint(**objects)
-    losses = [] if saved is None else saved["losses"]
+    def maybe_die(number, moment):
+        if (ranks.rank, number, moment) in deaths and is_first(ranks.rank, number, moment):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    found = gm.ray.load_checkpoint(**objects) or {"losses": [], "seen": [], "worlds": []}
+    found["worlds"].append(ranks.world_size)
+    losses = found["losses"]
     while len(losses) < num_steps:
         for batch in objects["loader"]:
             number = len(losses)
             maybe_die(number, "before")
+            if ranks.rank == 0 and number in pauses and is_first("pause", number):
+                time.sleep(300)
             losses.append(step(batch, **objects))
             maybe_die(number, "after")
+            new = batch.input_ids[: len(batch.input_ids) - batch.num_repeated].tolist()
+            found["seen"] += [place for part in ranks.gather(new) for place in part]
             if len(losses) % every == 0 or len(losses) == num_steps:
-                gm.ray.save_checkpoint(
-                    {"loss": losses[-1], "world_size": ranks.world_size},
-                    **objects,
-                    extra={"losses": losses},
-                )
+                gm.ray.save_checkpoint({"loss": losses[-1]}, **objects, extra=found)
             maybe_die(number, "saved")
             if len(losses) == num_steps:
                 break
-    return losses
+    return found

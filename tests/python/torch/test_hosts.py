@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
-from hosts import make_hosts
+from hosts import LINK, make_hosts
 from run_mode import IS_LONG, IS_SANITIZED
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
@@ -22,6 +25,8 @@ import graphmount as gm  # noqa: E402
 import graphmount.torch  # noqa: E402
 
 pytestmark = pytest.mark.skipif(IS_SANITIZED, reason="new interpreters take too long")
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
 
 
 @pytest.fixture
@@ -109,6 +114,23 @@ def test_a_machine_with_other_data_is_named(hosts, data, tmp_path):
             "rank 2 (on machine2) and rank 0 (on machine0) have different versions" in each["text"]
         )
         assert "features 'x' is" in each["text"]
+
+
+@pytest.mark.skipif(not IS_LONG, reason="starts six interpreters: with GRAPHMOUNT_LONG")
+def test_torchrun_on_three_machines(hosts, tmp_path):
+    environment = os.environ | {"GLOO_SOCKET_IFNAME": LINK, "OMP_NUM_THREADS": "1"}
+    where = ["--master-addr", hosts.addresses[0], "--master-port", "29500"]
+    script = [str(EXAMPLES / "train_ddp.py"), str(tmp_path), "--global-batch", "120"]
+    processes = []
+    for number, name in enumerate(hosts.names):
+        run = [sys.executable, "-m", "torch.distributed.run", "--nnodes=3", f"--node-rank={number}"]
+        command = ["ip", "netns", "exec", name, *run, *where, *script, "--epochs", "2"]
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+        processes.append(subprocess.Popen(command, env=environment, **pipes))
+    texts = [process.communicate(timeout=300)[0] for process in processes]
+    assert [process.returncode for process in processes] == [0, 0, 0], texts
+    assert "3 ranks, accuracy" in texts[0]
+    assert "largest difference of parameters between ranks: 0.0\n" in texts[0]
 
 
 def test_nothing_of_the_machines_is_left():

@@ -217,6 +217,23 @@ def test_a_store_that_is_cut_off_holds_nobody(monkeypatch):
         store.never.set()
 
 
+def test_batch_sizes_follow_the_number_of_ranks():
+    group = gm.torch.RankGroup()
+    for group.world_size in (1, 2, 3, 4, 12):
+        assert group.batch_size(12) * group.world_size == 12
+    group.world_size = 5
+    with pytest.raises(
+        ValueError, match=r"12 cannot be divided evenly among 5 ranks; take 10 or 15"
+    ):
+        group.batch_size(12)
+    with pytest.raises(ValueError, match=r"a global batch of 3 .* take 5, and"):
+        group.batch_size(3)  # more ranks than inputs
+    with pytest.raises(ValueError, match="global_batch"):
+        group.batch_size(0)
+    with pytest.raises(TypeError, match="global_batch"):
+        group.batch_size("12")
+
+
 def test_a_group_of_one(monkeypatch):
     for name in ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"):
         monkeypatch.delenv(name, raising=False)

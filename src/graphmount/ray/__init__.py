@@ -22,16 +22,16 @@ __all__ = ["RankGroup", "load_checkpoint", "save_checkpoint"]
 
 #: The modules that have the names above.
 _PLACES = {
-    "RankGroup": "training",
-    "load_checkpoint": "checkpoint",
-    "save_checkpoint": "checkpoint",
+    "RankGroup": "graphmount.ray.training",
+    "load_checkpoint": "graphmount.ray.checkpoint",
+    "save_checkpoint": "graphmount.ray.checkpoint",
 }
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401
     if name not in _PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"{__name__}.{_PLACES[name]}"), name)
+    value = getattr(importlib.import_module(_PLACES[name]), name)
     globals()[name] = value
     return value
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import time
 from pathlib import Path
 
 import torch
+from ranks_program import begin
 
 import graphmount as gm
 import graphmount.ray
@@ -43,6 +45,26 @@ def step(batch, model, optimizer, ranks, **_):
     loss.backward()
     optimizer.step()
     return sum(ranks.gather(loss.item())) / ranks.world_size
+
+
+def without_ray(rank, world_size, port, folder, num_steps, out):  # noqa: PLR0917
+    """The same training in processes as torchrun starts them; writes the losses down."""
+    begin(rank, world_size, port)
+    with gm.torch.RankGroup(timeout=60) as ranks:
+        losses = plain_losses(ranks, folder, num_steps)
+    if rank == 0:
+        Path(out).write_text(json.dumps(losses))
+
+
+def plain_losses(ranks, folder, num_steps):
+    """The losses of all steps, without checkpoints."""
+    objects = make_objects(ranks, folder)
+    losses = []
+    while True:
+        for batch in objects["loader"]:
+            losses.append(step(batch, **objects))
+            if len(losses) == num_steps:
+                return losses
 
 
 def train(config):

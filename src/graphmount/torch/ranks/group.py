@@ -47,8 +47,7 @@ class RankGroup:
     ends with a `RankError` that names it.
 
     Let a `DistributedDataParallel` model go before the group ends: make it in a function that is
-    called inside of the `with`. One that is still there has been seen to keep its process from
-    ending.
+    called inside of the `with`. One that was still there has once kept its process from ending.
 
     Args:
         backend: What torch.distributed works with: "gloo" for processors, "nccl" for GPUs.

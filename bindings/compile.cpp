@@ -12,7 +12,7 @@
 
 #include "convert/arrays.hpp"
 #include "convert/callbacks.hpp"
-#include "convert/names.hpp"
+#include "convert/given_ids.hpp"
 #include "convert/words.hpp"
 #include "graphmount/compile/graph_compiler.hpp"
 #include "graphmount/compile/hot_order.hpp"
@@ -23,11 +23,6 @@
 namespace graphmount::bindings {
 
 template <>
-inline constexpr auto kWords<Dedup> = make_words<Dedup>(
-    "dedup",
-    {{"keep", Dedup::kKeepAll}, {"first", Dedup::kKeepFirst}, {"sum", Dedup::kSumWeights}});
-
-template <>
 inline constexpr auto kWords<Repeated> = make_words<Repeated>(
     "repeated",
     {{"error", Repeated::kRefuse}, {"first", Repeated::kKeepFirst}, {"last", Repeated::kKeepLast}});
@@ -35,10 +30,6 @@ inline constexpr auto kWords<Repeated> = make_words<Repeated>(
 namespace {
 
 using nb::literals::operator""_a;
-
-using IdColumn = Column<std::int64_t>;
-using NarrowIds = Column<std::uint32_t>;
-using AnyIds = std::variant<NarrowIds, IdColumn>;
 
 NewIds to_new_ids(const std::optional<AnyIds>& given) {
   if (!given) return {};
@@ -98,34 +89,6 @@ using Summary =
 Summary to_tuple(const GraphSummary& summary) {
   return {summary.num_nodes, summary.num_edges, summary.file_bytes, summary.spilled_bytes,
           summary.num_sources};
-}
-
-// Ids of a caller in the form in which the core takes them; they live as long as this.
-struct GivenIds {
-  std::optional<CallerNames> names;
-  ExternalIds ids;
-};
-
-using NameColumns = std::tuple<IdColumn, Column<std::uint8_t>>;
-
-GivenIds to_ids(const std::optional<AnyIds>& given_numbers,
-                const std::optional<NameColumns>& names) {
-  GivenIds given;
-  if (given_numbers) {
-    if (const auto* numbers = std::get_if<NarrowIds>(&*given_numbers))
-      given.ids.narrow_numbers = to_span(*numbers);
-    else
-      given.ids.numbers = to_span(std::get<IdColumn>(*given_numbers));
-  }
-  if (names) {
-    given.names.emplace(to_names(std::get<0>(*names), std::get<1>(*names)));
-    given.ids.names = given.names->column();
-  }
-  const auto& offsets = given.ids.names.offsets;
-  if (!offsets.empty() && (offsets.front() != 0 || static_cast<std::size_t>(offsets.back()) !=
-                                                       given.ids.names.bytes.size()))
-    throw std::invalid_argument("the offsets of node_names do not begin and end with the bytes");
-  return given;
 }
 
 std::uint64_t order_of(const std::string& type, const std::optional<AnyIds>& numbers,

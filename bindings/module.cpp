@@ -16,6 +16,7 @@ void bind_ids(nb::module_& module);
 void bind_table(nb::module_& module);
 void bind_text(nb::module_& module);
 void bind_compile(nb::module_& module);
+void bind_parts(nb::module_& module);
 void bind_sampling(nb::module_& module);
 void bind_loading(nb::module_& module);
 void bind_training(nb::module_& module);
@@ -40,6 +41,7 @@ NB_MODULE(_core, module) {
   bindings::bind_table(module);
   bindings::bind_text(module);
   bindings::bind_compile(module);
+  bindings::bind_parts(module);
   bindings::bind_sampling(module);
   bindings::bind_loading(module);
   bindings::bind_training(module);

@@ -92,18 +92,12 @@ void GraphCompiler::require_open() const {
 
 void GraphCompiler::add(const EdgeColumns& edges) {
   require_open();
-  if (edges.src.size() != edges.dst.size())
-    throw std::invalid_argument(
-        say("src has ", edges.src.size(), " entries and dst has ", edges.dst.size()));
-  const auto check_size = [&](const auto& column, bool is_expected, const std::string& name) {
-    if (column.has_value() != is_expected)
+  const auto require = [&](bool is_given, bool is_expected, const std::string& name) {
+    if (is_given != is_expected)
       throw std::invalid_argument(name + (is_expected ? " are missing" : " were not expected"));
-    if (column && column->size() != edges.size())
-      throw std::invalid_argument(
-          say(name, " has ", column->size(), " entries for ", edges.size(), " edges"));
   };
-  check_size(edges.weights, options_.has_weights, "weights");
-  check_size(edges.times, options_.has_times, "timestamps");
+  require(edges.weights.has_value(), options_.has_weights, "weights");
+  require(edges.times.has_value(), options_.has_times, "timestamps");
   check_edges(edges, ends(), num_rows_);
   spool_->add(ColumnSource{edges, options_.first_direction(), options_.undirected,
                            options_.drop_self_loops, num_rows_, ends()});

@@ -180,7 +180,7 @@ TEST(refuses_what_does_not_fit_together) {
   const EdgeColumns columns = edges.columns();
   EdgeColumns bad = columns;
   bad.src = bad.src.first(4);
-  CHECK_REFUSED(bad, {}, {}, std::invalid_argument, "src has 4 entries and dst has 5");
+  CHECK_REFUSED(bad, {}, {}, std::invalid_argument, "dst has 5 entries for 4 edges");
   bad = edges.columns(true, true);
   bad.weights = bad.weights->first(2);
   CHECK_REFUSED(bad, {}, {}, std::invalid_argument, "weights has 2 entries for 5 edges");

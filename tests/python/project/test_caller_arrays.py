@@ -29,7 +29,6 @@ SHARED_MEMORY = {
         "dst": "checked when used",
         "*weights": "checked when used",
         "*timestamps": "values",
-        "*numbers": "hashed, and written to the file",
         "new_ids": "checked when used",
         "*fill": "copied with the GIL held",
         "bytes": "values",
@@ -50,6 +49,15 @@ SHARED_MEMORY = {
         "seeds": "copied by the core",
         "times": "values",
         "kept": "copied by the core where it is followed",
+    },
+    "parts.cpp": {
+        "src": "checked when used",
+        "dst": "checked when used",
+        "*weights": "checked when used",
+        "*timestamps": "values",
+        "*rows": "values",
+        "*times": "values",
+        "column": "copied by the core, and checked then",
     },
     "training.cpp": {
         "starts": "checked when used",

@@ -34,6 +34,7 @@ CORE = {
     "text": "text/lines system/memory",
     "compile/edges": "system/memory",
     "compile": "compile/edges graph table",
+    "compile/parts": "compile",
     "sampling/neighbors": "graph table",
     "sampling/negatives": "graph",
     "sampling/walks": "sampling/negatives",
@@ -89,7 +90,8 @@ PYTHON = {
     "pyg/sources": "pyg/stores _compile/cache",
     "pyg/forms": "pyg/sources",
     "pyg": "pyg/embeddings pyg/sampling pyg/forms",
-    "ray": "torch torch/ranks",
+    "ray/data": "_compile _dataset",
+    "ray": "torch torch/ranks ray/data",
     "graphzero": "_compile _loading",
     "doctor": "_loading",
 }
@@ -101,6 +103,7 @@ ON_DEMAND = {
     ("_dataset/changing.py", "_compile/changes"),
     ("_dataset/typed_changing.py", "_compile/changes"),
     ("_sources/objects/memory_rows.py", "torch"),
+    ("_compile/edges/intake.py", "ray/data"),
 }
 #: What a folder may hold, itself and its folders: more than that is not kept in the head.
 MOST_FILES, MOST_STEMS = 22, 16

@@ -26,13 +26,16 @@ void EdgeBlock::narrow_rows() {
   std::swap(parts_[EntryPart::kRows], narrow);
 }
 
-void EdgeBlock::partition(const Cells& cells) {
+template <class CellOf>
+void EdgeBlock::move_to_cells(std::size_t num_cells, const CellOf& cell_of_owner) {
   // Memory is exchanged between blocks and these buffers, so that it is not allocated each time.
   thread_local ForParts<Buffer<std::byte>> moved;
   thread_local std::vector<std::uint32_t> next;
   const auto run = [&](const auto* pairs) {
-    const auto cell_of = [pairs, cells](std::size_t i) { return cells.of(pairs[i].owner); };
-    count_digits(count_, cells.count, begins_, cell_of);
+    const auto cell_of = [pairs, cell_of_owner](std::size_t i) {
+      return cell_of_owner(pairs[i].owner);
+    };
+    count_digits(count_, num_cells, begins_, cell_of);
     for (std::size_t part = 0; part < EntryPart::kCount; ++part) {
       if (item_bytes_[part] == 0) continue;
       moved[part].resize(count_ * item_bytes_[part]);
@@ -57,6 +60,17 @@ void EdgeBlock::partition(const Cells& cells) {
     run(items<NarrowPair>(EntryPart::kPairs));
   for (std::size_t part = 0; part < EntryPart::kCount; ++part)
     if (item_bytes_[part] != 0) std::swap(parts_[part], moved[part]);
+}
+
+void EdgeBlock::partition(const Cells& cells) {
+  move_to_cells(cells.count, [cells](std::uint64_t owner) { return cells.of(owner); });
+}
+
+void EdgeBlock::partition(std::span<const std::uint64_t> ends) {
+  move_to_cells(ends.size(), [ends](std::uint64_t owner) {
+    return static_cast<std::size_t>(std::upper_bound(ends.begin(), ends.end(), owner) -
+                                    ends.begin());
+  });
 }
 
 EdgePiece EdgeBlock::make_piece(std::size_t begin, std::size_t end) const {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "graphmount/compile/edges/edge_piece.hpp"
@@ -44,6 +45,8 @@ class EdgeBlock {
   std::uint64_t largest_row() const { return largest_row_; }
 
   void partition(const Cells& cells);
+  /// By ranges of any width, which end here, in ascending order; all owners are below the last end.
+  void partition(std::span<const std::uint64_t> ends);
 
   /// Those below need a partition.
   std::size_t cell_begin(std::size_t cell) const { return begins_[cell]; }
@@ -54,6 +57,8 @@ class EdgeBlock {
   EdgePiece piece() const { return make_piece(0, count_); }
 
  private:
+  template <class CellOf>
+  void move_to_cells(std::size_t num_cells, const CellOf& cell_of_owner);
   EdgePiece make_piece(std::size_t begin, std::size_t end) const;
 
   template <class Item>

@@ -1,6 +1,7 @@
 #include "graphmount/compile/edges/edge_columns.hpp"
 
 #include <atomic>
+#include <stdexcept>
 #include <string>
 
 #include "graphmount/base/error.hpp"
@@ -9,6 +10,14 @@
 namespace graphmount {
 
 void check_edges(const EdgeColumns& edges, const EdgeEnds& ends, std::uint64_t first_row) {
+  const auto require_size = [&](std::size_t size, const std::string& name) {
+    if (size != edges.size())
+      throw std::invalid_argument(
+          say(name, " has ", size, " entries for ", edges.size(), " edges"));
+  };
+  require_size(edges.dst.size(), "dst");
+  if (edges.weights) require_size(edges.weights->size(), "weights");
+  if (edges.times) require_size(edges.times->size(), "timestamps");
   const auto is_below = [](NodeId id, std::uint64_t end) {
     return static_cast<std::uint64_t>(id) < end;
   };

@@ -39,7 +39,8 @@ struct EdgeEnds {
 };
 
 /// Throws SourceError, naming the row, if an id is negative or too large, or a weight is negative
-/// or not finite. Rows are counted from `first_row`.
+/// or not finite. Rows are counted from `first_row`. Throws std::invalid_argument if the columns
+/// are not of one length.
 void check_edges(const EdgeColumns& edges, const EdgeEnds& ends, std::uint64_t first_row);
 
 }  // namespace graphmount

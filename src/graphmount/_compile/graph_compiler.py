@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from graphmount._compile.edges.graph_options import GraphOptions, as_budget
-from graphmount._compile.edges.intake import EdgeIntake, Ids, all_node_ids
+from graphmount._compile.edges.intake import Ids, all_node_ids, make_intake
 from graphmount._compile.output.own_sources import side_file
 from graphmount._compile.output.path import output_path, temporary_place
 from graphmount._compile.output.written import Written
@@ -201,7 +201,7 @@ def compile_graph(
     path = output_path(out, table, side_file(node_ids))
     folder = temporary_place(tmp, path)
     edges = open_edge_table(table, ids=ids, key_type=key_type, on_error=on_error)
-    intake = EdgeIntake(
+    intake = make_intake(
         edges,
         GraphOptions(
             directed=directed,

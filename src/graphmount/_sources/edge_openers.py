@@ -10,6 +10,7 @@ from graphmount._sources.arrays.column_edges import ColumnEdges, as_ends
 from graphmount._sources.arrays.matrix_edges import is_sparse, open_sparse_edges
 from graphmount._sources.arrays.npy_files import open_npy
 from graphmount._sources.arrays.npz_files import open_npz_edges
+from graphmount._sources.arrow.cluster_edges import ClusterEdges, ClusterSource
 from graphmount._sources.arrow.edges import ArrowEdges
 from graphmount._sources.arrow.opening import is_arrow, open_table
 from graphmount._sources.graph_files.graphzero import open_graphzero_edges
@@ -113,7 +114,7 @@ def open_object(source: Any, request: EdgeRequest) -> EdgeSource:  # noqa: ANN40
         _allow_numbers(request, "a SciPy matrix", "a matrix in memory", "weights")
         wanted = _known_values("a SciPy matrix", request.weights, "data")
         return open_sparse_edges(source, weights=bool(wanted))
-    if is_arrow(source):
+    if is_arrow(source) or isinstance(source, ClusterEdges):
         return _open_table(source, None, request)
     return _open_arrays(source, request)
 
@@ -148,9 +149,15 @@ def _open_arrays(source: Any, request: EdgeRequest) -> EdgeSource:  # noqa: ANN4
 
 
 def _open_table(source: object, kind: str | None, request: EdgeRequest) -> EdgeSource:
+    if isinstance(source, ClusterEdges):
+        return ClusterSource(source, _of_table(request, "a Ray Dataset"))
     table = open_table(source, kind)
-    request.allow(table.name, "a table", "columns", "weights", "timestamps", "keys", "on_error")
-    return ArrowEdges(table, _with_columns(request, table.name))
+    return ArrowEdges(table, _of_table(request, table.name))
+
+
+def _of_table(request: EdgeRequest, name: str) -> EdgeRequest:
+    request.allow(name, "a table", "columns", "weights", "timestamps", "keys", "on_error")
+    return _with_columns(request, name)
 
 
 def _open_graph(source: Graph | str, request: EdgeRequest) -> EdgeSource:

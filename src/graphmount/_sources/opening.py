@@ -18,6 +18,7 @@ from graphmount._sources import edge_openers, row_openers
 from graphmount._sources.arrays.array_stream import MemoryStream
 from graphmount._sources.arrays.npy_files import open_npy
 from graphmount._sources.arrays.value_streams import SideColumns
+from graphmount._sources.arrow.cluster_edges import ClusterEdges
 from graphmount._sources.arrow.opening import is_arrow
 from graphmount._sources.concatenated import ConcatenatedEdges, ConcatenatedRows
 from graphmount._sources.contract.batches import EdgeSource
@@ -92,6 +93,11 @@ def open_edges(request: EdgeRequest) -> EdgeSource:
     values = {name: column for name, column in columns.items() if column is not None}
     if not values:
         return _open_edges(request)
+    if isinstance(request.source, ClusterEdges):
+        raise ValueError(  # noqa: TRY004  (a value that means nothing here)
+            f"{' and '.join(values)} of ClusterEdges must be a column of the dataset: its tasks do "
+            "not see arrays of this process"
+        )
     if request.on_error == "skip":
         raise ValueError(
             "on_error='skip' cannot be used with weights or timestamps from elsewhere: where rows "

@@ -30,7 +30,7 @@ from graphmount._compile.dataset.splits import read_splits
 from graphmount._compile.dataset.typed_compiler import TypedCompiler
 from graphmount._compile.dataset.typed_nodes import Nodes
 from graphmount._compile.edges.graph_options import GraphOptions, as_budget
-from graphmount._compile.edges.intake import EdgeIntake, Ids, WrittenGraph, all_node_ids
+from graphmount._compile.edges.intake import Ids, WrittenGraph, all_node_ids, make_intake
 from graphmount._compile.feature_compiler import CompiledFeatures, compile_table
 from graphmount._compile.output.atomic_folder import atomic_folder
 from graphmount._compile.output.own_sources import side_file, side_splits
@@ -55,6 +55,7 @@ if TYPE_CHECKING:
 
     from graphmount._compile.dataset.files import OpenedTable
     from graphmount._compile.dataset.typed_names import Reverse
+    from graphmount._compile.edges.intake import EdgeIntake
     from graphmount._sources.contract.tables import OnError, Table
 
 
@@ -317,7 +318,7 @@ def compile_dataset(
         notes=notes,
         memory=budget,
     )
-    intake = EdgeIntake(
+    intake = make_intake(
         source,
         GraphOptions(
             directed=directed,

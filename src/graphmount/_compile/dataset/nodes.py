@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphmount._compile.order.new_ids import (
-    hot_ids,
+    MOST_NARROW,
     inverted,
     keys_bytes,
     ordering_bytes,
@@ -16,7 +16,7 @@ from graphmount._compile.order.new_ids import (
 )
 from graphmount._sources.contract.file_stamps import require_unchanged
 from graphmount._sources.contract.node_keys import take_keys
-from graphmount._support.arguments import as_count, as_plain
+from graphmount._support.arguments import as_count, as_native, as_plain
 from graphmount._support.text_columns import TextColumn
 from graphmount.errors import OrderError
 
@@ -149,15 +149,15 @@ def choose_order(
         return None, keys
     num_nodes = intake.num_nodes
     needed = check_ordering(order, num_nodes, keys, budget)
-    intake.core.set_memory(max(0, budget - needed - keys_bytes(keys)), parts=2)
+    intake.set_memory(max(0, budget - needed - keys_bytes(keys)))
     if isinstance(order, str):
-        new_ids = hot_ids(num_nodes, [intake.core], report)
+        new_ids = as_native(intake.hot_ids(wide=num_nodes > MOST_NARROW, report=report))
     else:
         new_ids = inverted(_by_scores(as_scores(order, num_nodes)))
     new_to_old = inverted(new_ids)
     external: Keys = new_to_old if keys is None else take_keys(keys, new_to_old)
     held = new_ids.nbytes + keys_bytes(external)
-    intake.core.set_memory(budget - held, parts=2)
+    intake.set_memory(budget - held)
     return new_ids, external
 
 

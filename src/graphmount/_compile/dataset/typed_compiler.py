@@ -35,6 +35,7 @@ from graphmount._compile.feature_compiler import compile_table
 from graphmount._compile.output.atomic_folder import atomic_folder
 from graphmount._dataset.typed_description import shown_relation
 from graphmount._mount.graph import Graph
+from graphmount._sources.arrow.cluster_edges import ClusterSource
 from graphmount._sources.contract.batches import Skipped
 from graphmount._sources.contract.tables import EdgeTable
 from graphmount._sources.opening import open_edge_table
@@ -108,12 +109,18 @@ class TypedCompiler:
     def _open(self, one: GivenRelation) -> EdgeSource:
         ends = (self._types[one.edge_type[0]], self._types[one.edge_type[2]])
         with naming(f"relation {shown_relation(one.edge_type)}"):
-            return open_edge_table(
+            source = open_edge_table(
                 one.edges if isinstance(one.edges, EdgeTable) else EdgeTable(source=one.edges),
                 ids="map" if any(end.is_mapped for end in ends) else "dense",
                 key_type=self.key_type if any(end.is_mapped for end in ends) else None,
                 on_error=self.on_error,
             )
+            if isinstance(source, ClusterSource):
+                raise ValueError(  # noqa: TRY004  (a value that means nothing here)
+                    "ClusterEdges are for graphs of one node type; with nodes=, pass the dataset "
+                    "itself, which is read block by block"
+                )
+            return source
 
     def _open_edge_tables(self) -> dict[EdgeType, dict[str, OpenedTable]]:
         if self.edge_features is None:

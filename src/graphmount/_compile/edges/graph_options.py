@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from graphmount._mount.free_memory import physical_bytes
 from graphmount._sources.contract.claims import MOST_NODES
@@ -18,6 +18,21 @@ if TYPE_CHECKING:
 
 #: With less, buffers alone would exceed the budget.
 _LEAST_MEMORY = 64 << 20
+
+
+class ListOptions(NamedTuple):
+    """Which lists to make, in the words of the core."""
+
+    rectangular: bool
+    in_lists: bool
+    out_lists: bool
+    undirected: bool
+    weights: bool
+    timestamps: bool
+    dedup: str
+    drop_self_loops: bool
+    wide_indices: bool
+    keep_source_rows: bool
 
 
 @dataclass(kw_only=True)
@@ -78,6 +93,22 @@ class GraphOptions:
     def is_directed(self, source: EdgeSource) -> bool:
         """Whether edges run one way; the source may also say that they do not."""
         return self.directed and not source.is_symmetric
+
+    def of_lists(self, source: EdgeSource) -> ListOptions:
+        """Which lists to make of the edges of a source."""
+        dedup = self.dedup
+        return ListOptions(
+            rectangular=self.is_rectangular,
+            in_lists=self.neighbors != "out",
+            out_lists=self.neighbors != "in",
+            undirected=not self.is_directed(source),
+            weights=source.has_weights,
+            timestamps=source.has_timestamps,
+            dedup=dedup if isinstance(dedup, str) else "first" if dedup else "keep",
+            drop_self_loops=self.self_loops == "drop",
+            wide_indices=self.index_dtype == "int64",
+            keep_source_rows=self.source_rows,
+        )
 
     def needed_bytes(self, source: EdgeSource, entries: int) -> tuple[int, int]:
         """What the file takes besides its offsets, and what temporary files take at the most.

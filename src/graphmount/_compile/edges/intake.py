@@ -14,6 +14,7 @@ from graphmount import _core
 from graphmount._compile.edges.first_line import FirstLine
 from graphmount._compile.edges.key_map import KeyMap, shown_key
 from graphmount._compile.edges.skipping import count_skipped, usable_edges
+from graphmount._sources.arrow.cluster_edges import ClusterSource
 from graphmount._sources.contract.claims import is_plausible
 from graphmount._sources.contract.file_stamps import require_unchanged
 from graphmount._sources.contract.node_keys import as_keys
@@ -109,21 +110,11 @@ class EdgeIntake:
         self._memory = memory
         self._num_nodes = num_nodes
         self._num_sources = options.num_sources if options.is_rectangular else num_nodes
+        self._lists = options.of_lists(source)
         self._core = _core.GraphCompiler(
             num_nodes=num_nodes,
-            rectangular=options.is_rectangular,
             num_sources=options.num_sources,
-            in_lists=options.neighbors != "out",
-            out_lists=options.neighbors != "in",
-            undirected=not options.is_directed(source),
-            weights=source.has_weights,
-            timestamps=source.has_timestamps,
-            dedup=("first" if options.dedup else "keep")
-            if isinstance(options.dedup, bool)
-            else options.dedup,
-            drop_self_loops=options.self_loops == "drop",
-            wide_indices=options.index_dtype == "int64",
-            keep_source_rows=options.source_rows,
+            **self._lists._asdict(),
             # A map of keys may take half of the budget.
             memory=memory // 2 if self._map is not None else memory,
             memory_parts=2 if self._map is not None else 1,
@@ -133,7 +124,11 @@ class EdgeIntake:
     @property
     def num_nodes(self) -> int:
         """How many nodes there are, by the options or by the edges read."""
-        return max(self._core.num_nodes, self._num_mapped if self._map is None else len(self._map))
+        return max(self._num_seen(), self._num_mapped if self._map is None else len(self._map))
+
+    def _num_seen(self) -> int:
+        """How many nodes there are without the map."""
+        return self._core.num_nodes
 
     @property
     def num_rows(self) -> int:
@@ -148,19 +143,22 @@ class EdgeIntake:
 
     def read(self, report: Callable[[int, int], None] | None) -> None:
         """Reads all of the source."""
-        for batch in self.source.batches(memory=min(_BATCH_BYTES, self._memory // 16)):
-            self._add(batch)
-            if report is not None and self.source.size:
-                report(min(batch.done, self.source.size), self.source.size)
+        self._read_all(report)
         require_unchanged(self.source)
         self._require_plausible()
-        self.first_line.warn(self._core.num_rows)
-        if self._core.num_rows == 0 and self._num_nodes is None and not self.num_nodes:
+        self.first_line.warn(self.num_rows)
+        if self.num_rows == 0 and self._num_nodes is None and not self.num_nodes:
             raise SourceError(
                 f"{self.source.name}: there are no edges in it"
                 + (f" ({self.source.skipped.count} rows were skipped)" if self._skips else "")
                 + "; pass num_nodes= if that is right"
             )
+
+    def _read_all(self, report: Callable[[int, int], None] | None) -> None:
+        for batch in self.source.batches(memory=min(_BATCH_BYTES, self._memory // 16)):
+            self._add(batch)
+            if report is not None and self.source.size:
+                report(min(batch.done, self.source.size), self.source.size)
 
     def _require_plausible(self) -> None:
         """Raises if a file says that it has many more nodes than it has room for."""
@@ -170,17 +168,25 @@ class EdgeIntake:
             self._num_nodes_are_claimed
             and not self._options.is_rectangular
             and 0 < num_bytes < num_nodes  # offsets of lists would take more
-            and not is_plausible(num_nodes, self._core.num_rows)
+            and not is_plausible(num_nodes, self.num_rows)
         ):
             raise SourceError(
                 f"{self.source.name} says that it has {num_nodes} nodes, and has "
-                f"{self._core.num_rows} edges; pass num_nodes={num_nodes} if that is right"
+                f"{self.num_rows} edges; pass num_nodes={num_nodes} if that is right"
             )
 
-    @property
-    def core(self) -> _core.GraphCompiler:
-        """What has the edges."""
-        return self._core
+    def hot_ids(self, *, wide: bool, report: Callable[[int, int], None] | None) -> NDArray[Any]:
+        """The new numbers of the nodes: those that sampling meets most often come first.
+
+        Args:
+            wide: Whether numbers take 8 bytes rather than 4.
+            report: Called with the entries that are counted, and how many there are.
+        """
+        return _core.hot_ids(self.num_nodes, [self._core], wide=wide, progress=report)
+
+    def set_memory(self, memory: int) -> None:
+        """Changes the budget: what others take of it now is no longer there for edges."""
+        self._core.set_memory(memory, parts=2)
 
     def take_keys(self) -> Keys | None:
         """As `keys`, and the map that found them is gone: all edges have been read."""
@@ -203,23 +209,30 @@ class EdgeIntake:
         node_ids: Keys | None = None,
     ) -> WrittenGraph:
         """Writes the graph, with node i as node `new_ids[i]`, and these external ids."""
-        num_nodes = max(self.num_nodes, self._core.num_sources)
+        num_nodes = max(self.num_nodes, self._options.num_sources or 0)
         if self._options.index_dtype == "int32" and num_nodes > 2**31:
             raise ValueError(f"index_dtype='int32' cannot hold the ids of {num_nodes} nodes")
         self._map = None
         names = node_ids if isinstance(node_ids, TextColumn) else None
+        external = {
+            "node_numbers": None if isinstance(node_ids, TextColumn) else node_ids,
+            "node_names": None if names is None else (names.offsets, names.data),
+        }
         try:
-            return WrittenGraph(
-                *self._core.finish(
-                    os.fsencode(path),
-                    node_numbers=None if isinstance(node_ids, TextColumn) else node_ids,
-                    node_names=None if names is None else (names.offsets, names.data),
-                    new_ids=new_ids,
-                    progress=report,
-                )
-            )
+            return self._write(path, external, new_ids, report)
         except SourceError as error:
             raise SourceError(f"{self.source.name}: {error}") from None
+
+    def _write(
+        self,
+        path: str,
+        external: dict[str, Any],
+        new_ids: NDArray[Any] | None,
+        report: Callable[[int, int], None] | None,
+    ) -> WrittenGraph:
+        return WrittenGraph(
+            *self._core.finish(os.fsencode(path), **external, new_ids=new_ids, progress=report)
+        )
 
     def _add(self, batch: EdgeBatch) -> None:
         src, dst = batch.src, batch.dst
@@ -257,6 +270,21 @@ class EdgeIntake:
                     f"{shown_key(keys, row)} is not among node_ids"
                     + (self.first_line.hint if self._core.num_rows + row == 0 else "")
                 )
+
+
+def make_intake(source: EdgeSource, options: GraphOptions, **rest: Any) -> EdgeIntake:  # noqa: ANN401
+    """An intake of edges: in this process, or on the cluster that the source names.
+
+    Args:
+        source: The edges.
+        options: What to make of them.
+        rest: As for `EdgeIntake`.
+    """
+    if not isinstance(source, ClusterSource):
+        return EdgeIntake(source, options, **rest)
+    from graphmount.ray.data.cluster_intake import ClusterIntake
+
+    return ClusterIntake(source, options, **rest)
 
 
 def _require_ends(

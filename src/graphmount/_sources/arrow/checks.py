@@ -55,7 +55,7 @@ class CheckedColumns:
         """
         distinct = sorted(set(self._places))
         where = [distinct.index(place) for place in self._places]
-        first_row = 0
+        first_row = self._table.first_row
         for batch, done in self._table.batches(distinct, num_rows):
             try:
                 columns = self._clean(batch.select(where), first_row, skipped)

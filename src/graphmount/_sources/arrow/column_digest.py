@@ -15,6 +15,8 @@ from graphmount._sources.arrow.columns import as_numpy, plain
 from graphmount._sources.arrow.tables import pyarrow
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
     from numpy.typing import NDArray
 
 
@@ -75,6 +77,33 @@ class ColumnDigest:
         parts = [self._nulls, self._lengths, self._values]
         own = "".join(part.hexdigest() for part in parts)
         return f"{self._count}-{own}" + "".join(inner.hexdigest() for inner in self._inner)
+
+
+class PassDigests:
+    """What the columns of a table were when they were first read."""
+
+    def __init__(self) -> None:
+        self._found: dict[int, str] = {}
+
+    def compare(
+        self, columns: list[int], batches: Iterable[Any], changed: Callable[[int], Exception]
+    ) -> Iterator[Any]:
+        """The batches of a pass.
+
+        Args:
+            columns: The numbers of the columns that batches have.
+            batches: The record batches.
+            changed: The error for a column that was another one before; raised at the end.
+        """
+        digests = {column: ColumnDigest() for column in columns}
+        for batch in batches:
+            for place, digest in enumerate(digests.values()):
+                digest.add(batch.column(place))
+            yield batch
+        for column, digest in digests.items():
+            found = digest.hexdigest()
+            if self._found.setdefault(column, found) != found:
+                raise changed(column)
 
 
 def _add(digest: Any, values: NDArray[Any]) -> None:  # noqa: ANN401

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from graphmount._sources.arrow.column_digest import ColumnDigest
+from graphmount._sources.arrow.column_digest import PassDigests
 from graphmount._sources.arrow.tables import FIRST_ROWS, ArrowTable, pyarrow
 from graphmount.errors import SourceError
 
@@ -52,7 +52,7 @@ class LazyTable(ArrowTable):
                 "frame.collect()"
             )
         self._frame = frame
-        self._digests: dict[int, str] = {}
+        self._digests = PassDigests()
         try:
             empty = self._polars.DataFrame(schema=frame.collect_schema())
         except Exception as error:  # each mistake has its own
@@ -70,21 +70,18 @@ class LazyTable(ArrowTable):
         return next((batch.column(0) for batch in batches if batch.num_rows), None)
 
     def _batches(self, columns: list[int], num_rows: int) -> Iterator[tuple[Any, int]]:
-        digests = {column: ColumnDigest() for column in columns}
+        run = self._run(columns, min(num_rows, _MOST_ROWS))
         done = 0
-        for batch in self._run(columns, min(num_rows, _MOST_ROWS)):
-            for place, digest in enumerate(digests.values()):
-                digest.add(batch.column(place))
+        for batch in self._digests.compare(columns, run, self._changed):
             done += batch.num_rows
             yield batch, done
-        for column, digest in digests.items():
-            found = digest.hexdigest()
-            if self._digests.setdefault(column, found) != found:
-                raise SourceError(
-                    f"{self.label_of(column)}: the query gave other rows, or the same in another "
-                    "order, when it was run again; give it an order (sort, or maintain_order=True "
-                    "in group_by, unique and join), or pass frame.collect()"
-                )
+
+    def _changed(self, column: int) -> SourceError:
+        return SourceError(
+            f"{self.label_of(column)}: the query gave other rows, or the same in another order, "
+            "when it was run again; give it an order (sort, or maintain_order=True in group_by, "
+            "unique and join), or pass frame.collect()"
+        )
 
     def _run(self, columns: list[int], num_rows: int) -> Iterator[Any]:
         """The result in record batches of at most so many rows."""

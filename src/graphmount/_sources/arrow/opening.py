@@ -6,6 +6,7 @@ import os
 
 from graphmount._sources.arrow.lazy_tables import LazyTable, is_lazy
 from graphmount._sources.arrow.object_tables import ObjectTable
+from graphmount._sources.arrow.ray_tables import RayTable, is_ray_data
 from graphmount._sources.arrow.tables import (
     ArrowTable,
     IpcTable,
@@ -19,7 +20,7 @@ from graphmount._support.files.regular_files import require_regular
 
 def is_arrow(source: object) -> bool:
     """Whether an object speaks Arrow (Polars, DuckDB, pandas, pyarrow and others), or will."""
-    return hasattr(source, "__arrow_c_stream__") or is_lazy(source)
+    return hasattr(source, "__arrow_c_stream__") or is_lazy(source) or is_ray_data(source)
 
 
 def open_table(source: object, kind: str | None = None) -> ArrowTable:
@@ -35,6 +36,8 @@ def open_table(source: object, kind: str | None = None) -> ArrowTable:
         TypeError: The object is no table.
     """
     if not isinstance(source, str):
+        if is_ray_data(source):
+            return RayTable(source)
         return LazyTable(source) if is_lazy(source) else ObjectTable(source)
     arrow = pyarrow()
     require_regular(os.stat(source).st_mode, source)  # pyarrow would wait for a pipe

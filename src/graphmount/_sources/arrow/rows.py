@@ -100,7 +100,7 @@ class ArrowRows(RowSource):
         if pyarrow("pyarrow.types").is_fixed_size_list(kind):
             return int(kind.list_size)
         column = self._table.first_values(self._values[0])
-        for row in () if column is None else column:
+        for row in () if column is None else arrow_columns.plain(column):
             if row.is_valid:
                 return len(row)
         raise SourceError(

@@ -46,8 +46,10 @@ class ArrowTable:
         schema: The columns, as pyarrow describes them.
         size: Bytes of the file, or rows of an object, if they are known.
         num_rows: How many rows there are, if that is known.
+        first_row: What messages call the first row, if it is a part of a larger table.
     """
 
+    first_row = 0
     name: str
     schema: Any
     size: int | None

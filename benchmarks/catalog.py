@@ -38,6 +38,11 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
         Entry("bench_compile_large", "a graph larger than memory"),
         Entry("bench_compile_features", "features from .npy and text"),
         Entry("kinds.bench_kinds_compile", "the shape of MAG240M in 3 GiB", ("pyarrow",)),
+        Entry(
+            "bench_ray_compile",
+            "a cluster of Ray next to one process",
+            ("ray", "pyarrow", "psutil"),
+        ),
     ),
     "mount": (
         Entry("bench_mount", "opening files of any size"),

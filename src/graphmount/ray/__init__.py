@@ -15,15 +15,19 @@ except ImportError as error:
     raise ImportError("this needs Ray; install it with: pip install 'graphmount[ray]'") from error
 
 if TYPE_CHECKING:
+    from graphmount._sources.arrow.cluster_edges import ClusterEdges
     from graphmount.ray.checkpoint import load_checkpoint, save_checkpoint
+    from graphmount.ray.data.feature_source import read_features
     from graphmount.ray.training import RankGroup
 
-__all__ = ["RankGroup", "load_checkpoint", "save_checkpoint"]
+__all__ = ["ClusterEdges", "RankGroup", "load_checkpoint", "read_features", "save_checkpoint"]
 
 #: The modules that have the names above.
 _PLACES = {
+    "ClusterEdges": "graphmount._sources.arrow.cluster_edges",
     "RankGroup": "graphmount.ray.training",
     "load_checkpoint": "graphmount.ray.checkpoint",
+    "read_features": "graphmount.ray.data.feature_source",
     "save_checkpoint": "graphmount.ray.checkpoint",
 }
 

@@ -326,9 +326,9 @@ class ClusterIntake(EdgeIntake):
                 tasks.make_lists,
                 self._reading,
                 (starts[number], end, num_neighbors),
-                [cut if len(range_ends) == 1 else cut[number] for cut in cuts],
+                is_second,
+                *(cut if len(range_ends) == 1 else cut[number] for cut in cuts),
                 returns=2,
-                is_second=is_second,
             )
             for number, end in enumerate(range_ends.tolist())
         ]

@@ -179,15 +179,20 @@ def cut_block(
 
 
 def make_lists(
-    reading: Reading, nodes: tuple[int, int, int], pieces: Sequence[Any], *, is_second: bool
+    reading: Reading,
+    nodes: tuple[int, int, int],
+    is_second: bool,
+    *pieces: Any,  # noqa: ANN401
 ) -> tuple[int, Any]:
     """The lists of a range of nodes, from its pieces of all blocks; and how many entries they have.
 
     Args:
         reading: Which lists to make.
         nodes: The first node, the one behind the last, and how many can be neighbors.
-        pieces: References to the pieces, in order.
         is_second: Whether these are the lists of the second direction.
+        pieces: The pieces, in order. They are arguments of their own, so that Ray starts the task
+            when all are there: one that waited for them would keep the memory that those need
+            which make them.
     """
     first, end, num_neighbors = nodes
     lists = reading.lists
@@ -201,8 +206,8 @@ def make_lists(
         dedup="keep" if is_second else lists.dedup,
         wide_indices=lists.wide_indices,
     )
-    for ref in pieces:
-        for entries in ray.get(ref):
+    for some in pieces:
+        for entries in some:
             part.add(entries)
     made = part.build()
     return len(made[1]), made

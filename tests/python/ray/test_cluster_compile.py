@@ -169,6 +169,18 @@ def test_what_does_not_go_together_is_refused(data, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_node_with_room_for_one_task(data, tmp_path):
+    """A task that waits for others must not keep the memory that they need."""
+    import ray
+
+    memory = int(0.6 * max(node["Resources"].get("memory", 0) for node in ray.nodes()))
+    table = random_edges(np.random.default_rng(8), 300, 40)
+    gm.compile_graph(table, tmp_path / "local.gl")
+    edges = on_cluster(data, table, task_memory=memory)
+    gm.compile_graph(edges, tmp_path / "cluster.gl")
+    assert (tmp_path / "cluster.gl").read_bytes() == (tmp_path / "local.gl").read_bytes()
+
+
 def test_workers_that_are_killed_are_started_again(data, tmp_path):
     """Ray runs what they did again, and the bytes are the same."""
     table = random_edges(np.random.default_rng(4), 400_000, 5000)

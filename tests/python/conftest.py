@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -35,6 +36,20 @@ def cache_of_tests(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GRAPHMOUNT_CACHE", str(tmp_path_factory.mktemp("cache")))
         yield
+
+
+@pytest.fixture
+def one_thread():
+    """Torch computes in one thread: where batches are small and cores busy, threads only spin."""
+    if importlib.util.find_spec("torch") is None:
+        yield
+        return
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
 
 
 @pytest.fixture

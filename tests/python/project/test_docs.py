@@ -61,6 +61,7 @@ def require_pyg() -> None:
 @pytest.mark.parametrize(
     "page", [page for page in PAGES if code_blocks(page)], ids=lambda page: page.name
 )
+@pytest.mark.usefixtures("one_thread")
 def test_code_of_page_runs_and_prints_what_it_says(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

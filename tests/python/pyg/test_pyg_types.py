@@ -64,6 +64,7 @@ graphmount.pyg.NeighborLoader(ds, [2], batch_size="8")
 SETTINGS = """
 [mypy]
 strict = true
+cache_dir = /dev/null
 [mypy-torch.*,torch_geometric.*,pytorch_lightning.*]
 follow_imports = skip
 ignore_missing_imports = true

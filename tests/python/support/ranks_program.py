@@ -59,6 +59,15 @@ def wait_in_vain(rank, world_size, port, case, out):
         os._exit(1)
 
 
+def several_groups(rank, world_size, port):
+    """Groups one after the other; the first rank, which has the store, leaves each one last."""
+    begin(rank, world_size, port)
+    for number in range(3):
+        with gm.torch.RankGroup(timeout=20, start_timeout=20) as ranks:
+            assert ranks.gather(number) == [number] * world_size
+            time.sleep(0.3 if rank == 0 else 0)
+
+
 def train(rank, world_size, port, options):
     """Trains from the last checkpoint on, if there is one; `death` is (rank, step, moment)."""
     begin(rank, world_size, port)

@@ -217,6 +217,10 @@ def test_a_store_that_is_cut_off_holds_nobody(monkeypatch):
         store.never.set()
 
 
+def test_a_group_may_begin_before_others_have_left_the_last():
+    assert end(start(ranks_program.several_groups, 2)) == ([0, 0], [])
+
+
 def test_batch_sizes_follow_the_number_of_ranks():
     group = gm.torch.RankGroup()
     for group.world_size in (1, 2, 3, 4, 12):

@@ -18,7 +18,7 @@ from graphmount._support.arguments import as_count, require_type
 from graphmount._support.shown import shown
 from graphmount.errors import DatasetChangedError, RankError
 from graphmount.torch.ranks.in_time import in_time
-from graphmount.torch.ranks.meeting import meet, wait_for_all
+from graphmount.torch.ranks.meeting import meet, part, wait_for_all
 from graphmount.torch.ranks.signs_of_life import SignsOfLife
 
 if TYPE_CHECKING:
@@ -134,6 +134,7 @@ class RankGroup:
         finally:
             if self._sets_up:
                 self._sets_up = False
+                part()
                 # What is still under way in it may keep it from ending.
                 with contextlib.suppress(Exception):
                     in_time(distributed.destroy_process_group, _LIMIT)

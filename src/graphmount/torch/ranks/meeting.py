@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 _ADVICE = "start all of them, and give start_timeout= more seconds if they start slowly"
 #: How many seconds to wait for an answer to who is missing.
 _LIMIT = 10.0
+_PLACE = ("MASTER_ADDR", "MASTER_PORT", "RANK", "WORLD_SIZE")
+#: Where this process has met others, which its next groups use again: else one rank could meet the
+#: others at a store of the last group that is about to end, and wait there in vain.
+_met: dict[tuple[str, ...], Any] = {}
 
 
 def meet(limit: timedelta) -> tuple[Any, int, int]:
@@ -30,17 +34,22 @@ def meet(limit: timedelta) -> tuple[Any, int, int]:
     Raises:
         RankError: They cannot be reached, or did not come.
     """
-    try:
-        store, rank, world_size = next(iter(rendezvous("env://", timeout=limit)))
-    except RuntimeError as error:
-        raise _not_met(str(error), limit.total_seconds()) from error
-    return store, rank, world_size
+    place = tuple(os.environ[name] for name in _PLACE)
+    if place not in _met:
+        try:
+            _met[place] = next(iter(rendezvous("env://", timeout=limit)))[0]
+        except RuntimeError as error:
+            raise _not_met(str(error), limit.total_seconds()) from error
+    return _met[place], int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+
+
+def part() -> None:
+    """Forgets where others were met, after an error: who is left meets anew."""
+    _met.clear()
 
 
 def _not_met(problem: str, seconds: float) -> RankError:
-    rank, wanted, host, port = (
-        os.environ[name] for name in ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
-    )
+    host, port, rank, wanted = (os.environ[name] for name in _PLACE)
     came = re.search(r"(\d+)/(\d+) clients joined", problem)  # torch tells it only in words
     found = (
         f"only {came[1]} of {came[2]} ranks came"

@@ -192,7 +192,7 @@ def test_lists_that_are_no_array():
 #: Arrays that are made here, of values that are known, and never given by a user.
 OWN_ARRAYS = {
     "_support/arguments.py: as_plain",
-    "_mount/graph.py: to_internal",
+    "_mount/node_reading.py: nodes_of_ids",
     "_compile/rows/stored_form.py: quantized",
     "_sources/contract/exact.py: changed_by_cast",
     "_sources/objects/memory_edges.py: as_array",

@@ -43,7 +43,10 @@ SHARED_MEMORY = {
         "nodes": "checked when used",
         "keys": "values",
     },
-    "loading.cpp": {"weights": "copied with the GIL held"},
+    "loading.cpp": {
+        "times": "copied with the GIL held",
+        "weights": "copied with the GIL held",
+    },
     "sampling.cpp": {
         "nodes": "copied by the core",
         "seeds": "copied by the core",

@@ -39,7 +39,6 @@ class NodeType(Displayed, NodeParts, NodeSpace, ChangingNodes):
         type_name: The name of the type.
         num_nodes: The number of nodes.
         order: The fingerprint of their order, which includes the name of the type.
-        features: The tables, by name: row i belongs to node i.
 
     Examples:
         >>> import graphmount as gm

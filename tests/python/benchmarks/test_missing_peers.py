@@ -56,7 +56,7 @@ def test_no_benchmark_needs_a_peer():
     from graphmount.benchmarks import catalog
 
     needed = {name for entry in catalog.entries_of(["all"]) for name in entry.needs}
-    # What models are made of and trained by, what streams edges, a cluster and what its processes take:
+    # What models are made of and trained by, what streams edges, a cluster, and what measures it:
     # graphmount's side uses them.
     assert needed == {"torch", "torch_geometric", "pyarrow", "ray", "psutil"}
 

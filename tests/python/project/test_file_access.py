@@ -65,7 +65,7 @@ ALLOWED = {
     "_mount/free_memory.py": {"read_text"},  # /proc and /sys
     "doctor/machine.py": {"read_text"},  # the same
     "torch/ranks/signs_of_life.py": {"read_text"},  # the same
-    "torch/ranks/checkpoint.py": {"save", "load"},  # in memory
+    "torch/ranks/together.py": {"save", "load"},  # in memory
     # torch's own format: into a file beside it, which gets its name in the end, O_EXCL.
     "torch/ranks/checkpoint_file.py": {"open", "save", "load", "replace", "unlink"},
     "cli/info/page.py": {"read_text"},  # the style sheet, a file of the package

@@ -55,7 +55,7 @@ ALLOWED = {
     "_compile/dataset/from_layout.py": {"labels": _OWN, "splits": _OWN},
     "_compile/cache/content_key.py": {"numpy": "of torch"},
     "_sources/arrow/columns.py": {"indices": "of a dictionary of Arrow"},
-    "_dataset/dataset.py": {"numpy": "views for users"},
+    "_dataset/node_parts.py": {"numpy": "views for users"},
     "_dataset/node_type.py": {"numpy": "views for users"},
     "_compile/dataset/compiler.py": {"labels": "as they are given", "splits": "as they are given"},
     "_compile/dataset/typed_compiler.py": {"splits": "as they are given"},

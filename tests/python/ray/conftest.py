@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import signal
 import tempfile
 import warnings
 from pathlib import Path
@@ -59,6 +60,8 @@ def cluster():
         quiet = {"log_to_driver": False, "logging_level": "ERROR"}
         ray.init(address=made.address, _node_ip_address=NODE["node_ip_address"], **quiet)
         stack.callback(ray.shutdown)
+        # Ray prints a stack on it, also in processes that other tests fork.
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         yield made
 
 

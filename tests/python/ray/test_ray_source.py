@@ -126,14 +126,20 @@ def test_a_second_pass_with_other_rows_is_refused(data, tmp_path):
         return {"key": generator.permutation(batch["id"]), "v": batch["id"]}
 
     rows = data.range(200, override_num_blocks=1).map_batches(shuffle)
-    with pytest.raises(SourceError, match="column 'key': Ray gave other rows"):
+
+    def compile_rows(rows):
         gm.compile_dataset(
-            tmp_path / "bad",
+            tmp_path / "made",
             edges=(np.arange(200), np.arange(200)),
             ids="map",
             features={"x": gm.Table(source=rows, key="key")},
         )
+
+    with pytest.raises(SourceError, match=r"column 'key': Ray gave other .* dataset.materialize"):
+        compile_rows(rows)
     assert list(tmp_path.iterdir()) == []
+    compile_rows(rows.materialize())  # as the message says
+    assert gm.Dataset(tmp_path / "made").num_nodes == 200
 
 
 def test_this_process_holds_one_block_at_a_time(data, tmp_path):

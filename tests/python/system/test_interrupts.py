@@ -127,5 +127,6 @@ def test_every_binding_can_be_ended():
     }
     assert {name: count for name, count in closing.items() if count} == {
         "loading.cpp": 1,  # BatchPipeline.stop
+        "parts.cpp": 1,  # JoinedFile.close
         "table.cpp": 1,  # FeatureWriter.close
     }

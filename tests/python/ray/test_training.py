@@ -89,7 +89,7 @@ def wait_for(path):
 
 @long
 def test_kills_of_workers_and_nodes_change_no_loss(fit, nodes, tmp_path):
-    num_kills, num_steps = int(os.environ.get("GRAPHMOUNT_RAY_KILLS", "20")), 44
+    num_kills, num_steps = 20, 44
     draw = random.Random(5)
     moments = ["before", "after", "saved"]
     at = [2 * (kill + 1) for kill in range(num_kills)]

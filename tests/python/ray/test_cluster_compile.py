@@ -127,7 +127,9 @@ def test_a_whole_dataset_in_hot_order_has_the_same_bytes(data, tmp_path, ids):
 
 
 def test_ranges_of_nodes_fit_into_a_task():
-    node_ranges = pytest.importorskip("graphmount.ray.data.node_ranges", reason="no Ray")
+    pytest.importorskip("ray", reason="Ray is not installed")
+    from graphmount.ray.data import node_ranges
+
     degrees = np.zeros(300_000, np.int64)
     degrees[[0, 7, 70_000, 299_999]] = [900, 800, 500, 1000]
     degrees[100_000:100_050] = 100

@@ -61,6 +61,7 @@ struct EdgePiece {
   /// enough that none need be counted from `first_row`.
   void copy(std::size_t part, std::size_t begin, std::size_t some, std::size_t out_bytes,
             std::byte* out) const {
+    if (some == 0) return;  // memory for nothing may be null, which memcpy does not take
     if (part == EntryPart::kRows && out_bytes == sizeof(std::uint32_t)) {
       for (std::size_t i = 0; i < some; ++i)
         reinterpret_cast<std::uint32_t*>(out)[i] = static_cast<std::uint32_t>(row(begin + i));

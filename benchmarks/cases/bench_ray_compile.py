@@ -93,7 +93,11 @@ class Watch:
 def compile_on_cluster(source: str, out: str, *, store: int, task: int) -> tuple[float, int]:
     """How long it took, and what the workers of a node had in memory at the most."""
     os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_AUTH_MODE": "disabled"}
-    os.environ |= {"RAY_worker_niceness": "0"}
+    # Names of sockets are in it, and must be short.
+    folder = tempfile.mkdtemp(prefix="gm", dir="/tmp")
+    # Ray notes the address of this cluster there, for programs that look for one.
+    os.mkdir(os.path.join(folder, "ray"))
+    os.environ |= {"RAY_worker_niceness": "0", "RAY_TMPDIR": folder}
     import ray
     import ray.data
     from ray.cluster_utils import Cluster
@@ -102,8 +106,6 @@ def compile_on_cluster(source: str, out: str, *, store: int, task: int) -> tuple
 
     node: dict[str, Any] = {"num_cpus": 1, "object_store_memory": store, "memory": task}
     node["node_ip_address"] = "127.0.0.2"
-    # Names of sockets are in it, and must be short.
-    folder = tempfile.mkdtemp(prefix="gm", dir="/tmp")
     cluster = Cluster(
         initialize_head=True,
         head_node_args={**node, "include_dashboard": False, "temp_dir": folder},

@@ -49,12 +49,16 @@ def cluster():
             patch.setenv(name, value)
         stack.enter_context(warnings.catch_warnings())
         warnings.simplefilter("ignore")  # those of Ray are its own
-        import ray
-        from ray.cluster_utils import Cluster
-
         # Sockets of Ray are in it, whose names must be short.
         folder = tempfile.mkdtemp(prefix="gm", dir="/tmp")
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
+        # Else Ray notes the address of this cluster in a folder of the whole machine, for programs
+        # that look for a cluster, and fails where there is no such folder yet.
+        patch.setenv("RAY_TMPDIR", folder)
+        os.mkdir(os.path.join(folder, "ray"))
+        import ray
+        from ray.cluster_utils import Cluster
+
         made = Cluster(initialize_head=True, head_node_args={**NODE, "temp_dir": folder})
         stack.callback(made.shutdown)
         quiet = {"log_to_driver": False, "logging_level": "ERROR"}

@@ -43,8 +43,8 @@ enum class Disk { kEager, kLazy };
 /// each batch gets, and returns how many rows were read.
 std::size_t run(const Batches& batches, std::size_t num_slots, std::size_t ahead,
                 std::uint64_t block_rows = 1, std::size_t num_known = kMostRows,
-                Disk disk = Disk::kLazy) {
-  RowWindow window(num_slots, kMostRows, RowBlocks(512, 512 * block_rows), num_known);
+                Disk disk = Disk::kLazy, std::uint64_t beside = 0) {
+  RowWindow window(num_slots, kMostRows, RowBlocks(512, 512 * block_rows, beside), num_known);
   std::vector<std::uint64_t> slots(num_slots, UINT64_MAX);
   std::array<WindowPlan, 2> plans;
   const auto write_riders = [&](const WindowPlan& plan) {
@@ -76,9 +76,11 @@ std::size_t run(const Batches& batches, std::size_t num_slots, std::size_t ahead
     CHECK(got == batches[b]);
     CHECK(std::is_sorted(plan.reads.begin(), plan.reads.end()));
     std::set<std::uint64_t> blocks;
-    for (const std::uint32_t place : plan.reads) blocks.insert(batches[b][place] / block_rows);
+    for (const std::uint32_t place : plan.reads)
+      for (std::uint64_t block = 0; block <= 2 * beside; ++block)
+        blocks.insert(batches[b][place] / block_rows + block);  // moved by `beside`
     for (const Rider& rider : plan.riders) {
-      CHECK(blocks.contains(rider.row / block_rows));
+      CHECK(blocks.contains(rider.row / block_rows + beside));
       CHECK(!std::binary_search(batches[b].begin(), batches[b].end(), rider.row));
     }
     reads += plan.reads.size();
@@ -201,15 +203,33 @@ TEST(rows_of_a_block_come_along) {
   CHECK_EQUAL(plan.reads.size(), std::size_t{1});
 }
 
+TEST(rows_of_the_blocks_beside_come_along) {
+  const Batches batches = random_batches(9, 200, 2000, 150);
+  CHECK(run(batches, 400, 32, 8, kMostRows, Disk::kLazy, 1) < run(batches, 400, 32, 8));
+  CHECK(run(batches, 400, 32, 8, kMostRows, Disk::kEager, 2) < run(batches, 400, 32, 8));
+  RowWindow window(8, 100, RowBlocks(512, 4096, 1), 100);
+  const Batches two = {{17}, {7, 8, 31, 32, 99}};
+  for (const auto& batch : two) window.announce(batch);
+  WindowPlan plan;
+  window.plan(two[0], plan);
+  std::set<std::uint64_t> riders;
+  for (const Rider& rider : plan.riders) riders.insert(rider.row);
+  CHECK(riders == std::set<std::uint64_t>{8, 31});
+}
+
 TEST(blocks_and_rows_that_do_not_divide) {
-  const auto around = [](std::uint64_t bytes, std::uint64_t row) {
-    return RowBlocks(bytes, 4096).around(row);
+  const auto around = [](std::uint64_t bytes, std::uint64_t row, std::uint64_t beside = 0) {
+    return RowBlocks(bytes, 4096, beside).around(row);
   };
   CHECK(around(512, 9) == std::pair(std::uint64_t{8}, std::uint64_t{16}));
   CHECK(around(400, 0) == std::pair(std::uint64_t{0}, std::uint64_t{10}));
   CHECK(around(400, 10) == std::pair(std::uint64_t{0}, std::uint64_t{20}));  // in two blocks
   CHECK(around(400, 11) == std::pair(std::uint64_t{11}, std::uint64_t{20}));
   CHECK(around(5000, 3) == std::pair(std::uint64_t{3}, std::uint64_t{4}));
+  CHECK(around(512, 9, 1) == std::pair(std::uint64_t{0}, std::uint64_t{24}));
+  CHECK(around(512, 7, 1) == std::pair(std::uint64_t{0}, std::uint64_t{16}));
+  CHECK(around(400, 30, 1) == std::pair(std::uint64_t{11}, std::uint64_t{51}));
+  CHECK(around(5000, 3, 1) == std::pair(std::uint64_t{3}, std::uint64_t{4}));
 }
 
 TEST(bookkeeping_takes_what_was_said) {

@@ -16,6 +16,10 @@ namespace {
 
 using RowReaders = std::vector<std::unique_ptr<RowReader>>;
 
+// Two blocks in one request take a disk less time than in two; with a block between them that
+// nobody wants, nearly as much.
+constexpr std::uint64_t kBlocksBeside = 1;
+
 // Slots. What is in none of them is read while other rows are copied, and the reads of a batch
 // begin before those of the batch before have ended, so that the disk is never idle.
 class WindowCache final : public RowCache {
@@ -115,8 +119,8 @@ class WindowCache final : public RowCache {
   Batch& first() { return batches_[(num_started_ - num_under_way_) % 2]; }
   std::byte* slot(std::uint32_t number) { return slot_bytes_.data() + number * row_bytes_; }
   RowWindow make_window() const {
-    return {shape_.num_slots, shape_.num_rows, RowBlocks(row_bytes_, kDiskBlockBytes),
-            shape_.num_known};
+    return {shape_.num_slots, shape_.num_rows,
+            RowBlocks(row_bytes_, kDiskBlockBytes, kBlocksBeside), shape_.num_known};
   }
 
   CacheShape shape_;

@@ -12,6 +12,7 @@
 // the plan before it keeps have been copied, and before its riders have arrived.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -52,24 +53,28 @@ struct WindowPlan {
   }
 };
 
-/// The rows that come with a row when its blocks are read.
+/// The rows that may come with a row when its blocks are read: those of the same blocks, and of
+/// some blocks on either side, which a request can take as well.
 class RowBlocks {
  public:
-  /// Rows of this size lie one after the other from the beginning of a block on. 0: blocks do not
-  /// matter.
-  RowBlocks(std::uint64_t row_bytes, std::uint64_t block_bytes)
-      : row_bytes_(row_bytes), block_bytes_(row_bytes < block_bytes ? block_bytes : 0) {}
+  /// Rows of this size lie one after the other from the beginning of a block on. Blocks of 0 bytes
+  /// do not matter.
+  RowBlocks(std::uint64_t row_bytes, std::uint64_t block_bytes, std::uint64_t beside = 0)
+      : row_bytes_(row_bytes),
+        block_bytes_(row_bytes < block_bytes ? block_bytes : 0),
+        beside_bytes_(beside * block_bytes_) {}
 
-  /// The first whole row in the blocks of `row`, and the one behind the last.
+  /// The first whole row in these blocks, and the one behind the last.
   std::pair<std::uint64_t, std::uint64_t> around(std::uint64_t row) const {
     if (block_bytes_ == 0 || row_bytes_ == 0) return {row, row + 1};
-    const std::uint64_t begin = row * row_bytes_ / block_bytes_ * block_bytes_;
-    const std::uint64_t end = round_up((row + 1) * row_bytes_, block_bytes_);
+    std::uint64_t begin = row * row_bytes_ / block_bytes_ * block_bytes_;
+    begin -= std::min(begin, beside_bytes_);
+    const std::uint64_t end = round_up((row + 1) * row_bytes_, block_bytes_) + beside_bytes_;
     return {(begin + row_bytes_ - 1) / row_bytes_, end / row_bytes_};
   }
 
  private:
-  std::uint64_t row_bytes_, block_bytes_;
+  std::uint64_t row_bytes_, block_bytes_, beside_bytes_;
 };
 
 class RowWindow {

@@ -109,9 +109,13 @@ FeedBudget divide_memory(const FeedNeeds& needs) {
   set_hot(take(for_rows, static_cast<std::uint64_t>(slot_bytes)));
   // Fewer hot rows mean more bookkeeping, which leaves room for fewer hot rows.
   for (int round = 0; round < 4; ++round) {
-    budget.num_known =
-        wanted_slots + static_cast<std::size_t>(count_cold(needs, budget.num_hot) * needs.window);
-    budget.num_slots = wanted_slots;
+    const std::uint64_t wanted = count_cold(needs, budget.num_hot);
+    budget.num_known = wanted_slots + static_cast<std::size_t>(wanted * needs.window);
+    // More slots than for the rows of the window, and of the batch that has just been read, would
+    // be full of rows that nobody is known to want. Hot rows take that memory, if they can.
+    const auto useful_slots = static_cast<std::size_t>(wanted * (needs.window + 1));
+    budget.num_slots =
+        reserved == 0 && needs.window > 1 ? std::min(wanted_slots, useful_slots) : wanted_slots;
     const auto bookkeeping = [&] {
       return RowWindow::bytes_for(budget.num_slots, needs.num_rows, budget.num_known);
     };

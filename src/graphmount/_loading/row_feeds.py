@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from graphmount._mount.features import FeatureStore, Reader
     from graphmount._support.direction import Direction
 
-#: How much of the memory is for rows that come and go: see docs/benchmarks.md.
-SLOT_SHARE = 0.3
+#: How much of the memory is for rows that come and go, at the most: see docs/design/loading.md.
+SLOT_SHARE = 0.4
 #: Threads that read for all tables of a loader, of which each has two batches under way at most.
 _READ_THREADS, _THREADS_PER_TABLE = 4, 2
 #: What the name of a hot row takes, here and in the core.

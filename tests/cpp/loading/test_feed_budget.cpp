@@ -115,6 +115,28 @@ TEST(memory_is_used) {
   CHECK(bytes_of(needs, budget) > needs.memory - (64 << 10));
 }
 
+TEST(there_are_no_more_slots_than_a_window_wants) {
+  FeedNeeds needs{.memory = std::uint64_t{200} << 20,
+                  .num_rows = 1 << 22,
+                  .row_bytes = 512,
+                  .slot_share = 0.4,
+                  .window = 16,
+                  .read_bytes = kReadBytes,
+                  .ranks = {}};
+  // A batch wants fewer rows the more are hot.
+  for (std::uint64_t i = 0; i < 4000; ++i) needs.ranks.push_back(i * i / 8);
+  for (const std::uint64_t window : {2, 4, 16}) {
+    needs.window = window;
+    const FeedBudget budget = divide_memory(needs);
+    const auto cold = static_cast<std::uint64_t>(
+        needs.ranks.end() -
+        std::lower_bound(needs.ranks.begin(), needs.ranks.end(), budget.num_hot));
+    CHECK(budget.num_slots > cold);
+    CHECK(budget.num_slots <= (cold + cold / 16) * (window + 1));
+    CHECK(bytes_of(needs, budget) > needs.memory - (64 << 10));
+  }
+}
+
 TEST(slots_without_hot_rows_get_it_all) {
   FeedNeeds needs{.memory = std::uint64_t{20} << 20,
                   .num_rows = 1 << 20,

@@ -38,6 +38,7 @@ def mounted_batches(options: argparse.Namespace) -> Any:  # noqa: ANN401
         batch_size=options.batch_size,
         shuffle=True,
         memory=options.memory,
+        reader=options.reader,
         seed=0,
         aggregate_last="mean" if options.layers == "own" else None,
     )
@@ -103,6 +104,7 @@ def main() -> int:
     parser.add_argument("folder")
     parser.add_argument("--way", choices=WAYS, required=True)
     parser.add_argument("--memory", type=int, default=64 << 20)
+    parser.add_argument("--reader", default="auto", help="of rows")
     parser.add_argument("--batch-size", type=int, default=512)
     parser.add_argument("--fanouts", type=int, nargs="+", default=[10, 5], help="one a layer")
     parser.add_argument("--hidden", type=int, default=128, help="width of inner layers")

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from graphmount._loading.row_feeds import SLOT_SHARE
 from graphmount._support.sizes import format_bytes
 from graphmount.doctor.dataset import share_at
 from graphmount.doctor.estimate import bytes_under_way, estimate, suggested_memory
@@ -85,7 +84,7 @@ def _about_batches(machine: Machine, figures: DiskFigures, dataset: DatasetFacts
     if memory is None or found is None or batch is None:
         return None
     nothing = estimate(figures, dataset, 0)
-    cached = min(1.0, (1 - SLOT_SHARE) * memory / max(1, dataset.node_bytes))
+    cached = min(1.0, memory / max(1, dataset.node_bytes))
     lists = (
         f" ({share_at(dataset.appearances, cached):.0%} of all list entries)"
         if dataset.appearances

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from graphmount._loading.row_feeds import SLOT_SHARE
 from graphmount._support.display import Displayed
 
 if TYPE_CHECKING:
@@ -111,8 +110,8 @@ def estimate(
         return None
     row_bytes = max(1.0, scale * dataset.row_bytes)
     all_bytes = row_bytes * dataset.num_nodes
-    hot_bytes = memory_bytes if memory_bytes >= all_bytes else (1 - SLOT_SHARE) * memory_bytes
-    served = dataset.served_share(min(1.0, hot_bytes / max(1.0, all_bytes)))
+    # As if all of it were for the hottest rows: what comes and goes saves at least as many reads.
+    served = dataset.served_share(min(1.0, memory_bytes / max(1.0, all_bytes)))
     cold_rows = (1 - served) * batch.num_nodes
     seconds_per_row = sum(
         1 / max(1e-9, rows_per_second(figures, int(scale * table.row_bytes)))

@@ -35,17 +35,17 @@ def test_laptop_with_more_features_than_memory():
     assert found["size"].level == "act"
     text = found["batches"].text
     assert "about 100,000 rows. The disk gives about 200,000 rows/s when all is cold, 2 b" in text
-    # 70 % of 8 GiB are 10.6 % of the rows, which serve 61 % of a batch: 39,000 reads.
-    assert "about 61% of rows come from the cache" in text
-    assert "5.1 batches/s before the model: the disk decides (194 ms of reads for a batch" in text
+    # 8 GiB are 15.1 % of the rows, which serve 70 % of a batch: 30,000 reads.
+    assert "about 70% of rows come from the cache" in text
+    assert "6.7 batches/s before the model: the disk decides (149 ms of reads for a batch" in text
     assert "76 ms of sampling and copying" in text
     assert "26.5 GiB instead of 52.9 GiB" in found["float16"].text
-    assert "80% of rows instead of 61%" in found["float16"].text
+    assert "83% of rows instead of 70%" in found["float16"].text
 
 
 def test_estimate():
     found = estimate(figures(), dataset(), 8 * GIB)
-    cached = 0.7 * 8 * GIB / (111_000_000 * 512)
+    cached = 8 * GIB / (111_000_000 * 512)
     assert found.served_share == pytest.approx(0.6 + (cached - 0.1) * 2)
     assert found.disk_seconds == pytest.approx((1 - found.served_share) * 100_000 / 200e3)
     assert found.cpu_seconds == pytest.approx(0.05 + 100_000 * 512 / 2e9)

@@ -199,8 +199,11 @@ def test_3198_memory_stays(tmp_path):
         gc.collect()
         return gm.memory().anonymous_bytes
 
-    before = epochs(20)
-    assert epochs(60) - before < 8 << 20
+    # What the allocator keeps may grow once, when threads happen to meet; a leak grows each time.
+    found = [epochs(20)]
+    while len(found) < 4 and (len(found) == 1 or found[-1] - found[-2] >= 8 << 20):
+        found.append(epochs(60))
+    assert found[-1] - found[-2] < 8 << 20, found
 
 
 def test_an_epoch_goes_on_where_it_was_left(tmp_path):

@@ -206,12 +206,31 @@ def use_a_loader(campaign, choice, private):
         campaign.set_failures(0)
 
 
+def fail_a_read(campaign):
+    """All reads of a loop fail. In loops of many threads, chance may have it that none does."""
+    kind = kind_of(gm.Dataset(campaign.folder / "given"))
+    loader = gm.NeighborLoader(
+        kind.dataset, [5, 5], input_nodes=kind.inputs[0], batch_size=16, memory=0, reader="pread"
+    )
+    campaign.set_failures(1)
+    try:
+        for batch in loader:
+            kind.check(batch)
+    except OSError as error:
+        if error.errno != errno.EIO:
+            raise
+        campaign.count("failed reads")
+    finally:
+        campaign.set_failures(0)
+
+
 def main():
     folder, num_batches, num_threads = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     campaign = Campaign(folder)
     for number in range(ROUNDS):
         campaign.num_batches += num_batches // ROUNDS
         campaign.run(number, num_threads)
+    fail_a_read(campaign)
     faulthandler.cancel_dump_traceback_later()
     json.dump(
         {

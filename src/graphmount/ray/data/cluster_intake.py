@@ -86,7 +86,6 @@ class ClusterIntake(EdgeIntake):
         self._table = source.table
         self._task_memory = source.task_memory
         self._blocks: list[_KeptBlock] = []
-        self._pending: list[Any] = []
         self._num_read = self._end = 0
         reading = tasks.Reading(
             whole=WholeTable(source.table.name, source.table.schema),
@@ -351,9 +350,7 @@ class ClusterIntake(EdgeIntake):
     def _start(self, task: Any, *args: Any, returns: int = 1, **more: Any) -> Any:  # noqa: ANN401
         """Starts a task; what it gives is there when it is done."""
         options = {"num_cpus": 1, "memory": self._task_memory, "num_returns": max(1, returns)}
-        refs = _remote(task).options(**options).remote(*args, **more)
-        self._pending.append(refs if returns <= 1 else refs[0])
-        return refs
+        return _remote(task).options(**options).remote(*args, **more)
 
     def _get(self, ref: Any) -> Any:  # noqa: ANN401
         """What a task has given.
@@ -372,16 +369,17 @@ class ClusterIntake(EdgeIntake):
 
     @contextmanager
     def _tidy(self) -> Iterator[None]:
-        """Leaves no task behind when something is raised inside of it."""
+        """Lets go of all blocks when something is raised inside of it.
+
+        Tasks that were started end by themselves, and what they give is dropped. They are not
+        cancelled: where a task is done at that very moment, `ray.cancel` ends this whole process
+        (Ray 2.60, "Tried to complete task that was not pending").
+        """
         try:
             yield
         except BaseException:
-            for ref in self._pending:
-                ray.cancel(ref)
             self._blocks.clear()
             raise
-        finally:
-            self._pending.clear()
 
 
 def _require_room(memory: int) -> None:

@@ -87,11 +87,7 @@ def test_a_dataset_of_features_labels_and_keys(data, tmp_path):
     ],
 )
 @pytest.mark.parametrize("on_cluster", [False, True])
-def test_a_third_block_that_is_wrong_is_named(
-    data, tmp_path, monkeypatch, third, message, on_cluster
-):
-    # It ends this process where the task is done at that moment.
-    monkeypatch.setattr("ray.cancel", None)
+def test_a_third_block_that_is_wrong_is_named(data, tmp_path, third, message, on_cluster):
     good = pa.table({"s": [0, 1], "d": [1, 2]})
     edges = data.from_arrow([good, good, pa.table(third)])
     if on_cluster:
@@ -100,6 +96,12 @@ def test_a_third_block_that_is_wrong_is_named(
         gm.compile_graph(edges, tmp_path / "bad.gl")
     assert message in str(caught.value)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_no_task_is_cancelled():
+    # Where it is done at that moment, Ray ends this process: two of twelve runs of the test above.
+    files = Path(gm.__file__).parent.rglob("*.py")
+    assert [path.name for path in files if "ray.cancel(" in path.read_text()] == []
 
 
 def test_no_edges(data, tmp_path):

@@ -4,8 +4,9 @@
 // threads; and that a sweep has bookkeeping for `kLeastChunkRows` at least. Where processes share
 // the hot rows, there are as many times more of them in the same memory.
 //
-// If a batch needs so many rows that nearly every long request finds some, slots would have to hold
-// most of the table to be of use. Such a table is swept (row_sweep.hpp), without slots.
+// If the batches of a window need so many rows that nearly every long request finds some, reading
+// them in the order of the file takes fewer requests than slots can save. Such a table is swept
+// (row_sweep.hpp), without slots.
 #pragma once
 
 #include <cstddef>

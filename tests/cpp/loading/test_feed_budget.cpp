@@ -63,7 +63,7 @@ TEST(the_parts_are_no_more_than_the_whole) {
   }
 }
 
-TEST(dense_batches_are_swept) {
+TEST(batches_that_are_dense_together_are_swept) {
   FeedNeeds needs{.memory = std::uint64_t{64} << 20,
                   .num_rows = 1 << 20,
                   .row_bytes = 512,
@@ -72,9 +72,10 @@ TEST(dense_batches_are_swept) {
                   .read_bytes = kReadBytes,
                   .long_read_bytes = kLongReadBytes,
                   .ranks = {}};
-  // A read brings 64 rows, so a batch is dense from one row of 64 that are not hot.
-  const auto is_swept = [&](std::uint64_t one_of) {
-    needs.ranks.clear();
+  // A read brings 64 rows, so batches are dense that have, together, one row of 64 that are not
+  // hot. The hot rows of a batch make room for the cold ones of others.
+  const auto is_swept = [&](std::uint64_t one_of, std::size_t num_hottest = 0) {
+    needs.ranks.assign(num_hottest, 0);
     for (std::uint64_t rank = 0; rank < needs.num_rows; rank += one_of) needs.ranks.push_back(rank);
     const FeedBudget budget = divide_memory(needs);
     CHECK(budget.chunk_rows == 0 || budget.num_slots == 0);
@@ -82,12 +83,16 @@ TEST(dense_batches_are_swept) {
     return budget.chunk_rows != 0;
   };
   CHECK(is_swept(8));
-  CHECK(is_swept(63));
-  CHECK(!is_swept(66));
+  CHECK(is_swept(250));  // there is room for four batches, and an eighth of their rows is hot
+  CHECK(!is_swept(300));
+  CHECK(is_swept(1000, 1 << 14));  // room for all that are known
+  CHECK(!is_swept(1050, 1 << 14));
   needs.window = 3;
   CHECK(!is_swept(8));
   needs.window = 4;
   CHECK(is_swept(8));
+  CHECK(is_swept(250, 1 << 14));
+  CHECK(!is_swept(260, 1 << 14));
   needs.long_read_bytes = 0;
   CHECK(!is_swept(8));
 }

@@ -135,7 +135,7 @@ TEST(every_byte_of_a_batch_is_written) {
   std::vector<std::int64_t> hottest(kRows / 2);
   for (std::size_t i = 0; i < hottest.size(); ++i)
     hottest[i] = static_cast<std::int64_t>(kRows - 1 - 2 * i);
-  for (const std::size_t size : {40, 1200}) {
+  for (const std::size_t size : {4, 40, 1200}) {
     const auto batches = make_batches(size);
     for (const std::uint64_t memory : {0, 1'000'000, 1'900'000, 2'300'000, 30'000'000})
       for (const bool has_hottest : {false, true})
@@ -171,7 +171,7 @@ TEST(sums_of_neighbors_are_right_wherever_rows_lie) {
   std::vector<std::int64_t> hottest(kRows / 2);
   for (std::size_t i = 0; i < hottest.size(); ++i)
     hottest[i] = static_cast<std::int64_t>(kRows - 1 - 2 * i);
-  for (const std::size_t size : {40, 1200}) {
+  for (const std::size_t size : {4, 40, 1200}) {
     const auto batches = make_batches(size);
     for (const std::uint64_t memory : {0, 1'000'000, 1'900'000, 2'300'000, 30'000'000})
       for (const bool has_hottest : {false, true})

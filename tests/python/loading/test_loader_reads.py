@@ -11,7 +11,7 @@ from loader_data import check_batch
 import graphmount as gm
 
 NUM_NODES = 2000
-WIDE = 1024  # columns: few of these rows lie in what one read brings
+WIDE = 8192  # columns: what one read brings is about as long as one row
 
 
 def wide_rows(ids):
@@ -28,7 +28,7 @@ def wide_dataset(tmp_path_factory):
 
 
 @given(
-    memory=st.integers(0, 6_000_000),
+    memory=st.integers(0, 48_000_000),
     window=st.integers(1, 63),
     batch_size=st.integers(1, 30),
     shuffle=st.booleans(),
@@ -57,7 +57,7 @@ def test_the_window_has_the_right_rows(
 
 def test_the_window_keeps_rows_and_takes_others_along(wide_dataset):
     loader = gm.NeighborLoader(
-        wide_dataset, [2], batch_size=20, shuffle=True, memory="4MiB", window=32, seed=1
+        wide_dataset, [2], batch_size=20, shuffle=True, memory="32MiB", window=32, seed=1
     )
     list(loader)
     table = loader.stats().tables["x"]

@@ -214,7 +214,7 @@ def main() -> int:
     parser.add_argument("--hidden", type=int, default=128, help="width of inner layers (128)")
     parser.add_argument("--rounds", type=int, help="runs of each way (3)")
     options = parser.parse_args()
-    defaults(options, scale=(22, 16), steps=(50, 20), batch_size=(1024, 256), rounds=(3, 1))
+    defaults(options, scale=(22, 16), steps=(100, 20), batch_size=(1024, 256), rounds=(3, 1))
     num_nodes = 1 << options.scale
     require_memory(num_nodes * DEGREE * 48, "making the graph")
     with scratch_folder(options.folder, num_nodes * (12 * DEGREE + 8 * COLUMNS)) as folder:

@@ -108,7 +108,8 @@ def bench(report: Report, folder: str, options: argparse.Namespace) -> None:
             for name in loaders
         ],
     )
-    for what, name, other in (("nodes", _BOTH, _EDGES), ("edges", _EDGES, _OWN)):
+    pairs = (("nodes", _BOTH, _EDGES), ("edges", _EDGES, _OWN), ("both", _BOTH, _OWN))
+    for what, name, other in pairs:
         median = spread_of(_ratios(speeds, name, other)).median
         report.goal(
             f"ids of the source for {what} cost at most 3 % of the batches per second",

@@ -233,6 +233,15 @@ def test_too_little_space_is_seen_before(full, folder, paths, monkeypatch):
     assert list(paths.out.iterdir()) == []
 
 
+def test_source_rows_count_as_space(tmp_path, monkeypatch):
+    """36 million bytes do for the lists alone, but not for rows of the source beside them."""
+    edges = np.zeros((2, 3_000_000), np.int32)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=40_000_000))
+    with pytest.raises(OSError, match="3,000,000 edges needs about 45"):
+        gm.compile_graph(edges, tmp_path / "g.gl", num_nodes=9, source_rows=True)
+    gm.compile_graph(edges, tmp_path / "g.gl", num_nodes=9)
+
+
 class Unannounced:
     """Edges that come as a stream, so that nobody knows before how many there are."""
 

@@ -120,7 +120,7 @@ class GraphOptions:
         payload = 4 * source.has_weights + 8 * source.has_timestamps
         ways = 2 if self.neighbors == "both" and self.is_directed(source) else 1
         file_bytes = entries * ways * (4 + payload + 8 * source.has_weights)
-        file_bytes += entries * 4 * (ways - 1)
+        file_bytes += entries * (4 * (ways - 1) + 4 * self.source_rows)
         first = entries * (8 + payload + 4 * self.source_rows)
         # The second direction is spooled while the first is still there.
         return file_bytes, first + entries * (12 + payload) * (ways - 1)

@@ -58,7 +58,8 @@ ctypes.CDLL(ctypes.util.find_library("gomp"), mode=ctypes.RTLD_GLOBAL)
 def start():
     for size in (512, 4096):
         values = np.ones(size, np.float32)
-        _core.softmax_entries(np.arange(size + 1), np.zeros(size, int), 1, values, values.copy())
+        lists = (np.arange(size + 1), np.zeros(size, int), 1)
+        _core.softmax_entries(lists, 1, values, values.copy())
 """
 
 

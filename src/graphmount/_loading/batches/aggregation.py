@@ -114,11 +114,8 @@ def aggregate_rows(
     flat = rows.reshape(len(rows), -1)
     out = np.empty((num_targets, flat.shape[1]), np.float32)
     _core.sum_rows(
-        indptr,
-        np.ascontiguousarray(sample.edge_index[0]),
-        len(rows),
-        1,
-        flat.shape[1],
+        (indptr, np.ascontiguousarray(sample.edge_index[0]), len(rows)),
+        (1, flat.shape[1]),
         flat.reshape(-1),
         np.empty(0, np.float32),
         aggregate_last == "mean",

@@ -178,9 +178,8 @@ def are_lists_sound(indptr: torch.Tensor, columns: torch.Tensor, num_columns: in
     """Whether the rows follow each other from the first entry to the last, all of them columns."""
     if indptr.device.type == "cpu" and indptr.dtype == columns.dtype == torch.int64:
         # One pass in the core; each of torch's would wake its threads.
-        return _core.are_lists_sound(
-            indptr.contiguous().numpy(), columns.contiguous().numpy(), num_columns
-        )
+        entries = columns.contiguous().numpy()
+        return _core.are_lists_sound((indptr.contiguous().numpy(), entries, num_columns))
     return (
         int(indptr[0]) == 0
         and int(indptr[-1]) == len(columns)

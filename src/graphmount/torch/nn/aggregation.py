@@ -20,6 +20,7 @@ from graphmount.torch.nn.edges import (
     divide_rows,
     edges_of,
     flat,
+    lists_of,
     return_sums,
     sum_rows,
     take_aggregated,
@@ -199,9 +200,8 @@ def _largest_rows(
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     out = x.new_empty(len(starts) - 1, x.size(1))
     winners = torch.empty_like(out, dtype=torch.int32)
-    _LARGEST_ROWS[x.dtype](
-        flat(starts), flat(others), len(x), x.size(1), flat(x), flat(out), flat(winners)
-    )
+    lists = lists_of(starts, others, len(x))
+    _LARGEST_ROWS[x.dtype](lists, x.size(1), flat(x), flat(out), flat(winners))
     return out, x[:num_targets].clone(memory_format=torch.contiguous_format), winners
 
 
@@ -225,9 +225,7 @@ def _largest_rows_back(  # noqa: PLR0917
     by_source, owners, places = turn_round(starts, others, num_rows, turned)
     out = gradient.new_empty(num_rows, gradient.size(1))
     _RETURN_TO_WINNERS[gradient.dtype](
-        flat(by_source),
-        flat(owners),
-        len(gradient),
+        lists_of(by_source, owners, len(gradient)),
         flat(places),
         gradient.size(1),
         flat(gradient),

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from graphmount import _core
-from graphmount.torch.nn.edges import Edges, flat, sum_rows, turn_round
+from graphmount.torch.nn.edges import Edges, flat, lists_of, sum_rows, turn_round
 from graphmount.torch.nn.operators import operator
 
 
@@ -78,7 +78,8 @@ def _attend(  # noqa: PLR0917  (as operators are called)
     scores = _scores(starts, others, by_source, by_target)
     scores = torch.nn.functional.leaky_relu_(scores, slope)
     weights = torch.empty_like(scores)
-    _core.softmax_entries(flat(starts), flat(others), scores.size(1), flat(scores), flat(weights))
+    lists = lists_of(starts, others, len(rows))
+    _core.softmax_entries(lists, scores.size(1), flat(scores), flat(weights))
     return sum_rows(starts, others, rows, weights if kept is None else weights * kept), weights
 
 
@@ -102,25 +103,15 @@ def _attend_back(  # noqa: PLR0917
     slope: float,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     heads, width = rows.shape[1:]
+    lists = lists_of(starts, others, len(rows))
     of_weights = torch.empty_like(weights)
-    _core.multiply_rows(
-        flat(starts),
-        flat(others),
-        len(rows),
-        heads,
-        width,
-        flat(gradient),
-        flat(rows),
-        flat(of_weights),
-    )
+    _core.multiply_rows(lists, (heads, width), flat(gradient), flat(rows), flat(of_weights))
     factors = weights
     if kept is not None:
         factors = weights * kept
         of_weights.mul_(kept)
     of_scores = torch.empty_like(weights)
-    _core.softmax_gradient(
-        flat(starts), flat(others), heads, flat(weights), flat(of_weights), flat(of_scores)
-    )
+    _core.softmax_gradient(lists, heads, flat(weights), flat(of_weights), flat(of_scores))
     scores = _scores(starts, others, by_source, by_target)
     of_scores = torch.where(scores > 0, of_scores, of_scores * slope)
     turned, owners, places = turn_round(starts, others, len(rows))

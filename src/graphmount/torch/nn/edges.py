@@ -56,9 +56,8 @@ class Edges:
             )
         starts = self.starts.new_empty(self.num_targets + 1)
         sources = self.sources.new_empty(len(self.sources) + self.num_targets)
-        count = _core.add_self_loops(
-            flat(self.starts), flat(self.sources), self.num_sources, flat(starts), flat(sources)
-        )
+        lists = lists_of(self.starts, self.sources, self.num_sources)
+        count = _core.add_self_loops(lists, flat(starts), flat(sources))
         return Edges(starts, sources[:count], self.num_sources)
 
     def is_cheaper_first(self, inputs: int, outputs: int) -> bool:
@@ -223,12 +222,13 @@ def turn_round(
     """
     if given is not None and len(given) == num_others + 2 + 2 * len(others):
         mark, *_ = given[:1].tolist()
-        if mark == _core.fingerprint_of_lists(flat(starts), flat(others)):
+        if mark == _core.fingerprint_of_lists(lists_of(starts, others)):
             owners = given[num_others + 2 : num_others + 2 + len(others)]
             return given[1 : num_others + 2], owners, given[num_others + 2 + len(others) :]
     turned = starts.new_empty(num_others + 1)
     owners, places = (others.new_empty(len(others)) for _ in range(2))
-    _core.turn_edges_round(flat(starts), flat(others), flat(turned), flat(owners), flat(places))
+    lists = lists_of(starts, others, num_others)
+    _core.turn_edges_round(lists, flat(turned), flat(owners), flat(places))
     return turned, owners, places
 
 
@@ -255,10 +255,8 @@ def sum_rows(
     heads = rows.size(1) if rows.dim() == 3 else 1
     out = rows.new_empty(len(starts) - 1, *rows.shape[1:])
     own = flat(_nothing(rows) if factors is None else factors)
-    width = rows.size(-1)
-    _SUM_ROWS[rows.dtype](
-        flat(starts), flat(others), len(rows), heads, width, flat(rows), own, mean, flat(out)
-    )
+    lists, shape = lists_of(starts, others, len(rows)), (heads, rows.size(-1))
+    _SUM_ROWS[rows.dtype](lists, shape, flat(rows), own, mean, flat(out))
     return out
 
 
@@ -283,11 +281,8 @@ def return_sums(
     out = gradient.new_empty(len(starts) - 1, gradient.size(1))
     nothing = _nothing(gradient)
     _RETURN_SUMS[gradient.dtype](
-        flat(starts),
-        flat(others),
-        len(gradient),
-        1,
-        gradient.size(1),
+        lists_of(starts, others, len(gradient)),
+        (1, gradient.size(1)),
         flat(gradient),
         flat(nothing if factors is None else factors),
         flat(starts.new_empty(0) if means is None else means),
@@ -301,6 +296,13 @@ def _nothing(rows: torch.Tensor) -> torch.Tensor:
     """No factors, of the dtype that these rows are summed in."""
     exact = rows.dtype if rows.dtype in (torch.float32, torch.float64) else torch.float32
     return torch.empty(0, dtype=exact)
+
+
+def lists_of(
+    starts: torch.Tensor, others: torch.Tensor, num_others: int = 0
+) -> tuple[NDArray[Any], NDArray[Any], int]:
+    """Lists of entries as the core takes them: each is one of so many rows."""
+    return flat(starts), flat(others), num_others
 
 
 def flat(tensor: torch.Tensor) -> NDArray[Any]:

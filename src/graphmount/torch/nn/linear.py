@@ -7,13 +7,17 @@ torch's own products; all else is torch's.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 
 from graphmount import _core
 from graphmount.torch.nn.edges import flat
 from graphmount.torch.nn.operators import operator
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 def apply_linear(
@@ -76,11 +80,7 @@ def multiply_into(out: torch.Tensor, rows: torch.Tensor, weight: torch.Tensor) -
     if not _is_for_core([rows, weight]):
         torch.mm(rows, weight.t(), out=out)
         return
-    outputs, inputs = weight.shape
-    none = flat(rows.new_empty(0))
-    _core.apply_weights(
-        flat(rows), flat(weight), inputs, none, none, 0, none, outputs, relu=False, out=flat(out)
-    )
+    _into(out, [(rows, weight)])
 
 
 def return_to_rows_into(out: torch.Tensor, gradient: torch.Tensor, weight: torch.Tensor) -> None:
@@ -88,9 +88,7 @@ def return_to_rows_into(out: torch.Tensor, gradient: torch.Tensor, weight: torch
     if not _is_for_core([gradient, weight]):
         torch.mm(gradient, weight, out=out)
         return
-    outputs, inputs = weight.shape
-    none = flat(gradient.new_empty(0))
-    _core.return_to_rows(flat(gradient), none, flat(weight), outputs, inputs, flat(out))
+    _core.return_to_rows(_of_results(gradient), flat(weight), weight.size(1), flat(out))
 
 
 def return_to_weights_into(out: torch.Tensor, gradient: torch.Tensor, rows: torch.Tensor) -> None:
@@ -98,15 +96,31 @@ def return_to_weights_into(out: torch.Tensor, gradient: torch.Tensor, rows: torc
     if not _is_for_core([gradient, rows]):
         torch.mm(gradient.t(), rows, out=out)
         return
-    outputs, inputs = gradient.size(1), rows.size(1)
-    none = flat(gradient.new_empty(0))
-    _core.return_to_weights(
-        flat(gradient), none, outputs, flat(rows), inputs, flat(out), none, 0, none, none
-    )
+    parts = [(flat(rows), rows.size(1), flat(out))]
+    _core.return_to_weights(_of_results(gradient), parts, _NOTHING)
 
 
-def _or_nothing(tensor: torch.Tensor | None, like: torch.Tensor) -> torch.Tensor:
-    return like.new_empty(0, 0) if tensor is None else tensor
+_NOTHING = np.empty(0, np.float32)
+
+
+def _into(
+    out: torch.Tensor,
+    parts: list[tuple[torch.Tensor, torch.Tensor]],
+    bias: torch.Tensor | None = None,
+    *,
+    relu: bool = False,
+) -> None:
+    """Writes the sum of what the weights of each part make of its rows."""
+    given = [(flat(rows), flat(weight), weight.size(1)) for rows, weight in parts]
+    added = _NOTHING if bias is None else flat(bias)
+    _core.apply_weights(given, added, out.size(1), relu, flat(out))
+
+
+def _of_results(
+    gradient: torch.Tensor, results: torch.Tensor | None = None
+) -> tuple[NDArray[Any], NDArray[Any], int]:
+    """The gradient of results, which is cut where they are given and not above 0."""
+    return flat(gradient), _NOTHING if results is None else flat(results), gradient.size(1)
 
 
 @operator(
@@ -124,19 +138,10 @@ def _apply_weights(  # noqa: PLR0917  (as operators are called)
     relu: bool,
 ) -> torch.Tensor:
     out = rows.new_empty(len(rows), len(weight))
-    others, other_weight = _or_nothing(more_rows, rows), _or_nothing(more_weight, rows)
-    _core.apply_weights(
-        flat(rows),
-        flat(weight),
-        rows.size(1),
-        flat(others),
-        flat(other_weight),
-        others.size(1),
-        flat(_or_nothing(bias, rows)),
-        len(weight),
-        relu,
-        flat(out),
-    )
+    parts = [(rows, weight)]
+    if more_rows is not None and more_weight is not None:
+        parts.append((more_rows, more_weight))
+    _into(out, parts, bias, relu=relu)
     return out
 
 
@@ -149,9 +154,8 @@ def _back_to_rows(
     gradient: torch.Tensor, results: torch.Tensor | None, weight: torch.Tensor
 ) -> torch.Tensor:
     out = gradient.new_empty(len(gradient), weight.size(1))
-    cut = _or_nothing(results, gradient)
-    outputs, inputs = weight.shape
-    _core.return_to_rows(flat(gradient), flat(cut), flat(weight), outputs, inputs, flat(out))
+    given = _of_results(gradient, results)
+    _core.return_to_rows(given, flat(weight), weight.size(1), flat(out))
     return out
 
 
@@ -171,26 +175,15 @@ def _back_to_weights(
     rows: torch.Tensor,
     more_rows: torch.Tensor | None,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    others = _or_nothing(more_rows, gradient)
     outputs = gradient.size(1)
-    out, more, bias = (
-        gradient.new_empty(outputs, rows.size(1)),
-        gradient.new_empty(outputs, others.size(1)),
-        gradient.new_empty(outputs),
-    )
-    _core.return_to_weights(
-        flat(gradient),
-        flat(_or_nothing(results, gradient)),
-        outputs,
-        flat(rows),
-        rows.size(1),
-        flat(out),
-        flat(others),
-        others.size(1),
-        flat(more),
-        flat(bias),
-    )
-    return out, more, bias
+    bias = gradient.new_empty(outputs)
+    given = [(rows, gradient.new_empty(outputs, rows.size(1)))]
+    if more_rows is not None:
+        given.append((more_rows, gradient.new_empty(outputs, more_rows.size(1))))
+    parts = [(flat(values), values.size(1), flat(out)) for values, out in given]
+    _core.return_to_weights(_of_results(gradient, results), parts, flat(bias))
+    made = [out for _, out in given]
+    return made[0], made[1] if len(made) > 1 else gradient.new_empty(outputs, 0), bias
 
 
 def _keep(ctx: Any, inputs: tuple[Any, ...], output: torch.Tensor) -> None:  # noqa: ANN401

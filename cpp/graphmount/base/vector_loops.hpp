@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 
 namespace graphmount {
 
@@ -47,5 +48,14 @@ void run_vectorized(const Loop& loop) {
   loop();
 }
 #endif
+
+/// Calls body(at, width) for each tile of columns. The width of a whole one is a constant.
+template <class Body>
+GRAPHMOUNT_INLINE void for_each_tile(std::size_t columns, const Body& body) {
+  std::size_t at = 0;
+  for (; at + kTileColumns <= columns; at += kTileColumns)
+    body(at, std::integral_constant<std::size_t, kTileColumns>());
+  if (at < columns) body(at, columns - at);
+}
 
 }  // namespace graphmount

@@ -17,12 +17,11 @@ GRAPHMOUNT_INLINE void fetch(const std::byte* row, std::size_t bytes) {
   for (std::size_t at = 0; at < bytes; at += 64) __builtin_prefetch(row + at);
 }
 
-/// Sums `width` columns, at most a tile, of the rows of some nodes, in registers.
-template <bool kIsFull>
+/// Sums so many columns, at most a tile, of the rows of some nodes, in registers.
+template <class Width>
 GRAPHMOUNT_INLINE void sum_tile(std::span<const std::int64_t> nodes, const std::byte* const* stored,
-                                std::size_t column, std::size_t width, float scale, float* out) {
+                                std::size_t column, Width count, float scale, float* out) {
   float sums[kTileColumns] = {};
-  const std::size_t count = kIsFull ? kTileColumns : width;
   for (std::size_t place = 0; place < nodes.size(); ++place) {
     // Read so that GCC takes one row after the other: it would add two at a time, and without
     // vectors, which takes twice as long.
@@ -31,16 +30,6 @@ GRAPHMOUNT_INLINE void sum_tile(std::span<const std::int64_t> nodes, const std::
     for (std::size_t i = 0; i < count; ++i) sums[i] += row[i];
   }
   for (std::size_t i = 0; i < count; ++i) out[i] = sums[i] * scale;
-}
-
-GRAPHMOUNT_INLINE void sum_floats(std::span<const std::int64_t> nodes,
-                                  const std::byte* const* stored, std::size_t columns, float scale,
-                                  float* out) {
-  std::size_t column = 0;
-  for (; column + kTileColumns <= columns; column += kTileColumns)
-    sum_tile<true>(nodes, stored, column, kTileColumns, scale, out + column);
-  if (column < columns)
-    sum_tile<false>(nodes, stored, column, columns - column, scale, out + column);
 }
 
 /// The same of rows that `conversion` makes floats of, one at a time, in `row`.
@@ -73,7 +62,9 @@ GRAPHMOUNT_INLINE void sum_targets(const NeighborEdges& edges, const NeighborRow
     if (nodes.size() == 1)  // as it is: a sum that begins with 0 has no -0
       rows.conversion->convert(stored[nodes[0]], reinterpret_cast<std::byte*>(out));
     else if (rows.conversion->is_copy())
-      sum_floats(nodes, stored, rows.columns, scale, out);
+      for_each_tile(rows.columns, [&](std::size_t at, auto width) __attribute__((always_inline)) {
+        sum_tile(nodes, stored, at, width, scale, out + at);
+      });
     else
       sum_converted(nodes, rows, scale, row, out);
   }

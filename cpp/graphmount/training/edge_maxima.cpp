@@ -7,14 +7,10 @@
 #include <type_traits>
 
 #include "graphmount/base/error.hpp"
-#include "graphmount/base/vector_loops.hpp"
-#include "graphmount/system/threads/parallel.hpp"
-#include "graphmount/system/threads/team.hpp"
+#include "graphmount/training/list_loops.hpp"
 
 namespace graphmount {
 namespace {
-
-constexpr std::size_t kLeastLists = 64;
 
 void require_sizes(bool do_fit) {
   if (!do_fit)
@@ -27,14 +23,13 @@ void require_few(const EdgeLists& lists) {
     throw BudgetError("a layer has more than 2^31 edges; take fewer seeds at a time");
 }
 
-template <bool kIsFull, class Value>
+template <class Value, class Width>
 GRAPHMOUNT_INLINE void largest_tile(const EdgeLists& lists, EdgeLists::Range range,
-                                    const Value* rows, std::size_t columns, std::size_t width,
-                                    Value* out, std::int32_t* winners) {
+                                    const Value* rows, std::size_t columns, Width count, Value* out,
+                                    std::int32_t* winners) {
   using Real = SumType<Value>;
   Real best[kTileColumns];
   std::int32_t winner[kTileColumns];
-  const std::size_t count = kIsFull ? kTileColumns : width;
   for (std::size_t i = 0; i < count; ++i) best[i] = -std::numeric_limits<Real>::infinity();
   for (std::size_t i = 0; i < count; ++i) winner[i] = static_cast<std::int32_t>(range.begin);
   for (std::size_t place = range.begin; place < range.end; ++place) {
@@ -71,14 +66,12 @@ struct Won {
   const std::int32_t* winners;
   std::size_t columns;
 
-  /// Has memory fetch what an entry needs, which is looked at later.
   GRAPHMOUNT_INLINE void fetch(std::size_t entry) const {
     fetch_row(turned, entry, gradient, columns, true);
     fetch_row(turned, entry, winners, columns, true);
   }
 
-  /// All columns of one entry: most rows have no other.
-  GRAPHMOUNT_INLINE void take_row(std::size_t entry, Value* __restrict out) const {
+  GRAPHMOUNT_INLINE void take(std::size_t entry, Value* __restrict out) const {
     const std::size_t from = turned.other(entry) * columns;
     const Value* __restrict values = gradient + from;
     const std::int32_t* __restrict winner = winners + from;
@@ -86,23 +79,15 @@ struct Won {
     for (std::size_t i = 0; i < columns; ++i) out[i] = value_if(winner[i] == place, values[i]);
   }
 
-  /// Sums `width` columns from `at` on, at most a tile, and adds `base` if it is there.
-  template <bool kIsFull>
-  GRAPHMOUNT_INLINE void sum_tile(EdgeLists::Range range, std::size_t at, std::size_t width,
-                                  const Value* base, Value* out) const {
-    SumType<Value> sums[kTileColumns] = {};
-    const std::size_t count = kIsFull ? kTileColumns : width;
-    for (std::size_t entry = range.begin; entry < range.end; ++entry) {
-      const std::size_t from = turned.other(entry) * columns + at;
-      const Value* const values = gradient + from;
-      const std::int32_t* const winner = winners + from;
-      const auto place = static_cast<std::int32_t>(places[entry]);
-      for (std::size_t i = 0; i < count; ++i)
-        sums[i] += value_of(value_if(winner[i] == place, values[i]));
-    }
-    if (base != nullptr)
-      for (std::size_t i = 0; i < count; ++i) sums[i] += value_of(base[i]);
-    for (std::size_t i = 0; i < count; ++i) out[i] = rounded_to<Value>(sums[i]);
+  template <class Width>
+  GRAPHMOUNT_INLINE void add(std::size_t entry, std::size_t, std::size_t column,
+                             SumType<Value>* sums, Width count) const {
+    const std::size_t from = turned.other(entry) * columns + column;
+    const Value* const values = gradient + from;
+    const std::int32_t* const winner = winners + from;
+    const auto place = static_cast<std::int32_t>(places[entry]);
+    for (std::size_t i = 0; i < count; ++i)
+      sums[i] += value_of(value_if(winner[i] == place, values[i]));
   }
 };
 
@@ -114,27 +99,19 @@ void largest_rows(const EdgeLists& lists, std::size_t columns, std::span<const V
   require_few(lists);
   require_sizes(rows.size() == lists.num_others() * columns &&
                 out.size() == lists.size() * columns && winners.size() == out.size());
-  const auto find = [&](std::size_t first, std::size_t last) __attribute__((always_inline)) {
+  for_lists(lists, [&](std::size_t first, std::size_t last) __attribute__((always_inline)) {
     for (std::size_t list = first; list < last; ++list) {
       const EdgeLists::Range range = lists.range(list);
       const std::size_t num_next = std::min(range.end - range.begin, kRowsAhead);
       for (std::size_t i = 0; i < num_next; ++i)
         fetch_row(lists, range.end + i, rows.data(), columns);
-      for (std::size_t at = 0; at < columns; at += kTileColumns) {
-        const std::size_t width = std::min(kTileColumns, columns - at), to = list * columns + at;
-        if (width == kTileColumns)
-          largest_tile<true>(lists, range, rows.data() + at, columns, width, out.data() + to,
-                             winners.data() + to);
-        else
-          largest_tile<false>(lists, range, rows.data() + at, columns, width, out.data() + to,
-                              winners.data() + to);
-      }
+      for_each_tile(columns, [&](std::size_t at, auto width) __attribute__((always_inline)) {
+        const std::size_t to = list * columns + at;
+        largest_tile(lists, range, rows.data() + at, columns, width, out.data() + to,
+                     winners.data() + to);
+      });
     }
-  };
-  team_for(lists.size(), balanced_grain(lists.size(), kLeastLists),
-           [&](std::size_t first, std::size_t last) {
-             run_vectorized([&]() __attribute__((always_inline)) { find(first, last); });
-           });
+  });
 }
 
 template <class Value>
@@ -148,51 +125,16 @@ void return_to_winners(const EdgeLists& turned, std::span<const std::int64_t> pl
                 of_first.size() <= out.size() && (columns == 0 || of_first.size() % columns == 0) &&
                 out.size() == turned.size() * columns);
   const Won<Value> won{turned, places.data(), gradient.data(), winners.data(), columns};
-  const auto collect = [&](std::size_t first, std::size_t last) __attribute__((always_inline)) {
-    for (std::size_t row = first; row < last; ++row) {
-      const EdgeLists::Range range = turned.range(row);
-      const std::size_t count = range.end - range.begin, to = row * columns;
-      for (std::size_t i = 0; i < std::min(count, kRowsAhead); ++i) won.fetch(range.end + i);
-      const Value* const base = to < of_first.size() ? of_first.data() + to : nullptr;
-      if (count == 1 && base == nullptr) {
-        won.take_row(range.begin, out.data() + to);
-        continue;
-      }
-      for (std::size_t at = 0; at < columns; at += kTileColumns) {
-        const std::size_t width = std::min(kTileColumns, columns - at);
-        const Value* const own = base == nullptr ? nullptr : base + at;
-        if (width == kTileColumns)
-          won.template sum_tile<true>(range, at, width, own, out.data() + to + at);
-        else
-          won.template sum_tile<false>(range, at, width, own, out.data() + to + at);
-      }
-    }
-  };
-  team_for(turned.size(), balanced_grain(turned.size(), kLeastLists),
-           [&](std::size_t first, std::size_t last) {
-             run_vectorized([&]() __attribute__((always_inline)) { collect(first, last); });
-           });
+  sum_lists(turned, {1, columns}, won, false, of_first, out.data());
 }
 
-template void largest_rows(const EdgeLists&, std::size_t, std::span<const float>, std::span<float>,
-                           std::span<std::int32_t>);
-template void return_to_winners(const EdgeLists&, std::span<const std::int64_t>, std::size_t,
-                                std::span<const float>, std::span<const std::int32_t>,
-                                std::span<const float>, std::span<float>);
-template void largest_rows(const EdgeLists&, std::size_t, std::span<const double>,
-                           std::span<double>, std::span<std::int32_t>);
-template void return_to_winners(const EdgeLists&, std::span<const std::int64_t>, std::size_t,
-                                std::span<const double>, std::span<const std::int32_t>,
-                                std::span<const double>, std::span<double>);
-template void largest_rows(const EdgeLists&, std::size_t, std::span<const Float16>,
-                           std::span<Float16>, std::span<std::int32_t>);
-template void return_to_winners(const EdgeLists&, std::span<const std::int64_t>, std::size_t,
-                                std::span<const Float16>, std::span<const std::int32_t>,
-                                std::span<const Float16>, std::span<Float16>);
-template void largest_rows(const EdgeLists&, std::size_t, std::span<const BFloat16>,
-                           std::span<BFloat16>, std::span<std::int32_t>);
-template void return_to_winners(const EdgeLists&, std::span<const std::int64_t>, std::size_t,
-                                std::span<const BFloat16>, std::span<const std::int32_t>,
-                                std::span<const BFloat16>, std::span<BFloat16>);
+template decltype(largest_rows<float>) largest_rows<float>;
+template decltype(return_to_winners<float>) return_to_winners<float>;
+template decltype(largest_rows<double>) largest_rows<double>;
+template decltype(return_to_winners<double>) return_to_winners<double>;
+template decltype(largest_rows<Float16>) largest_rows<Float16>;
+template decltype(return_to_winners<Float16>) return_to_winners<Float16>;
+template decltype(largest_rows<BFloat16>) largest_rows<BFloat16>;
+template decltype(return_to_winners<BFloat16>) return_to_winners<BFloat16>;
 
 }  // namespace graphmount

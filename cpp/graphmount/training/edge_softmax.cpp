@@ -65,13 +65,9 @@ void softmax_gradient(const EdgeLists& lists, std::size_t heads, std::span<const
   });
 }
 
-template void softmax_entries(const EdgeLists&, std::size_t, std::span<const float>,
-                              std::span<float>);
-template void softmax_entries(const EdgeLists&, std::size_t, std::span<const double>,
-                              std::span<double>);
-template void softmax_gradient(const EdgeLists&, std::size_t, std::span<const float>,
-                               std::span<const float>, std::span<float>);
-template void softmax_gradient(const EdgeLists&, std::size_t, std::span<const double>,
-                               std::span<const double>, std::span<double>);
+template decltype(softmax_entries<float>) softmax_entries<float>;
+template decltype(softmax_entries<double>) softmax_entries<double>;
+template decltype(softmax_gradient<float>) softmax_gradient<float>;
+template decltype(softmax_gradient<double>) softmax_gradient<double>;
 
 }  // namespace graphmount

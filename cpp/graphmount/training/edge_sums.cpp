@@ -3,14 +3,10 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "graphmount/base/vector_loops.hpp"
-#include "graphmount/system/threads/parallel.hpp"
-#include "graphmount/system/threads/team.hpp"
+#include "graphmount/training/list_loops.hpp"
 
 namespace graphmount {
 namespace {
-
-constexpr std::size_t kLeastLists = 64;
 
 void require_sizes(bool do_fit) {
   if (!do_fit)
@@ -49,16 +45,34 @@ struct ByShares {
   }
 };
 
-/// Sums `width` columns, at most a tile, of the rows of a list, and adds `base` if it is there.
-template <bool kIsFull, class Value, class Factor>
-GRAPHMOUNT_INLINE void sum_tile(const EdgeLists& lists, EdgeLists::Range range, const Value* rows,
-                                std::size_t columns, std::size_t width, const Factor& factor,
-                                std::size_t head, SumType<Value> scale, const Value* base,
-                                Value* out) {
-  SumType<Value> sums[kTileColumns] = {};
-  const std::size_t count = kIsFull ? kTileColumns : width;
-  for (std::size_t place = range.begin; place < range.end; ++place) {
-    const Value* const row = rows + lists.other(place) * columns;
+/// The rows of entries.
+template <class Value, class Factor>
+struct RowsOfEntries {
+  const EdgeLists& lists;
+  RowShape shape;
+  const Value* rows;
+  Factor factor;
+
+  GRAPHMOUNT_INLINE void fetch(std::size_t place) const {
+    fetch_row(lists, place, rows, shape.columns());
+  }
+
+  GRAPHMOUNT_INLINE void take(std::size_t place, Value* __restrict out) const {
+    const Value* __restrict row = rows + lists.other(place) * shape.columns();
+    for (std::size_t head = 0; head < shape.heads; ++head) {
+      SumType<Value> own = 1;
+      if constexpr (!Factor::kIsOne) own = factor(lists, place, head);
+      for (std::size_t i = 0; i < shape.width; ++i)
+        out[i] = rounded_to<Value>(own * value_of(row[i]));
+      row += shape.width;
+      out += shape.width;
+    }
+  }
+
+  template <class Width>
+  GRAPHMOUNT_INLINE void add(std::size_t place, std::size_t head, std::size_t column,
+                             SumType<Value>* sums, Width count) const {
+    const Value* const row = rows + lists.other(place) * shape.columns() + column;
     if constexpr (Factor::kIsOne) {
       for (std::size_t i = 0; i < count; ++i) sums[i] += value_of(row[i]);
     } else {
@@ -66,71 +80,13 @@ GRAPHMOUNT_INLINE void sum_tile(const EdgeLists& lists, EdgeLists::Range range, 
       for (std::size_t i = 0; i < count; ++i) sums[i] += own * value_of(row[i]);
     }
   }
-  for (std::size_t i = 0; i < count; ++i) sums[i] *= scale;
-  if (base != nullptr)
-    for (std::size_t i = 0; i < count; ++i) sums[i] += value_of(base[i]);
-  for (std::size_t i = 0; i < count; ++i) out[i] = rounded_to<Value>(sums[i]);
-}
-
-/// The sum of one row: on the way back, most lists have no other.
-template <class Value, class Factor>
-GRAPHMOUNT_INLINE void take_row(const EdgeLists& lists, std::size_t place, const Value* rows,
-                                RowShape shape, const Factor& factor, Value* __restrict out) {
-  const Value* __restrict row = rows + lists.other(place) * shape.columns();
-  for (std::size_t head = 0; head < shape.heads; ++head) {
-    SumType<Value> own = 1;
-    if constexpr (!Factor::kIsOne) own = factor(lists, place, head);
-    for (std::size_t i = 0; i < shape.width; ++i)
-      out[i] = rounded_to<Value>(own * value_of(row[i]));
-    row += shape.width;
-    out += shape.width;
-  }
-}
-
-template <class Value, class Factor>
-GRAPHMOUNT_INLINE void sum_lists(const EdgeLists& lists, std::size_t first, std::size_t last,
-                                 RowShape shape, const Value* rows, const Factor& factor,
-                                 bool is_mean, std::span<const Value> bases, Value* out) {
-  using Sum = SumType<Value>;
-  const std::size_t columns = shape.columns();
-  for (std::size_t list = first; list < last; ++list) {
-    const EdgeLists::Range range = lists.range(list);
-    const std::size_t count = range.end - range.begin;
-    for (std::size_t i = 0; i < std::min(count, kRowsAhead); ++i)
-      fetch_row(lists, range.end + i, rows, columns);
-    Value* const sums = out + list * columns;
-    const Value* const base =
-        list * columns < bases.size() ? bases.data() + list * columns : nullptr;
-    if (count == 1 && base == nullptr) {
-      take_row(lists, range.begin, rows, shape, factor, sums);
-      continue;
-    }
-    const Sum scale = is_mean && count != 0 ? Sum{1} / static_cast<Sum>(count) : Sum{1};
-    for (std::size_t head = 0; head < shape.heads; ++head) {
-      for (std::size_t at = 0; at < shape.width; at += kTileColumns) {
-        const std::size_t column = head * shape.width + at;
-        const std::size_t width = std::min(kTileColumns, shape.width - at);
-        const Value* const own = base == nullptr ? nullptr : base + column;
-        if (width == kTileColumns)
-          sum_tile<true>(lists, range, rows + column, columns, width, factor, head, scale, own,
-                         sums + column);
-        else
-          sum_tile<false>(lists, range, rows + column, columns, width, factor, head, scale, own,
-                          sums + column);
-      }
-    }
-  }
-}
+};
 
 template <class Value, class Factor>
 void sum_all(const EdgeLists& lists, RowShape shape, const Value* rows, const Factor& factor,
              bool is_mean, std::span<const Value> bases, Value* out) {
-  team_for(lists.size(), balanced_grain(lists.size(), kLeastLists),
-           [&](std::size_t first, std::size_t last) {
-             run_vectorized([&]() __attribute__((always_inline)) {
-               sum_lists(lists, first, last, shape, rows, factor, is_mean, bases, out);
-             });
-           });
+  const RowsOfEntries<Value, Factor> source{lists, shape, rows, factor};
+  sum_lists(lists, shape, source, is_mean, bases, out);
 }
 
 template <class Real>
@@ -204,37 +160,20 @@ void multiply_rows(const EdgeLists& lists, RowShape shape, std::span<const Real>
   require_sizes(left.size() == lists.size() * shape.columns() &&
                 right.size() == lists.num_others() * shape.columns() &&
                 out.size() == lists.num_entries() * shape.heads);
-  team_for(lists.size(), balanced_grain(lists.size(), kLeastLists),
-           [&](std::size_t first, std::size_t last) {
-             run_vectorized([&]() __attribute__((always_inline)) {
-               multiply_lists(lists, first, last, shape, left.data(), right.data(), out.data());
-             });
-           });
+  for_lists(lists, [&](std::size_t first, std::size_t last) __attribute__((always_inline)) {
+    multiply_lists(lists, first, last, shape, left.data(), right.data(), out.data());
+  });
 }
 
-template void sum_rows(const EdgeLists&, RowShape, std::span<const float>, std::span<const float>,
-                       bool, std::span<float>);
-template void return_sums(const EdgeLists&, RowShape, std::span<const float>,
-                          std::span<const float>, std::span<const std::int64_t>,
-                          std::span<const float>, std::span<float>);
-template void sum_rows(const EdgeLists&, RowShape, std::span<const double>, std::span<const double>,
-                       bool, std::span<double>);
-template void return_sums(const EdgeLists&, RowShape, std::span<const double>,
-                          std::span<const double>, std::span<const std::int64_t>,
-                          std::span<const double>, std::span<double>);
-template void sum_rows(const EdgeLists&, RowShape, std::span<const Float16>, std::span<const float>,
-                       bool, std::span<Float16>);
-template void return_sums(const EdgeLists&, RowShape, std::span<const Float16>,
-                          std::span<const float>, std::span<const std::int64_t>,
-                          std::span<const Float16>, std::span<Float16>);
-template void sum_rows(const EdgeLists&, RowShape, std::span<const BFloat16>,
-                       std::span<const float>, bool, std::span<BFloat16>);
-template void return_sums(const EdgeLists&, RowShape, std::span<const BFloat16>,
-                          std::span<const float>, std::span<const std::int64_t>,
-                          std::span<const BFloat16>, std::span<BFloat16>);
-template void multiply_rows(const EdgeLists&, RowShape, std::span<const float>,
-                            std::span<const float>, std::span<float>);
-template void multiply_rows(const EdgeLists&, RowShape, std::span<const double>,
-                            std::span<const double>, std::span<double>);
+template decltype(sum_rows<float>) sum_rows<float>;
+template decltype(sum_rows<double>) sum_rows<double>;
+template decltype(sum_rows<Float16>) sum_rows<Float16>;
+template decltype(sum_rows<BFloat16>) sum_rows<BFloat16>;
+template decltype(return_sums<float>) return_sums<float>;
+template decltype(return_sums<double>) return_sums<double>;
+template decltype(return_sums<Float16>) return_sums<Float16>;
+template decltype(return_sums<BFloat16>) return_sums<BFloat16>;
+template decltype(multiply_rows<float>) multiply_rows<float>;
+template decltype(multiply_rows<double>) multiply_rows<double>;
 
 }  // namespace graphmount

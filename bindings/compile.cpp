@@ -38,7 +38,7 @@ NewIds to_new_ids(const std::optional<AnyIds>& given) {
 
 void make_compiler(GraphCompiler* self, std::optional<std::uint64_t> num_nodes, bool rectangular,
                    std::optional<std::uint64_t> num_sources, bool in_lists, bool out_lists,
-                   bool undirected, bool weights, bool timestamps, Word<Dedup> dedup,
+                   bool undirected, bool weights, bool timestamps, Dedup dedup,
                    bool drop_self_loops, bool wide_indices, bool keep_source_rows,
                    std::uint64_t memory, const std::filesystem::path& folder,
                    std::uint64_t memory_parts, std::optional<std::uint64_t> waiting_memory) {
@@ -132,7 +132,7 @@ Summary finish_relation(GraphCompiler& self, const std::filesystem::path& path, 
 }
 
 void make_scatter(RowScatter* self, std::uint64_t row_bytes, std::optional<std::uint64_t> num_rows,
-                  Word<Repeated> repeated, const std::optional<Column<std::uint8_t>>& fill,
+                  Repeated repeated, const std::optional<Column<std::uint8_t>>& fill,
                   std::uint64_t memory, const std::filesystem::path& tmp,
                   const std::optional<nb::callable>& name_of) {
   ScatterOptions options{.row_bytes = row_bytes,
@@ -178,8 +178,7 @@ void bind_compile(nb::module_& module) {
       .def_prop_ro("num_rows", &GraphCompiler::num_rows)
       .def_prop_ro("num_nodes", &GraphCompiler::num_nodes)
       .def_prop_ro("num_sources", &GraphCompiler::num_sources)
-      .def_prop_ro("first_direction",
-                   [](const GraphCompiler& self) { return Word{self.first_direction()}; })
+      .def_prop_ro("first_direction", &GraphCompiler::first_direction)
       .def_prop_ro("num_destinations", &GraphCompiler::num_destinations)
       .def_prop_ro("waiting_bytes", &GraphCompiler::waiting_bytes)
       .def("set_memory", &GraphCompiler::set_memory, "memory"_a, nb::kw_only(), "parts"_a,

@@ -46,16 +46,17 @@ using SharedGraph = std::shared_ptr<const Graph>;
 
 using ReadOnlyArray = nb::ndarray<nb::numpy, nb::ro>;
 
-std::optional<ReadOnlyArray> list_section(const Graph& graph, Word<SectionKind> kind,
-                                          Word<Direction> direction) {
+std::optional<ReadOnlyArray> list_section(const Graph& graph, SectionKind kind,
+                                          Direction direction) {
   const Section* section = graph.find(kind, direction);
   if (section == nullptr) return std::nullopt;
   return view_section<ReadOnlyArray>(graph.mount().map_for_view(MapMode::kShared), *section, 1,
                                      to_dlpack(section->dtype));
 }
 
-std::optional<std::tuple<nb::ndarray<nb::numpy>, bool>> private_list_section(
-    const Graph& graph, Word<SectionKind> kind, Word<Direction> direction) {
+std::optional<std::tuple<nb::ndarray<nb::numpy>, bool>> private_list_section(const Graph& graph,
+                                                                             SectionKind kind,
+                                                                             Direction direction) {
   const Section* section = graph.find(kind, direction);
   if (section == nullptr) return std::nullopt;
   return private_view(graph.mount(), *section, 1, to_dlpack(section->dtype));
@@ -72,15 +73,15 @@ nb::object to_items(SectionKind kind, const Read& read) {
 }
 
 /// A copy of a part of a section, checked: the way for our own code, where views are for users.
-nb::object read_list(const Graph& graph, Word<SectionKind> kind, Word<Direction> direction,
-                     std::uint64_t first, std::uint64_t count) {
+nb::object read_list(const Graph& graph, SectionKind kind, Direction direction, std::uint64_t first,
+                     std::uint64_t count) {
   return to_items(kind, [&]<class Item>(Item) {
     return graphmount::read_list<Item>(graph, kind, direction, first, count);
   });
 }
 
 /// The weights, the timestamps or the source rows of entries.
-nb::object gather_list(const Graph& graph, Word<SectionKind> kind, Word<Direction> direction,
+nb::object gather_list(const Graph& graph, SectionKind kind, Direction direction,
                        const IdColumn& positions) {
   if (kind == SectionKind::kSourceRows)
     return nb::cast(make_array<std::int64_t>(positions.size(), [&](std::span<std::int64_t> out) {
@@ -94,21 +95,20 @@ nb::object gather_list(const Graph& graph, Word<SectionKind> kind, Word<Directio
   });
 }
 
-auto degrees(const Graph& graph, const IdColumn& nodes, Word<Direction> direction) {
+auto degrees(const Graph& graph, const IdColumn& nodes, Direction direction) {
   return make_array<std::int64_t>(nodes.size(), [&](std::span<std::int64_t> out) {
     graph.degrees(to_span(nodes), direction, out);
   });
 }
 
-auto all_degrees(const Graph& graph, Word<Direction> direction) {
+auto all_degrees(const Graph& graph, Direction direction) {
   graph.stored_direction(direction);  // without lists, any number of nodes could be claimed
   return make_array<std::int64_t>(
       static_cast<std::size_t>(graph.num_lists(direction)),
       [&](std::span<std::int64_t> out) { graph.all_degrees(direction, out); });
 }
 
-std::tuple<EdgeId, EdgeId> neighbor_range(const Graph& graph, NodeId node,
-                                          Word<Direction> direction) {
+std::tuple<EdgeId, EdgeId> neighbor_range(const Graph& graph, NodeId node, Direction direction) {
   const ListRange range = graph.neighbor_range(node, direction);
   return {range.begin, range.end};
 }
@@ -149,21 +149,15 @@ void bind_graph(nb::module_& module) {
       .def_prop_ro("is_sorted_by_time",
                    [](const Graph& self) { return self.mount().header().has(kFlagSortedByTime); })
       .def_prop_rw(
-          "reads", [](const Graph& self) { return Word{self.resident_pages().read_ahead()}; },
-          [](const Graph& self, Word<ReadAhead> mode) {
-            self.resident_pages().set_read_ahead(mode);
-          })
-      .def_prop_ro("node_id_kind",
-                   [](const Graph& self) { return Word{NodeIds::kind_of(self.mount())}; })
-      .def(
-          "has_lists",
-          [](const Graph& self, Word<Direction> direction) { return self.has_lists(direction); },
-          "direction"_a)
+          "reads", [](const Graph& self) { return self.resident_pages().read_ahead(); },
+          [](const Graph& self, ReadAhead mode) { self.resident_pages().set_read_ahead(mode); })
+      .def_prop_ro("node_id_kind", [](const Graph& self) { return NodeIds::kind_of(self.mount()); })
+      .def("has_lists", &Graph::has_lists, "direction"_a)
       .def("list_section", &list_section, "name"_a, "direction"_a)
       .def("private_list_section", &private_list_section, "name"_a, "direction"_a)
       .def(
           "has_list_section",
-          [](const Graph& self, Word<SectionKind> kind, Word<Direction> direction) {
+          [](const Graph& self, SectionKind kind, Direction direction) {
             return self.find(kind, direction) != nullptr;
           },
           "name"_a, "direction"_a)
@@ -174,16 +168,11 @@ void bind_graph(nb::module_& module) {
       .def("neighbor_range", &neighbor_range, "node"_a, "direction"_a, nb::call_guard<GilRelease>())
       .def(
           "prefetch",
-          [](const Graph& self, const Copied<NodeId>& nodes, Word<Direction> direction) {
+          [](const Graph& self, const Copied<NodeId>& nodes, Direction direction) {
             return self.prefetch(nodes, direction);
           },
           "nodes"_a, "direction"_a, nb::call_guard<GilRelease>())
-      .def(
-          "degree_summary",
-          [](const Graph& self, Word<Direction> direction) {
-            return summarize_degrees(self, direction);
-          },
-          "direction"_a, nb::call_guard<GilRelease>());
+      .def("degree_summary", &summarize_degrees, "direction"_a, nb::call_guard<GilRelease>());
   bind_mount(graph);
 
   nb::class_<NodeIdFile> ids(module, "NodeIdFile");
@@ -193,7 +182,7 @@ void bind_graph(nb::module_& module) {
           "path"_a, "descriptor"_a = nb::none(), nb::call_guard<GilRelease>())
       .def_prop_ro("num_nodes", &NodeIdFile::num_nodes)
       .def_prop_ro("node_id_kind",
-                   [](const NodeIdFile& self) { return Word{NodeIds::kind_of(self.mount())}; });
+                   [](const NodeIdFile& self) { return NodeIds::kind_of(self.mount()); });
   bind_mount(ids);
 
   module.def("find_edges", &find_edges_of, "graph"_a, "sources"_a, "destinations"_a);

@@ -69,11 +69,11 @@ std::optional<GivenRows> shared_rows(const PythonFeed& self) {
   return GivenRows{memory.descriptor(), memory.bytes().size(), shared->count, shared->is_first};
 }
 
-void make_feed(PythonFeed* self, const MountedFeatures& matrix, Word<IdSpace::Kind> space,
+void make_feed(PythonFeed* self, const MountedFeatures& matrix, IdSpace::Kind space,
                std::size_t number, std::uint64_t memory, double slot_share, std::uint64_t window,
-               Ids trial, Ids hottest, Word<DType> dtype, Word<ReaderKind> reader,
-               Word<Aggregation> aggregation, const PythonReadThreads& threads,
-               std::uint64_t sharers, const std::optional<GivenRows>& given) {
+               Ids trial, Ids hottest, DType dtype, ReaderKind reader, Aggregation aggregation,
+               const PythonReadThreads& threads, std::uint64_t sharers,
+               const std::optional<GivenRows>& given) {
   const FeedOptions options{.space = {space, number},
                             .memory = memory,
                             .slot_share = slot_share,
@@ -204,8 +204,8 @@ std::shared_ptr<const EarlyNodes> to_early(const Column<std::int64_t>& times) {
   return times.size() == 0 ? nullptr : std::make_shared<const EarlyNodes>(to_span(times));
 }
 
-void make_negatives(LinkNegatives* self, Word<NegativeMode> mode, double amount,
-                    Word<NegativeWeighting> weighting, bool strict, bool self_loops,
+void make_negatives(LinkNegatives* self, NegativeMode mode, double amount,
+                    NegativeWeighting weighting, bool strict, bool self_loops,
                     const Column<double>& source_weights, const Column<double>& destination_weights,
                     const Column<std::int64_t>& source_times,
                     const Column<std::int64_t>& destination_times) {

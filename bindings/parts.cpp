@@ -73,11 +73,10 @@ std::vector<MadeEntries> to_python(const EdgeBlock& block, std::size_t num_range
 
 std::vector<MadeEntries> cut_edges(const IdColumn& src, const IdColumn& dst,
                                    const std::optional<Column<float>>& weights,
-                                   const std::optional<IdColumn>& timestamps,
-                                   Word<Direction> direction, bool undirected, bool drop_self_loops,
-                                   bool rectangular, std::uint64_t num_sources,
-                                   std::uint64_t num_destinations, std::uint64_t first_row,
-                                   bool keep_rows, const Ends& ends) {
+                                   const std::optional<IdColumn>& timestamps, Direction direction,
+                                   bool undirected, bool drop_self_loops, bool rectangular,
+                                   std::uint64_t num_sources, std::uint64_t num_destinations,
+                                   std::uint64_t first_row, bool keep_rows, const Ends& ends) {
   EdgeColumns edges{to_span(src), to_span(dst), std::nullopt, std::nullopt};
   if (weights) edges.weights = to_span(*weights);
   if (timestamps) edges.times = to_span(*timestamps);
@@ -119,7 +118,7 @@ std::vector<MadeEntries> cut_lists(std::uint64_t first_node, std::uint64_t first
 }
 
 ListOptions list_options(std::uint64_t num_neighbors, bool rows, bool weights, bool timestamps,
-                         Word<Dedup> dedup, bool wide_indices) {
+                         Dedup dedup, bool wide_indices) {
   return {.parts = {rows, weights, timestamps},
           .dedup = dedup,
           .wide_indices = wide_indices || num_neighbors > (std::uint64_t{1} << 31),
@@ -255,8 +254,8 @@ void bind_parts(nb::module_& module) {
       .def(
           "__init__",
           [](HeldPart* self, std::uint64_t first_node, std::uint64_t end_node,
-             std::uint64_t num_neighbors, bool rows, bool weights, bool timestamps,
-             Word<Dedup> dedup, bool wide_indices) {
+             std::uint64_t num_neighbors, bool rows, bool weights, bool timestamps, Dedup dedup,
+             bool wide_indices) {
             new (self) HeldPart{std::make_shared<ListPart>(
                 first_node, end_node,
                 list_options(num_neighbors, rows, weights, timestamps, dedup, wide_indices))};

@@ -46,7 +46,7 @@ using nb::literals::operator""_a;
 using IdColumn = Column<std::int64_t>;
 
 ResultArray<2> fanout(const Graph& graph, const IdColumn& nodes, std::uint64_t k, bool replace,
-                      bool weighted, bool repeat, Word<Direction> direction, std::uint64_t key) {
+                      bool weighted, bool repeat, Direction direction, std::uint64_t key) {
   const FanoutOptions options{.direction = direction,
                               .k = k,
                               .rule = {.replace = replace, .weighted = weighted},
@@ -58,8 +58,8 @@ ResultArray<2> fanout(const Graph& graph, const IdColumn& nodes, std::uint64_t k
 
 void make_sample_options(SampleOptions* self, const std::vector<std::int64_t>& fanouts,
                          bool replace, bool weighted, bool disjoint, bool temporal, bool take_last,
-                         Word<TimeOf> time_of, bool induced, Word<Direction> direction,
-                         std::uint64_t key, std::uint64_t rank, std::uint64_t world_size) {
+                         TimeOf time_of, bool induced, Direction direction, std::uint64_t key,
+                         std::uint64_t rank, std::uint64_t world_size) {
   new (self) SampleOptions{.direction = direction,
                            .fanouts = to_fanouts(fanouts),
                            .rule = {.replace = replace,
@@ -134,7 +134,7 @@ ResultArray<2> walk(const Graph& graph, const Copied<NodeId>& starts, std::uint6
 std::tuple<ResultArray<1>, ResultArray<1>, ResultArray<2>> skip_gram_pairs(
     const Graph& graph, const Copied<NodeId>& starts, std::uint64_t length,
     const WalkOptions& options, std::uint64_t key, std::uint64_t window, std::uint64_t negatives,
-    Word<NegativeWeighting> weighting) {
+    NegativeWeighting weighting) {
   ResultBuffer centers, contexts, drawn;
   std::uint64_t num_pairs = 0;
   {
@@ -174,7 +174,7 @@ ResultArray<2> make_matrix(std::size_t rows, std::size_t columns, const Fill& fi
 }
 
 ResultArray<2> sample_rows(const Graph& graph, const Column<std::int64_t>& kept, std::size_t num,
-                           Word<EdgeEnd> corrupt, Word<NegativeWeighting> weighting, bool strict,
+                           EdgeEnd corrupt, NegativeWeighting weighting, bool strict,
                            bool self_loops, std::optional<NodeId> pad, std::uint64_t key) {
   const NegativeOptions options{weighting, strict, self_loops, pad};
   return make_matrix(kept.size(), num, [&](std::span<NodeId> out) {
@@ -182,7 +182,7 @@ ResultArray<2> sample_rows(const Graph& graph, const Column<std::int64_t>& kept,
   });
 }
 
-ResultArray<2> sample_pairs(const Graph& graph, std::size_t num, Word<NegativeWeighting> weighting,
+ResultArray<2> sample_pairs(const Graph& graph, std::size_t num, NegativeWeighting weighting,
                             bool strict, bool self_loops, std::optional<NodeId> pad,
                             std::uint64_t key) {
   const NegativeOptions options{weighting, strict, self_loops, pad};
@@ -209,8 +209,8 @@ void bind_sampling(nb::module_& module) {
              nb::call_guard<GilRelease>());
 
   nb::class_<WalkOptions>(module, "WalkOptions")
-      .def(nb::init<double, double, double, bool, Word<DeadEnd>, Word<Direction>>(), nb::kw_only(),
-           "p"_a, "q"_a, "restart"_a, "weighted"_a, "dead_end"_a, "direction"_a);
+      .def(nb::init<double, double, double, bool, DeadEnd, Direction>(), nb::kw_only(), "p"_a,
+           "q"_a, "restart"_a, "weighted"_a, "dead_end"_a, "direction"_a);
   module.def("random_walk", &walk, "graph"_a, "starts"_a, "length"_a, "options"_a, "key"_a);
   module.def("skip_gram_pairs", &skip_gram_pairs, "graph"_a, "starts"_a, "length"_a, "options"_a,
              "key"_a, "window"_a, "negatives"_a, "negative_weighting"_a);

@@ -25,7 +25,7 @@ void bind_system(nb::module_& module) {
       .def("undropped_bytes", &DiskProbe::undropped_bytes)
       .def(
           "run",
-          [](const DiskProbe& self, Word<ProbeWay> way, unsigned depth, std::uint64_t read_bytes,
+          [](const DiskProbe& self, ProbeWay way, unsigned depth, std::uint64_t read_bytes,
              bool in_order, double seconds) {
             const ProbeResult result = self.run({way, depth, read_bytes, in_order, seconds});
             return std::tuple(result.reads, result.seconds);

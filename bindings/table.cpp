@@ -45,7 +45,7 @@ std::optional<nb::ndarray<nb::numpy, float, nb::ndim<1>>> scales(const MountedFe
   return to_numpy(features.read_scales());
 }
 
-void make_feature_writer(FeatureWriter* self, const std::filesystem::path& path, Word<DType> dtype,
+void make_feature_writer(FeatureWriter* self, const std::filesystem::path& path, DType dtype,
                          std::optional<std::uint64_t> rows, std::uint64_t columns,
                          bool one_dimensional, std::uint64_t order,
                          std::optional<Copied<float>> scales) {
@@ -66,7 +66,7 @@ void bind_table(nb::module_& module) {
             new (self) MountedFeatures(open_file(path, descriptor));
           },
           "path"_a, "descriptor"_a = nb::none(), nb::call_guard<GilRelease>())
-      .def_prop_ro("dtype", [](const MountedFeatures& self) { return Word{self.matrix().dtype}; })
+      .def_prop_ro("dtype", [](const MountedFeatures& self) { return self.matrix().dtype; })
       .def_prop_ro("num_rows", &MountedFeatures::num_rows)
       .def_prop_ro("num_columns", [](const MountedFeatures& self) { return self.matrix().columns; })
       .def_prop_ro("is_one_dimensional", &MountedFeatures::is_one_dimensional)
@@ -92,14 +92,13 @@ void bind_table(nb::module_& module) {
           "first"_a, "out"_a.noconvert(), nb::call_guard<GilRelease>())
       .def(
           "gather",
-          [](const MountedFeatures& self, const Column<std::int64_t>& ids, Word<DType> dtype,
-             const OutBytes& out, Word<ReaderKind> reader) {
-            self.gather.gather(to_span(ids), dtype, bytes_of(out), reader);
-          },
+          [](const MountedFeatures& self, const Column<std::int64_t>& ids, DType dtype,
+             const OutBytes& out,
+             ReaderKind reader) { self.gather.gather(to_span(ids), dtype, bytes_of(out), reader); },
           "ids"_a, "dtype"_a, "out"_a.noconvert(), "reader"_a, nb::call_guard<GilRelease>())
       .def(
           "why_no_reader",
-          [](const MountedFeatures& self, Word<ReaderKind> reader) {
+          [](const MountedFeatures& self, ReaderKind reader) {
             return why_no_reader(self, reader);
           },
           "reader"_a, nb::call_guard<GilRelease>());

@@ -24,7 +24,7 @@ void bind_verify(nb::module_& module) {
   using nb::literals::operator""_a;
   using ProblemRow = std::tuple<std::string, std::uint64_t, std::string>;
   nb::class_<Verification>(module, "Verification")
-      .def_prop_ro("kind", [](const Verification& self) { return Word{self.kind}; })
+      .def_ro("kind", &Verification::kind)
       .def_ro("file_bytes", &Verification::file_bytes)
       .def_ro("num_problems", &Verification::num_problems)
       .def_prop_ro("problems", [](const Verification& self) {

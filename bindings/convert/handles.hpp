@@ -82,7 +82,7 @@ void bind_mount(nb::class_<Handle>& cls) {
                    [](const Handle& handle) { return section_rows(handle.mount().header()); })
       .def(
           "advise",
-          [](const Handle& handle, Word<Advice> advice, const Progress& progress) {
+          [](const Handle& handle, Advice advice, const Progress& progress) {
             handle.mount().advise(advice, progress);
           },
           "advice"_a, "progress"_a.none(), nb::call_guard<GilRelease>())

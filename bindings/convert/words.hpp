@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "graphmount/base/error.hpp"
@@ -55,33 +56,28 @@ Enum to_value(std::string_view given) {
   throw std::invalid_argument(say(kWords<Enum>.argument, " is ", known, ", not '", given, "'"));
 }
 
-/// An argument or a result that is such a word.
-template <class Enum>
-struct Word {
-  Enum value;
-
-  operator Enum() const { return value; }
-};
+template <class Value>
+concept HasWords = std::is_enum_v<Value> && !std::is_null_pointer_v<decltype(kWords<Value>)>;
 
 }  // namespace graphmount::bindings
 
 namespace nanobind::detail {
 
-template <class Enum>
-struct type_caster<graphmount::bindings::Word<Enum>> {
-  using Word = graphmount::bindings::Word<Enum>;
-  NB_TYPE_CASTER(Word, const_name("str"))
+/// An argument or a result that is such a word. Nanobind has the same for enums that it binds.
+template <graphmount::bindings::HasWords Enum>
+struct type_caster<Enum, enable_if_t<std::is_enum_v<Enum>>> {
+  NB_TYPE_CASTER(Enum, const_name("str"))
 
   bool from_python(handle source, uint8_t flags, cleanup_list* cleanup) {
     make_caster<std::string> text;
     if (!text.from_python(source, flags, cleanup)) return false;
-    value.value = graphmount::bindings::to_value<Enum>(text.value);
+    value = graphmount::bindings::to_value<Enum>(text.value);
     return true;
   }
 
-  static handle from_cpp(Word given, rv_policy, cleanup_list*) {
+  static handle from_cpp(Enum given, rv_policy, cleanup_list*) {
     for (const auto& [word, known] : graphmount::bindings::kWords<Enum>.words)
-      if (known == given.value)
+      if (known == given)
         return PyUnicode_FromStringAndSize(word.data(), static_cast<Py_ssize_t>(word.size()));
     raise("a value without a word");
   }

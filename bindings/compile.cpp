@@ -70,17 +70,9 @@ void add(GraphCompiler& self, const IdColumn& src, const IdColumn& dst,
 
 using Compilers = std::vector<const GraphCompiler*>;
 
-template <class Id>
-nb::object make_hot_ids(std::size_t num_nodes, const Compilers& compilers,
-                        const Progress& progress) {
-  return nb::cast(
-      make_array<Id>(num_nodes, [&](std::span<Id> out) { hot_ids(compilers, out, progress); }));
-}
-
 nb::object hot_ids_of(std::size_t num_nodes, const Compilers& compilers, bool wide,
                       const Progress& progress) {
-  return wide ? make_hot_ids<NodeId>(num_nodes, compilers, progress)
-              : make_hot_ids<std::uint32_t>(num_nodes, compilers, progress);
+  return make_ids(num_nodes, wide, [&](auto out) { hot_ids(compilers, out, progress); });
 }
 
 using Summary =

@@ -6,7 +6,6 @@
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
-#include <algorithm>
 #include <memory>
 #include <stdexcept>
 #include <tuple>
@@ -173,14 +172,7 @@ void count_neighbors(
 }
 
 nb::object hot_ids_of_counts(const Copied<std::uint32_t>& counts, bool wide) {
-  const std::span<const std::uint32_t> given = counts;
-  if (wide)
-    return nb::cast(make_array<NodeId>(given.size(),
-                                       [&](std::span<NodeId> ids) { rank_by_count(given, ids); }));
-  return nb::cast(make_array<std::uint32_t>(given.size(), [&](std::span<std::uint32_t> ids) {
-    std::copy(given.begin(), given.end(), ids.begin());
-    rank_by_count(ids);
-  }));
+  return make_ids(counts.size(), wide, [&](auto ids) { rank_by_count(counts, ids); });
 }
 
 // Closed, it is gone, and so is a file that is not finished.

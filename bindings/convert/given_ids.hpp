@@ -52,4 +52,11 @@ inline GivenIds to_ids(const std::optional<AnyIds>& given_numbers,
   return given;
 }
 
+/// New ids of nodes, which fill(span of them) writes without the GIL: int64, or uint32.
+template <class Fill>
+nb::object make_ids(std::size_t size, bool wide, const Fill& fill) {
+  return wide ? nb::cast(make_array<NodeId>(size, fill))
+              : nb::cast(make_array<std::uint32_t>(size, fill));
+}
+
 }  // namespace graphmount::bindings

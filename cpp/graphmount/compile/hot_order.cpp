@@ -1,7 +1,7 @@
 #include "graphmount/compile/hot_order.hpp"
 
 #include <algorithm>
-#include <array>
+#include <type_traits>
 #include <vector>
 
 #include "graphmount/base/interrupt.hpp"
@@ -19,9 +19,22 @@ struct HotNode {
   std::uint64_t node;
 };
 
-// `ids` may be the memory of `counts`: each count is read before an id is written to its place.
+void count(std::span<const GraphCompiler* const> compilers, std::span<std::uint32_t> counts,
+           const Progress& progress) {
+  std::fill(counts.begin(), counts.end(), 0);
+  std::uint64_t done = 0, total = 0;
+  for (const GraphCompiler* compiler : compilers) total += compiler->num_entries();
+  for (const GraphCompiler* compiler : compilers)
+    compiler->add_appearances(counts, [&](std::uint64_t entries) {
+      done += entries;
+      if (progress) progress(done, total);
+    });
+}
+
+}  // namespace
+
 template <class Id>
-void rank(std::span<const std::uint32_t> counts, std::span<Id> ids) {
+void rank_by_count(std::span<const std::uint32_t> counts, std::span<Id> ids) {
   std::vector<std::uint64_t> begins(kMany, 0);  // how many have a count, then the first id of those
   std::vector<HotNode> hot;
   interruptible_for(counts.size(), [&](std::size_t node) {
@@ -38,6 +51,7 @@ void rank(std::span<const std::uint32_t> counts, std::span<Id> ids) {
   }
   std::stable_sort(hot.begin(), hot.end(),
                    [](const HotNode& a, const HotNode& b) { return a.count > b.count; });
+  // In the memory of counts, too: each is read before an id is written to its place.
   interruptible_for(counts.size(), [&](std::size_t node) {
     if (counts[node] < kMany) ids[node] = static_cast<Id>(begins[counts[node]]++);
   });
@@ -45,39 +59,20 @@ void rank(std::span<const std::uint32_t> counts, std::span<Id> ids) {
     ids[static_cast<std::size_t>(hot[id].node)] = static_cast<Id>(id);
 }
 
-void count(std::span<const GraphCompiler* const> compilers, std::span<std::uint32_t> counts,
-           const Progress& progress) {
-  std::fill(counts.begin(), counts.end(), 0);
-  std::uint64_t done = 0, total = 0;
-  for (const GraphCompiler* compiler : compilers) total += compiler->num_entries();
-  for (const GraphCompiler* compiler : compilers)
-    compiler->add_appearances(counts, [&](std::uint64_t entries) {
-      done += entries;
-      if (progress) progress(done, total);
-    });
-}
-
-}  // namespace
-
-void rank_by_count(std::span<std::uint32_t> counts) {
-  rank<std::uint32_t>(counts, counts);
-}
-
-void rank_by_count(std::span<const std::uint32_t> counts, std::span<NodeId> ids) {
-  rank<NodeId>(counts, ids);
-}
-
-void hot_ids(std::span<const GraphCompiler* const> compilers, std::span<std::uint32_t> ids,
+template <class Id>
+void hot_ids(std::span<const GraphCompiler* const> compilers, std::span<Id> ids,
              const Progress& progress) {
-  count(compilers, ids, progress);
-  rank_by_count(ids);
+  constexpr bool kInPlace = std::is_same_v<Id, std::uint32_t>;
+  Buffer<std::uint32_t> own(kInPlace ? 0 : ids.size());
+  std::span<std::uint32_t> counts = own.span();
+  if constexpr (kInPlace) counts = ids;
+  count(compilers, counts, progress);
+  rank_by_count<Id>(counts, ids);
 }
 
-void hot_ids(std::span<const GraphCompiler* const> compilers, std::span<NodeId> ids,
-             const Progress& progress) {
-  Buffer<std::uint32_t> counts(ids.size());
-  count(compilers, counts.span(), progress);
-  rank_by_count(counts.span(), ids);
-}
+template decltype(rank_by_count<NodeId>) rank_by_count<NodeId>;
+template decltype(rank_by_count<std::uint32_t>) rank_by_count<std::uint32_t>;
+template decltype(hot_ids<NodeId>) hot_ids<NodeId>;
+template decltype(hot_ids<std::uint32_t>) hot_ids<std::uint32_t>;
 
 }  // namespace graphmount

@@ -272,7 +272,7 @@ TEST(compiling) {
   }
   end_everywhere([&] {
     std::vector<NodeId> ids(counts.size());
-    rank_by_count(counts, ids);
+    rank_by_count<NodeId>(counts, ids);
     return ids;
   });
 }

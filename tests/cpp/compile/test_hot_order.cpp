@@ -21,9 +21,9 @@ namespace {
 // By new ids of 8 bytes, and of 4 in the place of the counts, which must be the same.
 std::vector<NodeId> order_of(const std::vector<std::uint32_t>& counts) {
   std::vector<NodeId> ids(counts.size(), -1), order(counts.size(), -1);
-  rank_by_count(counts, ids);
+  rank_by_count<NodeId>(counts, ids);
   std::vector<std::uint32_t> narrow = counts;
-  rank_by_count(narrow);
+  rank_by_count<std::uint32_t>(narrow, narrow);
   CHECK(std::ranges::equal(narrow, ids));
   for (std::size_t node = 0; node < ids.size(); ++node)
     order[static_cast<std::size_t>(ids[node])] = static_cast<NodeId>(node);
@@ -91,24 +91,24 @@ TEST(by_the_lists_of_several_compilers) {
   std::vector<std::uint32_t> expected(310);
   for (const NodeId src : first.src) ++expected[static_cast<std::size_t>(src)];
   for (const NodeId src : second.src) ++expected[static_cast<std::size_t>(src)];
-  rank_by_count(expected);
+  rank_by_count<std::uint32_t>(expected, expected);
   const std::vector<const GraphCompiler*> compilers = {&large, &none, &small};
   for (const int threads : {1, 3}) {
     set_num_threads(threads);
     std::vector<std::uint32_t> ids(310, 77);
     std::vector<NodeId> wide(310, 77);
     std::uint64_t told = 0;
-    hot_ids(compilers, ids, [&](std::uint64_t done, std::uint64_t total) {
+    hot_ids<std::uint32_t>(compilers, ids, [&](std::uint64_t done, std::uint64_t total) {
       CHECK_EQUAL(total, 25'000U);
       CHECK(done >= told);
       told = done;
     });
     CHECK_EQUAL(told, 25'000U);
     CHECK(ids == expected);
-    hot_ids(compilers, wide, {});
+    hot_ids<NodeId>(compilers, wide, {});
     CHECK(std::ranges::equal(wide, expected));
     std::vector<std::uint32_t> too_few(309);
-    CHECK_THROWS_WITH(hot_ids(compilers, too_few, {}), std::invalid_argument,
+    CHECK_THROWS_WITH(hot_ids<std::uint32_t>(compilers, too_few, {}), std::invalid_argument,
                       "edges name 310 nodes, and there are 309");
   }
 }

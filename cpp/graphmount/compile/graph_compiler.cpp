@@ -279,16 +279,7 @@ void GraphCompiler::write_lists(EdgeSpool& spool, Direction direction, const Lis
   for_each_lists(spool, options, counts_.lists(direction), [&](const NeighborLists& lists) {
     file.append(lists);
     if (second != nullptr) {
-      const auto add = [&](auto indices) {
-        using Index = typename decltype(indices)::value_type;
-        second->add(ListSource<Index>{
-            lists.offsets, indices, lists.weights.empty() ? nullptr : lists.weights.data(),
-            lists.times.empty() ? nullptr : lists.times.data(), lists.first_node, first_row});
-      };
-      if (lists.wide_indices.empty())
-        add(lists.narrow_indices);
-      else
-        add(lists.wide_indices);
+      second->add(ListSource{lists, first_row});
       first_row += lists.num_entries();
     }
     advance(lists.num_entries());

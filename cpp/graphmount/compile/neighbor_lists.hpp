@@ -4,6 +4,7 @@
 // graphs by time, then neighbor), equal entries by the order in which they came.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -36,6 +37,42 @@ struct NeighborLists {
 
   std::uint64_t num_nodes() const { return offsets.size() - 1; }
   std::uint64_t num_entries() const { return static_cast<std::uint64_t>(offsets.back()); }
+};
+
+/// The entries of finished lists, turned round: what owned them becomes the neighbor, and their
+/// places become the rows. A source of entries: see edge_source.hpp.
+struct ListSource {
+  const NeighborLists& lists;
+  std::uint64_t first_row;
+
+  std::uint64_t num_rows() const { return lists.num_entries(); }
+  std::uint64_t entries_per_row() const { return 1; }
+
+  template <class Add>
+  void for_each(std::size_t begin, std::size_t end, const Add& add) const {
+    if (lists.wide_indices.empty())
+      for_each(lists.narrow_indices, begin, end, add);
+    else
+      for_each(lists.wide_indices, begin, end, add);
+  }
+
+ private:
+  template <class Index, class Add>
+  void for_each(std::span<const Index> neighbors, std::size_t begin, std::size_t end,
+                const Add& add) const {
+    const auto offsets = lists.offsets;
+    const float* weights = lists.weights.empty() ? nullptr : lists.weights.data();
+    const std::int64_t* times = lists.times.empty() ? nullptr : lists.times.data();
+    const auto after =
+        std::upper_bound(offsets.begin(), offsets.end(), static_cast<std::int64_t>(begin));
+    auto node = static_cast<std::size_t>(after - offsets.begin()) - 1;
+    for (std::size_t i = begin; i < end; ++i) {
+      while (offsets[node + 1] <= static_cast<std::int64_t>(i)) ++node;
+      add(ListEntry{static_cast<std::uint64_t>(neighbors[i]), lists.first_node + node,
+                    first_row + i, weights != nullptr ? weights[i] : 0.0F,
+                    times != nullptr ? times[i] : 0});
+    }
+  }
 };
 
 class ListBuilder {

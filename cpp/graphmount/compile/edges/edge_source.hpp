@@ -1,9 +1,8 @@
-// Where list entries come from: columns of a source, or the lists of the other direction.
+// Where list entries come from: columns of a source. Those of finished lists: neighbor_lists.hpp.
 //
 // Each kind of source calls add(entry) for every entry of the rows [begin, end), in their order.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <span>
 
@@ -55,33 +54,6 @@ struct ColumnSource {
       add(ListEntry{owner, other, first_row + row, weight, time});
       // The other half of an undirected edge; a loop has only one.
       if (undirected && owner != other) add(ListEntry{other, owner, first_row + row, weight, time});
-    }
-  }
-};
-
-/// The entries of finished lists, turned round: what owned them becomes the neighbor, and their
-/// places become the rows.
-template <class Index>
-struct ListSource {
-  std::span<const std::int64_t> offsets;  // of the lists, and the end of the last
-  std::span<const Index> neighbors;
-  const float* weights;
-  const std::int64_t* times;
-  std::uint64_t first_node;
-  std::uint64_t first_row;
-
-  std::uint64_t num_rows() const { return neighbors.size(); }
-  std::uint64_t entries_per_row() const { return 1; }
-
-  template <class Add>
-  void for_each(std::size_t begin, std::size_t end, const Add& add) const {
-    const auto after =
-        std::upper_bound(offsets.begin(), offsets.end(), static_cast<std::int64_t>(begin));
-    auto node = static_cast<std::size_t>(after - offsets.begin()) - 1;
-    for (std::size_t i = begin; i < end; ++i) {
-      while (offsets[node + 1] <= static_cast<std::int64_t>(i)) ++node;
-      add(ListEntry{static_cast<std::uint64_t>(neighbors[i]), first_node + node, first_row + i,
-                    weights != nullptr ? weights[i] : 0.0F, times != nullptr ? times[i] : 0});
     }
   }
 };

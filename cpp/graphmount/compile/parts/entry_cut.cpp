@@ -35,15 +35,7 @@ EdgeBlock cut_entries(const ColumnSource& edges, EntryParts parts, RangeEnds end
 EdgeBlock cut_entries(const NeighborLists& lists, std::uint64_t first_row, RangeEnds ends) {
   require_lists(lists, ends.empty() ? 0 : ends.back());
   const EntryParts parts{true, !lists.weights.empty(), !lists.times.empty()};
-  const auto turned = [&](auto indices) {
-    using Index = std::remove_const_t<typename decltype(indices)::element_type>;
-    return cut(ListSource<Index>{lists.offsets, indices,
-                                 lists.weights.empty() ? nullptr : lists.weights.data(),
-                                 lists.times.empty() ? nullptr : lists.times.data(),
-                                 lists.first_node, first_row},
-               parts, ends);
-  };
-  return lists.wide_indices.empty() ? turned(lists.narrow_indices) : turned(lists.wide_indices);
+  return cut(ListSource{lists, first_row}, parts, ends);
 }
 
 void add_appearances(const EdgePiece& piece, std::span<std::uint32_t> counts) {

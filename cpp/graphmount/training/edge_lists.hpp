@@ -62,13 +62,6 @@ class EdgeLists {
   std::uint64_t num_others_;
 };
 
-/// How rows are divided.
-struct RowShape {
-  std::size_t heads = 1, width = 0;
-
-  std::size_t columns() const { return heads * width; }
-};
-
 /// Has memory fetch the row of an entry, which is looked at soon: into the first cache, or, where
 /// more than that holds is on its way, into the second.
 template <class Value>

@@ -66,12 +66,14 @@ struct Won {
   const std::int32_t* winners;
   std::size_t columns;
 
+  /// Has memory fetch what an entry needs, which is looked at later.
   GRAPHMOUNT_INLINE void fetch(std::size_t entry) const {
     fetch_row(turned, entry, gradient, columns, true);
     fetch_row(turned, entry, winners, columns, true);
   }
 
-  GRAPHMOUNT_INLINE void take(std::size_t entry, Value* __restrict out) const {
+  /// All columns of one entry: most rows have no other.
+  GRAPHMOUNT_INLINE void take_row(std::size_t entry, Value* __restrict out) const {
     const std::size_t from = turned.other(entry) * columns;
     const Value* __restrict values = gradient + from;
     const std::int32_t* __restrict winner = winners + from;
@@ -79,15 +81,22 @@ struct Won {
     for (std::size_t i = 0; i < columns; ++i) out[i] = value_if(winner[i] == place, values[i]);
   }
 
+  /// Sums so many columns from `at` on, at most a tile, and adds `base` if it is there.
   template <class Width>
-  GRAPHMOUNT_INLINE void add(std::size_t entry, std::size_t, std::size_t column,
-                             SumType<Value>* sums, Width count) const {
-    const std::size_t from = turned.other(entry) * columns + column;
-    const Value* const values = gradient + from;
-    const std::int32_t* const winner = winners + from;
-    const auto place = static_cast<std::int32_t>(places[entry]);
-    for (std::size_t i = 0; i < count; ++i)
-      sums[i] += value_of(value_if(winner[i] == place, values[i]));
+  GRAPHMOUNT_INLINE void sum_tile(EdgeLists::Range range, std::size_t at, Width count,
+                                  const Value* base, Value* out) const {
+    SumType<Value> sums[kTileColumns] = {};
+    for (std::size_t entry = range.begin; entry < range.end; ++entry) {
+      const std::size_t from = turned.other(entry) * columns + at;
+      const Value* const values = gradient + from;
+      const std::int32_t* const winner = winners + from;
+      const auto place = static_cast<std::int32_t>(places[entry]);
+      for (std::size_t i = 0; i < count; ++i)
+        sums[i] += value_of(value_if(winner[i] == place, values[i]));
+    }
+    if (base != nullptr)
+      for (std::size_t i = 0; i < count; ++i) sums[i] += value_of(base[i]);
+    for (std::size_t i = 0; i < count; ++i) out[i] = rounded_to<Value>(sums[i]);
   }
 };
 
@@ -125,7 +134,22 @@ void return_to_winners(const EdgeLists& turned, std::span<const std::int64_t> pl
                 of_first.size() <= out.size() && (columns == 0 || of_first.size() % columns == 0) &&
                 out.size() == turned.size() * columns);
   const Won<Value> won{turned, places.data(), gradient.data(), winners.data(), columns};
-  sum_lists(turned, {1, columns}, won, false, of_first, out.data());
+  for_lists(turned, [&](std::size_t first, std::size_t last) __attribute__((always_inline)) {
+    for (std::size_t row = first; row < last; ++row) {
+      const EdgeLists::Range range = turned.range(row);
+      const std::size_t count = range.end - range.begin, to = row * columns;
+      for (std::size_t i = 0; i < std::min(count, kRowsAhead); ++i) won.fetch(range.end + i);
+      const Value* const base = to < of_first.size() ? of_first.data() + to : nullptr;
+      if (count == 1 && base == nullptr) {
+        won.take_row(range.begin, out.data() + to);
+        continue;
+      }
+      for_each_tile(columns, [&](std::size_t at, auto width) __attribute__((always_inline)) {
+        const Value* const own = base == nullptr ? nullptr : base + at;
+        won.sum_tile(range, at, width, own, out.data() + to + at);
+      });
+    }
+  });
 }
 
 template decltype(largest_rows<float>) largest_rows<float>;

@@ -45,34 +45,15 @@ struct ByShares {
   }
 };
 
-/// The rows of entries.
-template <class Value, class Factor>
-struct RowsOfEntries {
-  const EdgeLists& lists;
-  RowShape shape;
-  const Value* rows;
-  Factor factor;
-
-  GRAPHMOUNT_INLINE void fetch(std::size_t place) const {
-    fetch_row(lists, place, rows, shape.columns());
-  }
-
-  GRAPHMOUNT_INLINE void take(std::size_t place, Value* __restrict out) const {
-    const Value* __restrict row = rows + lists.other(place) * shape.columns();
-    for (std::size_t head = 0; head < shape.heads; ++head) {
-      SumType<Value> own = 1;
-      if constexpr (!Factor::kIsOne) own = factor(lists, place, head);
-      for (std::size_t i = 0; i < shape.width; ++i)
-        out[i] = rounded_to<Value>(own * value_of(row[i]));
-      row += shape.width;
-      out += shape.width;
-    }
-  }
-
-  template <class Width>
-  GRAPHMOUNT_INLINE void add(std::size_t place, std::size_t head, std::size_t column,
-                             SumType<Value>* sums, Width count) const {
-    const Value* const row = rows + lists.other(place) * shape.columns() + column;
+/// Sums so many columns, at most a tile, of the rows of a list, and adds `base` if it is there.
+template <class Value, class Width, class Factor>
+GRAPHMOUNT_INLINE void sum_tile(const EdgeLists& lists, EdgeLists::Range range, const Value* rows,
+                                std::size_t columns, Width count, const Factor& factor,
+                                std::size_t head, SumType<Value> scale, const Value* base,
+                                Value* out) {
+  SumType<Value> sums[kTileColumns] = {};
+  for (std::size_t place = range.begin; place < range.end; ++place) {
+    const Value* const row = rows + lists.other(place) * columns;
     if constexpr (Factor::kIsOne) {
       for (std::size_t i = 0; i < count; ++i) sums[i] += value_of(row[i]);
     } else {
@@ -80,13 +61,63 @@ struct RowsOfEntries {
       for (std::size_t i = 0; i < count; ++i) sums[i] += own * value_of(row[i]);
     }
   }
-};
+  for (std::size_t i = 0; i < count; ++i) sums[i] *= scale;
+  if (base != nullptr)
+    for (std::size_t i = 0; i < count; ++i) sums[i] += value_of(base[i]);
+  for (std::size_t i = 0; i < count; ++i) out[i] = rounded_to<Value>(sums[i]);
+}
+
+/// The sum of one row: on the way back, most lists have no other.
+template <class Value, class Factor>
+GRAPHMOUNT_INLINE void take_row(const EdgeLists& lists, std::size_t place, const Value* rows,
+                                RowShape shape, const Factor& factor, Value* __restrict out) {
+  const Value* __restrict row = rows + lists.other(place) * shape.columns();
+  for (std::size_t head = 0; head < shape.heads; ++head) {
+    SumType<Value> own = 1;
+    if constexpr (!Factor::kIsOne) own = factor(lists, place, head);
+    for (std::size_t i = 0; i < shape.width; ++i)
+      out[i] = rounded_to<Value>(own * value_of(row[i]));
+    row += shape.width;
+    out += shape.width;
+  }
+}
+
+template <class Value, class Factor>
+GRAPHMOUNT_INLINE void sum_lists(const EdgeLists& lists, std::size_t first, std::size_t last,
+                                 RowShape shape, const Value* rows, const Factor& factor,
+                                 bool is_mean, std::span<const Value> bases, Value* out) {
+  using Sum = SumType<Value>;
+  const std::size_t columns = shape.columns();
+  for (std::size_t list = first; list < last; ++list) {
+    const EdgeLists::Range range = lists.range(list);
+    const std::size_t count = range.end - range.begin;
+    for (std::size_t i = 0; i < std::min(count, kRowsAhead); ++i)
+      fetch_row(lists, range.end + i, rows, columns);
+    Value* const sums = out + list * columns;
+    const Value* const base =
+        list * columns < bases.size() ? bases.data() + list * columns : nullptr;
+    if (count == 1 && base == nullptr) {
+      take_row(lists, range.begin, rows, shape, factor, sums);
+      continue;
+    }
+    const Sum scale = is_mean && count != 0 ? Sum{1} / static_cast<Sum>(count) : Sum{1};
+    for (std::size_t head = 0; head < shape.heads; ++head) {
+      for_each_tile(shape.width, [&](std::size_t at, auto width) __attribute__((always_inline)) {
+        const std::size_t column = head * shape.width + at;
+        const Value* const own = base == nullptr ? nullptr : base + column;
+        sum_tile(lists, range, rows + column, columns, width, factor, head, scale, own,
+                 sums + column);
+      });
+    }
+  }
+}
 
 template <class Value, class Factor>
 void sum_all(const EdgeLists& lists, RowShape shape, const Value* rows, const Factor& factor,
              bool is_mean, std::span<const Value> bases, Value* out) {
-  const RowsOfEntries<Value, Factor> source{lists, shape, rows, factor};
-  sum_lists(lists, shape, source, is_mean, bases, out);
+  for_lists(lists, [&](std::size_t first, std::size_t last) __attribute__((always_inline)) {
+    sum_lists(lists, first, last, shape, rows, factor, is_mean, bases, out);
+  });
 }
 
 template <class Real>

@@ -12,6 +12,13 @@
 
 namespace graphmount {
 
+/// How rows are divided.
+struct RowShape {
+  std::size_t heads = 1, width = 0;
+
+  std::size_t columns() const { return heads * width; }
+};
+
 /// For each list, the sum of its rows of `rows`, or their mean; zeros for none. Each is multiplied
 /// by a factor for its entry and head, if there are `factors`. Throws as EdgeLists does, and
 /// std::invalid_argument if a size does not fit. Rows may also be of 16 bits: they are summed in

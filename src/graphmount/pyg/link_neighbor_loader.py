@@ -11,7 +11,7 @@ from graphmount._support.foreign_words import LINK_LOADER_WORDS
 from graphmount._support.keywords import advises
 from graphmount.pyg.forms.batches import LinkData
 from graphmount.pyg.loader_options import NOT_OFFERED, LoaderOptions, take_options
-from graphmount.pyg.pyg_loader import PygLoader, make_form
+from graphmount.pyg.pyg_loader import PygLoader
 from graphmount.pyg.sources.labelled_data import feature_dtypes
 from graphmount.pyg.sources.opening import (
     edge_reading,
@@ -219,11 +219,8 @@ class LinkNeighborLoader(PygLoader[LinkData], TensorLinkLoader[LinkData]):
             dtype=feature_dtypes(dtype, opened),
             **left,
         )
-        self._form = make_form(
-            self._data,
-            num_inputs=self._num_inputs,
+        self._form = self._make_form(
             times=None,
-            source=self._source,
             weight_attr=weight_attr,
             time_attr=time_attr,
             transform=transform,

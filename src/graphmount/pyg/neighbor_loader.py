@@ -12,7 +12,7 @@ from graphmount._support.foreign_words import NODE_LOADER_WORDS
 from graphmount._support.keywords import advises
 from graphmount.pyg.forms.batches import NodeData
 from graphmount.pyg.loader_options import NOT_OFFERED, LoaderOptions, take_options
-from graphmount.pyg.pyg_loader import PygLoader, make_form
+from graphmount.pyg.pyg_loader import PygLoader
 from graphmount.pyg.sources.labelled_data import feature_dtypes
 from graphmount.pyg.sources.opening import (
     edge_reading,
@@ -227,12 +227,8 @@ class NeighborLoader(PygLoader[NodeData], TensorNodeLoader[NodeData]):
             aggregate_last=aggregate_last,
             **left,
         )
-        self._form = make_form(
-            self._data,
-            num_inputs=self._num_inputs,
-            aggregated=self._aggregated,
+        self._form = self._make_form(
             times=self._times,
-            source=self._source,
             weight_attr=weight_attr,
             time_attr=time_attr,
             transform=transform,

@@ -14,45 +14,30 @@ from torch_geometric.data import Data
 from graphmount import _core
 from graphmount._loading.batch_loader import BatchLoader
 from graphmount._loading.batches.aggregation import aggregate_rows
-from graphmount._loading.data.loader_data import LoaderData
 from graphmount._loading.data.typed_data import TypedData
 from graphmount._support.arguments import as_ids, as_native, as_plain
+from graphmount.pyg.forms.batch_form import FormOptions
 from graphmount.pyg.forms.data_form import DataForm
 from graphmount.pyg.forms.hetero_form import HeteroForm
 from graphmount.pyg.loader_options import warn_of_workers
-from graphmount.pyg.sources.hetero_source import HeteroSource
 from graphmount.pyg.sources.labelled_data import LABELS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Iterator
     from contextlib import AbstractContextManager
 
     from numpy.typing import ArrayLike, NDArray
 
-    from graphmount._loading.data.loader_data import AnyData, Rows
+    from graphmount._loading.data.loader_data import Rows
     from graphmount._loading.row_feeds import RowFeed
     from graphmount.pyg.sources.data_source import DataSource
+    from graphmount.pyg.sources.hetero_source import HeteroSource
 
 #: Keeps the random draws of calls apart from those of epochs.
 _CALLS = 0x63616C6C
 
 
 DataT = TypeVar("DataT", bound=Data)
-
-
-def _has(source: DataSource | HeteroSource, space: Any, name: str) -> bool:  # noqa: ANN401
-    """Whether an object of PyG still has what a table holds."""
-    if isinstance(source, HeteroSource):
-        return source.has(space, name)
-    return source.has(name)
-
-
-def make_form(data: AnyData, *, aggregated: Collection[str] = (), **options: Any) -> Any:  # noqa: ANN401
-    """The form of batches of this data: `HeteroData` of many types, `Data` of one."""
-    if isinstance(data, TypedData):
-        return HeteroForm(data, **options)
-    assert isinstance(data, LoaderData)  # noqa: S101  (the only other one)
-    return DataForm(data, aggregated=aggregated, **options)
 
 
 class PygLoader(BatchLoader, Generic[DataT]):
@@ -66,6 +51,14 @@ class PygLoader(BatchLoader, Generic[DataT]):
     filter_per_worker: bool | None = None
     _is_for_layers = True
     _label_tables = frozenset({LABELS})
+
+    def _make_form(self, **options: Any) -> Any:  # noqa: ANN401
+        """The form of batches: `HeteroData` of many types, `Data` of one."""
+        data: Any = self._data
+        made = FormOptions(num_inputs=self._num_inputs, **options)
+        if isinstance(data, TypedData):
+            return HeteroForm(data, source=self._source, options=made)
+        return DataForm(data, source=self._source, aggregated=self._aggregated, options=made)
 
     def __iter__(self) -> Iterator[DataT]:
         return self._form.transformed(self._loop())
@@ -242,7 +235,7 @@ class PygLoader(BatchLoader, Generic[DataT]):
         source = self._source
         if source is not None:  # scripts delete what they do not want from loader.data
             kept: dict[Any, Any] = {
-                space: {name: table for name, table in tables.items() if _has(source, space, name)}
+                space: {name: table for name, table in tables.items() if source.has(space, name)}
                 for space, tables in self._data.tables.items()
             }
             self._data = replace(self._data, tables=kept)

@@ -51,7 +51,6 @@ ALLOWED = {
     "torch/nn/edges.py": {"numpy": "of torch"},
     "torch/batches/sparse.py": {"numpy": "of torch"},
     "torch/nn/gin_conv.py": {"tensor": "of torch"},
-    "torch/batches/tensor_batch.py": {"indptr": "of a batch, in memory"},
     "_compile/dataset/from_layout.py": {"labels": _OWN, "splits": _OWN},
     "_compile/cache/content_key.py": {"numpy": "of torch"},
     "_sources/arrow/columns.py": {"indices": "of a dictionary of Arrow"},
@@ -100,7 +99,6 @@ ALLOWED = {
     "_sources/objects/memory_edges.py": {"numpy": "of torch"},
     "_sources/objects/memory_rows.py": {"numpy": "its shape, and where to read ahead"},
     "_sources/arrays/matrix_edges.py": {"indptr": "of SciPy"},
-    "torch/batches/typed_tensor_batch.py": {"indptr": "of a sample"},
     "torch/__init__.py": {"numpy": "of torch", "_private_view": "views for users"},
 }
 

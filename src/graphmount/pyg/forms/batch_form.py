@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
 import torch
 
@@ -26,8 +27,21 @@ if TYPE_CHECKING:
 EdgeValues = dict[str, Literal["weights", "timestamps"]]
 
 
-class FormOptions(TypedDict):
-    """What batches of both forms are made by: see `BatchForm`."""
+@dataclass(frozen=True, kw_only=True)
+class FormOptions:
+    """What batches of both forms are made by.
+
+    Attributes:
+        num_inputs: How many nodes or links the loader has as inputs.
+        times: The times of the input nodes, if they have any.
+        weight_attr: Under which name batches have the weights of edges, or None.
+        time_attr: Under which name batches have the times of edges, or None.
+        transform: A function that is called with each batch and returns what the loop gets, or
+            None.
+        custom_cls: The class of batches, derived from that of PyG; that itself if None.
+        input_id: The values of `input_id` in batches, one for each input; the places of the inputs
+            if None.
+    """
 
     num_inputs: int
     times: NDArray[np.int64] | None
@@ -44,49 +58,35 @@ class BatchForm:
     Args:
         kind: The class of PyG that batches have.
         source: The object of PyG that the loader was made from, or None.
-        num_inputs: How many nodes or links the loader has as inputs.
-        times: The times of the input nodes, if they have any.
-        weight_attr: Under which name batches have the weights of edges, or None.
-        time_attr: Under which name batches have the times of edges, or None.
-        transform: A function that is called with each batch and returns what the loop gets, or
-            None.
-        custom_cls: The class of batches, derived from `kind`; that itself if None.
-        input_id: The values of `input_id` in batches, one for each input; the places of the inputs
-            if None.
+        options: What batches are made by.
 
     Raises:
         TypeError, ValueError: These are of other kinds, or too few.
     """
 
     def __init__(
-        self,
-        kind: type[Any],
-        source: DataSource | HeteroSource | None,
-        *,
-        num_inputs: int,
-        times: NDArray[np.int64] | None,
-        weight_attr: str | None,
-        time_attr: str | None,
-        transform: Callable[[Any], Any] | None,
-        custom_cls: type[Any] | None,
-        input_id: torch.Tensor | None,
+        self, kind: type[Any], source: DataSource | HeteroSource | None, options: FormOptions
     ) -> None:
-        if transform is not None:
-            require_function("transform", transform)
+        if options.transform is not None:
+            require_function("transform", options.transform)
+        custom_cls, input_id = options.custom_cls, options.input_id
         is_class = isinstance(custom_cls, type) and issubclass(custom_cls, kind)
         if custom_cls is not None and not is_class:
             raise TypeError(
                 f"custom_cls must be a class of {kind.__name__}, not {shown(custom_cls)}"
             )
-        for argument, name in {"weight_attr": weight_attr, "time_attr": time_attr}.items():
+        for argument in ("weight_attr", "time_attr"):
+            name = getattr(options, argument)
             if name is not None and not (isinstance(name, str) and name):
                 raise TypeError(f"{argument} must be a name, not {shown(name)}")
         if input_id is not None:
             input_id = torch.from_numpy(as_ids(input_id, "input_id"))
-            if len(input_id) != num_inputs:
-                raise ValueError(f"input_id has {len(input_id)} ids for {num_inputs} inputs")
-        self._times = times
-        self._transform = transform
+            if len(input_id) != options.num_inputs:
+                raise ValueError(
+                    f"input_id has {len(input_id)} ids for {options.num_inputs} inputs"
+                )
+        self._times = options.times
+        self._transform = options.transform
         self._input_id = input_id
         self._class = custom_cls or kind
         self._new = source.new_batch if source is not None and custom_cls is None else self._class

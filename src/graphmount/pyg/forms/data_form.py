@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any
 
 from torch_geometric.data import Data
 
@@ -20,7 +20,7 @@ from graphmount.pyg.stores.batch_names import (
     require_free_aggregated,
     require_free_names,
 )
-from graphmount.torch.batches.layer_matrices import LayerMatrices
+from graphmount.torch.batches.layer_matrices import layer_matrices
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -40,7 +40,7 @@ class DataForm(BatchForm):
         source: The `Data` that the loader was made from, or None.
         aggregated: Tables of nodes of which batches also have what was made of the rows of
             neighbors, under the name of the table and `_aggregated`.
-        options: Those of `BatchForm`.
+        options: What batches are made by.
     """
 
     def __init__(
@@ -49,17 +49,17 @@ class DataForm(BatchForm):
         *,
         source: DataSource | None,
         aggregated: Collection[str] = (),
-        **options: Unpack[FormOptions],
+        options: FormOptions,
     ) -> None:
-        super().__init__(Data, source, **options)
+        super().__init__(Data, source, options)
         self._source = source
         self._graph = graph = data.graph
         # With a source, weights and times are tables as well.
-        time_attr = options["time_attr"] if source is None else None
+        time_attr = options.time_attr if source is None else None
         if time_attr is not None and not graph.has_timestamps:
             raise MissingDataError(f"{graph.path} has no timestamps; compile it with timestamps=")
         self._edge_values = (
-            edge_values(graph, options["weight_attr"], time_attr) if source is None else {}
+            edge_values(graph, options.weight_attr, time_attr) if source is None else {}
         )
         for name in self._edge_values:
             if name in data.by_name:
@@ -124,11 +124,4 @@ def _add_hops(data: Data, of: Mapping[str, Any]) -> None:
     data.num_sampled_nodes = list(of["num_sampled_nodes"]) if by_hop else None
     data.num_sampled_edges = list(of["num_sampled_edges"]) if by_hop else None
     if of["indptr"] is not None:
-        data.adjs = LayerMatrices(
-            of["indptr"],
-            of["edge_index"][0],
-            of["num_sampled_nodes"],
-            of["num_sampled_edges"],
-            of["aggregate_last"],
-            turned=of.get("turned"),
-        )
+        data.adjs = layer_matrices(of)

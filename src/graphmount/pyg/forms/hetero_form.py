@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any
 
 from torch_geometric.data import HeteroData
 
@@ -17,7 +17,7 @@ from graphmount.pyg.forms.batch_form import (
     with_flat_labels,
 )
 from graphmount.pyg.stores.batch_names import OF_LOADERS
-from graphmount.torch.batches.typed_tensor_batch import typed_matrices
+from graphmount.torch.batches.layer_matrices import layer_matrices
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,20 +36,18 @@ class HeteroForm(BatchForm):
     Args:
         data: What the loader was made from.
         source: The `HeteroData` that the loader was made from, or None.
-        options: Those of `BatchForm`.
+        options: What batches are made by.
     """
 
     def __init__(
-        self, data: TypedData, *, source: HeteroSource | None, **options: Unpack[FormOptions]
+        self, data: TypedData, *, source: HeteroSource | None, options: FormOptions
     ) -> None:
-        super().__init__(HeteroData, source, **options)
+        super().__init__(HeteroData, source, options)
         self._source = source
         self._graphs = data.graphs
         # With a source, weights and times are tables as well.
         self._edge_values = (
-            _edge_values(data, options["weight_attr"], options["time_attr"])
-            if source is None
-            else {}
+            _edge_values(data, options.weight_attr, options.time_attr) if source is None else {}
         )
         for space, name in data.by_key:
             if name in OF_LOADERS or name in self._edge_values.get(space, {}):
@@ -161,12 +159,5 @@ def _add_hops(data: HeteroData, of: Mapping[str, Any]) -> None:
         data[relation].num_sampled_edges = list(counts)
     if of["indptr"] is None:
         return
-    matrices = typed_matrices(
-        of["edge_index"],
-        of["indptr"],
-        of["num_sampled_nodes"],
-        of["num_sampled_edges"],
-        of.get("turned"),
-    )
-    for relation, adjs in matrices.items():
+    for relation, adjs in layer_matrices(of).items():
         data[relation].adjs = adjs

@@ -145,8 +145,9 @@ class DataSource:
                 if value is not None:
                     batch[name] = rows_at(value, ids, self.data.__cat_dim__(name, value))
 
-    def has(self, name: str) -> bool:
+    def has(self, space: object, name: str) -> bool:
         """Whether the object still has an attribute: scripts delete what they do not want."""
+        del space  # names are of nodes or of edges
         return self.data.get(name) is not None
 
     def shaped(self, tables: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
@@ -157,7 +158,7 @@ class DataSource:
             # Tables have one or two dimensions, so those of one or two are in their shape.
             return rows if rows.dim() == 1 + len(shape) else rows.reshape(len(rows), *shape)
 
-        return {name: shaped(name, rows) for name, rows in tables.items() if self.has(name)}
+        return {name: shaped(name, rows) for name, rows in tables.items() if self.has(None, name)}
 
 
 def is_data(data: object) -> bool:

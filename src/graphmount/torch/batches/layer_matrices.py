@@ -6,7 +6,8 @@ beginning of one matrix: all of them share its memory, and nothing is sorted or 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 import torch
@@ -14,16 +15,17 @@ import torch
 from graphmount._support.display import Displayed
 from graphmount.torch.batches.aggregated_hop import AggregatedHop
 from graphmount.torch.batches.sparse import csr_tensor
+from graphmount.torch.batches.tensor_parts import TensorParts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 #: The attribute of a matrix that has its edges by source.
 TURNED_MARK = "_graphmount_turned"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LayerMatrices(Displayed):
+class LayerMatrices(Displayed, TensorParts):
     """The matrices of a batch, that of the first layer first: what `batch.adjs` is.
 
     Each is a sparse CSR tensor, the form in which layers are fastest on a processor. Its rows are
@@ -147,24 +149,32 @@ class LayerMatrices(Displayed):
         """
         return self._changed(torch.clone)
 
-    def pin_memory(self) -> Self:
-        """These matrices in pinned memory, which a GPU can read by itself.
 
-        Raises:
-            RuntimeError: torch finds no device that memory could be pinned for.
+def layer_matrices(of: Mapping[str, Any]) -> Any:  # noqa: ANN401
+    """The matrices of a batch with these fields; of many types, those of each relation.
 
-        Examples:
-            >>> import torch
-            >>> import graphmount as gm
-            >>> import graphmount.torch
-            >>> _ = gm.compile_graph(([1, 2], [0, 0]), "g.gl")
-            >>> batch = next(iter(gm.torch.NeighborLoader(gm.Graph("g.gl"), [-1])))
-            >>> if torch.cuda.is_available():
-            ...     adjs = batch.adjs.pin_memory()
-        """
-        return self._changed(lambda tensor: tensor.pin_memory())
-
-    def _changed(self, change: Callable[[torch.Tensor], torch.Tensor]) -> Self:
-        turned = None if self.turned is None else change(self.turned)
-        columns = change(self.columns)
-        return replace(self, indptr=change(self.indptr), columns=columns, turned=turned)
+    Raises:
+        ValueError: Edges do not lie by hop and destination.
+    """
+    indptr, edge_index, turned = of["indptr"], of["edge_index"], of.get("turned")
+    num_nodes, num_edges = of["num_sampled_nodes"], of["num_sampled_edges"]
+    if indptr is None or num_edges is None:
+        raise ValueError(
+            "adjs: the edges of this batch do not lie by hop and destination; use "
+            'subgraph_type="directional" and direction="in", or to_sparse_csr(batch) for one '
+            "matrix of all edges"
+        )
+    if not isinstance(edge_index, Mapping):
+        aggregated = of["aggregate_last"]
+        return LayerMatrices(indptr, edge_index[0], num_nodes, num_edges, aggregated, turned=turned)
+    return {
+        relation: LayerMatrices(
+            indptr[relation],
+            ends[0],
+            num_nodes[relation[2]],
+            num_edges[relation],
+            num_sampled_sources=num_nodes[relation[0]],
+            turned=None if turned is None else turned[relation],
+        )
+        for relation, ends in edge_index.items()
+    }

@@ -12,7 +12,7 @@ from torch.profiler import record_function
 from graphmount._loading.batches.batch_parts import BatchParts, LinkParts, external_ids
 from graphmount._mount.node_ids import TENSOR_MARK, order_of
 from graphmount._support.arguments import as_plain
-from graphmount.torch.batches.layer_matrices import LayerMatrices
+from graphmount.torch.batches.layer_matrices import LayerMatrices, layer_matrices
 from graphmount.torch.batches.tensor_parts import TensorParts
 
 if TYPE_CHECKING:
@@ -103,20 +103,8 @@ class TensorBatch(BatchParts[torch.Tensor, torch.Tensor], TensorParts):
             >>> [tuple(adj.shape) for adj in batch.adjs]
             [(3, 4), (1, 3)]
         """
-        if self.indptr is None or self.num_sampled_edges is None:
-            raise ValueError(
-                "adjs: the edges of this batch do not lie by hop and destination; use "
-                'subgraph_type="directional" and direction="in", or to_sparse_csr(batch) for one '
-                "matrix of all edges"
-            )
-        return LayerMatrices(
-            self.indptr,
-            self.edge_index[0],
-            self.num_sampled_nodes,
-            self.num_sampled_edges,
-            self.aggregate_last,
-            turned=self.turned,
-        )
+        matrices: LayerMatrices = layer_matrices(vars(self))
+        return matrices
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class TensorParts:
-    """A batch or block whose fields are tensors, dicts of them, or something else: a dataclass."""
+    """A batch, block or matrix whose fields are tensors, dicts of them, or something else."""
 
     def to(self, device: torch.device | str | int, *, non_blocking: bool = True) -> Self:
         """A copy of this with its tensors on a device. From pinned memory it does not wait.

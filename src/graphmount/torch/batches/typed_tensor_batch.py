@@ -13,7 +13,7 @@ from graphmount._loading.batches.typed_batch import (
     TypedSeedParts,
 )
 from graphmount._support.arguments import as_plain
-from graphmount.torch.batches.layer_matrices import LayerMatrices
+from graphmount.torch.batches.layer_matrices import LayerMatrices, layer_matrices
 from graphmount.torch.batches.tensor_parts import TensorParts
 
 if TYPE_CHECKING:
@@ -50,43 +50,8 @@ class TypedTensors(TypedBatchParts[torch.Tensor, torch.Tensor], TensorParts):
             ValueError: Edges do not lie by hop and destination: they do in directional samples with
                 `direction="in"`, which are the default.
         """
-        return typed_matrices(
-            self.edge_index,
-            self.indptr,
-            self.num_sampled_nodes,
-            self.num_sampled_edges,
-            self.turned,
-        )
-
-
-def typed_matrices(
-    edge_index: Mapping[EdgeType, torch.Tensor],
-    indptr: Mapping[EdgeType, torch.Tensor] | None,
-    num_sampled_nodes: Mapping[str, tuple[int, ...]],
-    num_sampled_edges: Mapping[EdgeType, tuple[int, ...]] | None,
-    turned: Mapping[EdgeType, torch.Tensor] | None,
-) -> dict[EdgeType, LayerMatrices]:
-    """The matrices of each relation of a batch.
-
-    Raises:
-        ValueError: Edges do not lie by hop and destination.
-    """
-    if indptr is None or num_sampled_edges is None:
-        raise ValueError(
-            "adjs: the edges of this batch do not lie by hop and destination; use "
-            'subgraph_type="directional" and direction="in"'
-        )
-    return {
-        relation: LayerMatrices(
-            indptr[relation],
-            ends[0],
-            num_sampled_nodes[relation[2]],
-            num_sampled_edges[relation],
-            num_sampled_sources=num_sampled_nodes[relation[0]],
-            turned=None if turned is None else turned[relation],
-        )
-        for relation, ends in edge_index.items()
-    }
+        matrices: dict[EdgeType, LayerMatrices] = layer_matrices(vars(self))
+        return matrices
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)

@@ -43,6 +43,9 @@ class _Module(LightningDataModule or object):  # type: ignore[misc]
     """What both modules have: inputs for each step, and options for its loaders."""
 
     _sampler: str
+    #: The loader of each step, and which of its arguments has the inputs.
+    _loader_type: type[NeighborLoader | LinkNeighborLoader]
+    _inputs_name: str
 
     def __init__(
         self,
@@ -84,7 +87,7 @@ class _Module(LightningDataModule or object):  # type: ignore[misc]
         more.pop("shuffle", None)
         self._eval_options = self._options | more
         for step in ("val", "test"):
-            if inputs[step]["inputs"] is None:
+            if inputs[step][self._inputs_name] is None:
                 setattr(self, f"{step}_dataloader", None)  # which tells Lightning to leave it out
 
     def train_dataloader(self) -> Any:  # noqa: ANN401
@@ -140,7 +143,7 @@ class _Module(LightningDataModule or object):  # type: ignore[misc]
         return self._loader("pred", shuffle=False, **self._eval_options)
 
     def _loader(self, step: str, **options: Any) -> Any:  # noqa: ANN401
-        raise NotImplementedError
+        return self._loader_type(self.data, **self._inputs[step], **options)
 
     def __repr__(self) -> str:
         shown_options = ", ".join(f"{name}={value!r}" for name, value in self._options.items())
@@ -196,6 +199,8 @@ class LightningNodeData(_Module):
     """
 
     _sampler = "node_sampler"
+    _loader_type = NeighborLoader
+    _inputs_name = "input_nodes"
 
     def __init__(  # noqa: PLR0917  (the places that PyG has)
         self,
@@ -221,11 +226,14 @@ class LightningNodeData(_Module):
         }
         data = _opened(data)
         inputs = {
-            step: {"inputs": _usual_nodes(data, step) if nodes is None else nodes, "time": time}
+            step: {
+                "input_nodes": _usual_nodes(data, step) if nodes is None else nodes,
+                "input_time": time,
+            }
             for step, (nodes, time) in given.items()
         }
-        if _is_typed(data) and inputs["pred"]["inputs"] is None:
-            inputs["pred"]["inputs"] = _all_of(inputs["train"]["inputs"])
+        if _is_typed(data) and inputs["pred"]["input_nodes"] is None:
+            inputs["pred"]["input_nodes"] = _all_of(inputs["train"]["input_nodes"])
         super().__init__(
             data,
             inputs=inputs,
@@ -233,12 +241,6 @@ class LightningNodeData(_Module):
             sampler=node_sampler,
             eval_loader_kwargs=eval_loader_kwargs,
             options=options,
-        )
-
-    def _loader(self, step: str, **options: Any) -> NeighborLoader:  # noqa: ANN401
-        given = self._inputs[step]
-        return NeighborLoader(
-            self.data, input_nodes=given["inputs"], input_time=given["time"], **options
         )
 
 
@@ -286,6 +288,8 @@ class LightningLinkData(_Module):
     """
 
     _sampler = "link_sampler"
+    _loader_type = LinkNeighborLoader
+    _inputs_name = "edge_label_index"
 
     def __init__(  # noqa: PLR0917  (the places that PyG has)
         self,
@@ -314,7 +318,7 @@ class LightningLinkData(_Module):
             "pred": (input_pred_edges, input_pred_labels, input_pred_time),
         }
         inputs = {
-            step: {"inputs": edges, "labels": labels, "time": time}
+            step: {"edge_label_index": edges, "edge_label": labels, "edge_label_time": time}
             for step, (edges, labels, time) in given.items()
         }
         super().__init__(
@@ -324,16 +328,6 @@ class LightningLinkData(_Module):
             sampler=link_sampler,
             eval_loader_kwargs=eval_loader_kwargs,
             options=options,
-        )
-
-    def _loader(self, step: str, **options: Any) -> LinkNeighborLoader:  # noqa: ANN401
-        given = self._inputs[step]
-        return LinkNeighborLoader(
-            self.data,
-            edge_label_index=given["inputs"],
-            edge_label=given["labels"],
-            edge_label_time=given["time"],
-            **options,
         )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from graphmount._dataset.dataset import Dataset
     from graphmount._dataset.typed_dataset import TypedDataset
+    from graphmount._loading.data.typed_data import TypedData
     from graphmount._mount.features import FeatureStore
     from graphmount._mount.graph import Graph
     from graphmount._mount.results import NeighborSample
@@ -36,13 +37,15 @@ if TYPE_CHECKING:
 IdSpace: TypeAlias = str | EdgeType
 #: A table, by what it belongs to and its name.
 TableKey: TypeAlias = tuple[IdSpace, str]
+#: What a loader is made of, of one kind or of many.
+AnyData: TypeAlias = "LoaderData | TypedData"
 #: The rows of a batch, by what they belong to and the names of their tables.
 Rows: TypeAlias = "dict[IdSpace, dict[str, NDArray[Any]]]"
 
 
 @dataclass(frozen=True, kw_only=True)
-class AnyData(ABC):
-    """What a loader is made of, of one kind or of many.
+class SampledData(ABC):
+    """What the data of a loader has in common, of one kind or of many.
 
     With `speaks_source`, nodes of batches are given by the ids of the source.
     """
@@ -50,11 +53,8 @@ class AnyData(ABC):
     tables: Mapping[IdSpace, Mapping[str, FeatureStore]] = field(default_factory=dict)
     speaks_source: bool = False
     dataset: Dataset | TypedDataset | None = None
-
-    @property
-    def is_typed(self) -> bool:
-        """Whether there are many kinds, or one."""
-        return False
+    #: Whether there are many kinds, or one.
+    is_typed: ClassVar[bool] = False
 
     @property
     @abstractmethod
@@ -66,115 +66,14 @@ class AnyData(ABC):
     def graphs(self) -> Mapping[IdSpace, Graph]:
         """The edges of each relation, in the order of the core."""
 
-    @property
     @abstractmethod
-    def title(self) -> str:
-        """What it is, for people."""
+    def shown_table(self, key: TableKey) -> str:
+        """What people call a table."""
 
     @property
     def is_hot_first(self) -> bool:
         """Whether the first rows are those that are wanted most."""
         return self.dataset is not None and self.dataset.description.get("order") != "given"
-
-    @property
-    @abstractmethod
-    def has_external_ids(self) -> bool:
-        """Whether the source has other ids for nodes than their numbers."""
-
-    @abstractmethod
-    def sampled(self, *, translates: bool) -> _core.SampledGraph:
-        """What is sampled, as the core takes it, with the ids of its source or without."""
-
-    @abstractmethod
-    def take_sample(
-        self, rule: SamplingRule, sample: _core.TypedSample
-    ) -> tuple[Any, dict[IdSpace, NDArray[np.int64] | None]]:
-        """The arrays of a sample of the core, which has them no longer.
-
-        The second result has, for relations whose edges are not those of the core, which of the
-        core's edges each one is; None where some are edges of another relation.
-        """
-
-    @abstractmethod
-    def ids_of(self, sample: Any, space: IdSpace) -> NDArray[np.int64]:  # noqa: ANN401
-        """The ids that a sample has of a type or relation."""
-
-    @property
-    def only_graph(self) -> Graph | None:
-        """The graph, if there is one kind."""
-        return None
-
-    @abstractmethod
-    def fields(
-        self,
-        sample: Any,  # noqa: ANN401
-        rows: Rows,
-        *,
-        translates: bool,
-        source_rows: bool,
-    ) -> dict[str, Any]:
-        """What a batch has of its sample and of tables, by the names of its fields.
-
-        Args:
-            sample: What was sampled.
-            rows: The rows of tables.
-            translates: Whether its nodes have the ids of the source already.
-            source_rows: Whether its edges are to have the rows of the source in place of ids.
-        """
-
-    @abstractmethod
-    def translated(self, sample: Any, *, nodes: bool, edges: bool) -> Any:  # noqa: ANN401
-        """A sample with the ids of the source: of its nodes, and the rows of its edges."""
-
-    @abstractmethod
-    def facts(self, rule: SamplingRule) -> dict[str, Any]:
-        """What identifies the nodes and edges, and how many neighbors are drawn: for states."""
-
-    @abstractmethod
-    def with_fanouts(self, num_neighbors: Any) -> tuple[AnyData, Any]:  # noqa: ANN401
-        """This data with the fanouts of its relations, and those of one, which a rule checks."""
-
-    @abstractmethod
-    def read_times(
-        self,
-        times: NDArray[np.int64] | None,
-        time_of: TimeOf | None,
-        direction: Direction,
-        seeds: NDArray[np.int64],
-    ) -> tuple[NDArray[np.int64] | None, TimeOf]:
-        """The times of seeds, if sampling is temporal, and whose times they are compared with.
-
-        Args:
-            times: What was given, or None.
-            time_of: What a caller says, or None.
-            direction: That is sampled.
-            seeds: Nodes that may have times of their own.
-
-        Raises:
-            MissingDataError: There are no such times.
-            ValueError: It is not clear which are meant.
-        """
-
-    @abstractmethod
-    def node_times_of(self, space: IdSpace, time_of: TimeOf) -> NDArray[np.int64] | None:
-        """The times of all nodes of a type, if they must not be later than those of seeds.
-
-        Args:
-            space: The type.
-            time_of: What `read_times` has found.
-        """
-
-    @abstractmethod
-    def shown_files(self) -> dict[str, object]:
-        """What is sampled, for people, by what it is."""
-
-    @abstractmethod
-    def shown_fanouts(self, rule: SamplingRule) -> object:
-        """How many neighbors are drawn, for people."""
-
-    @abstractmethod
-    def shown_table(self, key: TableKey) -> str:
-        """What people call a table."""
 
     @property
     def by_key(self) -> dict[TableKey, FeatureStore]:
@@ -221,7 +120,7 @@ class AnyData(ABC):
 
 
 @dataclass(frozen=True, kw_only=True)
-class LoaderData(AnyData):
+class LoaderData(SampledData):
     """A graph of one kind, and the tables of its nodes and edges.
 
     With `node_times`, the times of edges are those of the nodes that are drawn over them.
@@ -258,7 +157,7 @@ class LoaderData(AnyData):
 
     @property
     def title(self) -> str:
-        """The graph."""
+        """What it is, for people."""
         return repr(self.graph)
 
     @property
@@ -267,7 +166,7 @@ class LoaderData(AnyData):
         return self.graph.node_id_type is not None
 
     def sampled(self, *, translates: bool) -> _core.SampledGraph:
-        """One type and one relation."""
+        """What is sampled, as the core takes it, with the ids of its source or without."""
         graph = self.graph._open()  # noqa: SLF001  (as all of this module)
         return _core.SampledGraph(
             types=[(graph.num_nodes, None, _core.NodeIds(graph) if translates else None)],
@@ -277,23 +176,34 @@ class LoaderData(AnyData):
     def take_sample(
         self, rule: SamplingRule, sample: _core.TypedSample
     ) -> tuple[NeighborSample, dict[IdSpace, NDArray[np.int64] | None]]:
-        """As a `NeighborSample`."""
+        """The arrays of a sample of the core, which has them no longer.
+
+        The second result has, for relations whose edges are not those of the core, which of the
+        core's edges each one is; None where some are edges of another relation.
+        """
         taken, kept = rule.take_sample(sample)
         return taken, {} if kept is None else {"edges": kept}
 
     def ids_of(self, sample: NeighborSample, space: IdSpace) -> NDArray[np.int64]:
-        """Nodes, or ids of edges."""
+        """The ids that a sample has of a type or relation."""
         return sample.nodes if space == "nodes" else sample.edge_ids
 
     @property
     def only_graph(self) -> Graph:
-        """The graph."""
+        """The graph, if there is one kind."""
         return self.graph
 
     def fields(
         self, sample: NeighborSample, rows: Rows, *, translates: bool, source_rows: bool
     ) -> dict[str, Any]:
-        """Those of a `Batch`."""
+        """What a batch has of its sample and of tables, by the names of its fields.
+
+        Args:
+            sample: What was sampled.
+            rows: The rows of tables.
+            translates: Whether its nodes have the ids of the source already.
+            source_rows: Whether its edges are to have the rows of the source in place of ids.
+        """
         nodes, edge_ids = sample.nodes, sample.edge_ids
         if not translates:
             nodes = mark_ids(nodes, self.graph._own_order)  # noqa: SLF001
@@ -311,7 +221,7 @@ class LoaderData(AnyData):
         }
 
     def translated(self, sample: NeighborSample, *, nodes: bool, edges: bool) -> NeighborSample:
-        """As a sample of the pipeline is."""
+        """A sample with the ids of the source: of its nodes, and the rows of its edges."""
         if nodes:
             found = self.graph.to_external(mark_ids(sample.nodes, self.graph.order))
             sample = replace(sample, nodes=as_plain(found, "nodes"))
@@ -324,7 +234,7 @@ class LoaderData(AnyData):
         return None if self.labels is None else label_rows(self.labels, nodes)
 
     def facts(self, rule: SamplingRule) -> dict[str, Any]:
-        """Those of the graph."""
+        """What identifies the nodes and edges, and how many neighbors are drawn: for states."""
         graph = self.graph
         return {
             "num_neighbors": list(rule.fanouts),
@@ -335,7 +245,7 @@ class LoaderData(AnyData):
         }
 
     def with_fanouts(self, num_neighbors: Any) -> tuple[LoaderData, Any]:  # noqa: ANN401
-        """Unchanged: there is one relation.
+        """This data with the fanouts of its relations, and those of one, which a rule checks.
 
         Raises:
             TypeError: There are fanouts for several.
@@ -354,7 +264,19 @@ class LoaderData(AnyData):
         direction: Direction,  # noqa: ARG002  (edges have times in each)
         seeds: NDArray[np.int64],
     ) -> tuple[NDArray[np.int64] | None, TimeOf]:
-        """Those of edges, which alone have times; or were given those of nodes."""
+        """The times of seeds, if sampling is temporal, and whose times they are compared with.
+
+        Edges alone have times, or were given those of nodes.
+
+        Args:
+            times: What was given, or None.
+            time_of: What a caller says, or None.
+            direction: That is sampled.
+            seeds: Nodes that may have times of their own.
+
+        Raises:
+            ValueError: There are no such times, or it is not clear which are meant.
+        """
         require_choice("time_of", time_of, (None, "edges", "nodes"))
         if time_of == "nodes" and self.node_times is None:
             raise ValueError(
@@ -367,15 +289,20 @@ class LoaderData(AnyData):
         return times, "edges"
 
     def node_times_of(self, space: IdSpace, time_of: TimeOf) -> NDArray[np.int64] | None:  # noqa: ARG002
-        """Those of the only type, if it has any."""
+        """The times of all nodes of a type, if they must not be later than those of seeds.
+
+        Args:
+            space: The type.
+            time_of: What `read_times` has found.
+        """
         return None if self.node_times is None else all_times(self.node_times)
 
     def shown_files(self) -> dict[str, object]:
-        """The path of the graph."""
+        """What is sampled, for people, by what it is."""
         return {"graph": self.graph.path}
 
     def shown_fanouts(self, rule: SamplingRule) -> Sequence[int]:
-        """The fanouts of the rule."""
+        """How many neighbors are drawn, for people."""
         return rule.fanouts
 
     def shown_table(self, key: TableKey) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from graphmount import _core
-from graphmount._loading.data.loader_data import AnyData, all_times, label_rows, rows_in_source
+from graphmount._loading.data.loader_data import SampledData, all_times, label_rows, rows_in_source
 from graphmount._mount.node_ids import mark_ids
 from graphmount._support.arguments import as_list, as_plain, require_choice
 from graphmount._support.shown import shown
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TypedData(AnyData):
+class TypedData(SampledData):
     """Many kinds of nodes and edges.
 
     Attributes:
@@ -42,11 +42,7 @@ class TypedData(AnyData):
     fanouts: Mapping[EdgeType, list[int]] = field(default_factory=dict)
     seed_types: tuple[str, ...] = ()
     has_labels: bool = True
-
-    @property
-    def is_typed(self) -> bool:
-        """It is."""
-        return True
+    is_typed: ClassVar[bool] = True
 
     @property
     def node_types(self) -> tuple[IdSpace, ...]:
@@ -57,6 +53,11 @@ class TypedData(AnyData):
     def graphs(self) -> Mapping[IdSpace, Graph]:
         """The relations of the dataset."""
         return {relation: edges.graph for relation, edges in self.dataset.edges.items()}
+
+    @property
+    def only_graph(self) -> None:
+        """There are many."""
+        return None
 
     @property
     def title(self) -> str:

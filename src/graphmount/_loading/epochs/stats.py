@@ -15,19 +15,9 @@ from graphmount._support.sizes import format_bytes
 if TYPE_CHECKING:
     from graphmount._mount.memory_report import MemoryReport
 
-#: Figures of a table that only go up, so that those of an epoch are a difference.
-_COUNTED = (
-    "rows",
-    "hot_rows",
-    "window_rows",
-    "read_rows",
-    "read_along_rows",
-    "requests",
-    "merged_rows",
-    "bytes_read",
-    "copy_seconds",
-    "wait_seconds",
-)
+#: Figures of a table that are as they are now. All others only go up, so that those of an epoch
+#: are a difference.
+_OF_NOW = ("cache_bytes", "shared_bytes", "is_swept")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -89,7 +79,8 @@ class TableStats(Displayed):
             >>> gm.TableStats(rows=100, read_rows=20).since(gm.TableStats(rows=60)).rows
             40
         """
-        counts = {name: getattr(self, name) - getattr(before, name) for name in _COUNTED}
+        names = vars(self).keys() - set(_OF_NOW)
+        counts = {name: getattr(self, name) - getattr(before, name) for name in names}
         return replace(self, **counts)
 
     def __str__(self) -> str:

@@ -55,10 +55,11 @@ class PygLoader(BatchLoader, Generic[DataT]):
     def _make_form(self, **options: Any) -> Any:  # noqa: ANN401
         """The form of batches: `HeteroData` of many types, `Data` of one."""
         data: Any = self._data
+        source: Any = self._source
         made = FormOptions(num_inputs=self._num_inputs, **options)
         if isinstance(data, TypedData):
-            return HeteroForm(data, source=self._source, options=made)
-        return DataForm(data, source=self._source, aggregated=self._aggregated, options=made)
+            return HeteroForm(data, source=source, options=made)
+        return DataForm(data, source=source, aggregated=self._aggregated, options=made)
 
     def __iter__(self) -> Iterator[DataT]:
         return self._form.transformed(self._loop())
@@ -198,7 +199,7 @@ class PygLoader(BatchLoader, Generic[DataT]):
         key = _core.random_key([self._key, _CALLS, number, *epoch])
         seeds = self._make_seeds(places, len(places))
         found, ends = self._data.sampled(translates=False).sample(seeds, 0, self._rule.to_core(key))
-        sample, _ = self._data.take_sample(self._rule, found)
+        sample: Any = self._data.take_sample(self._rule, found)[0]
         rows: Rows = {space: {} for space in self._data.tables}
         for (space, name), store in self._data.by_key.items():
             rows[space][name] = store._gather(  # noqa: SLF001  (internal ids)

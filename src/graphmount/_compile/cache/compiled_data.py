@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import os
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from graphmount._compile.cache.content_key import hetero_key_of, key_of
@@ -16,7 +17,7 @@ from graphmount._compile.cache.folder import CacheFolder
 from graphmount._compile.pyg.from_hetero import compile_hetero_parts
 from graphmount._compile.pyg.from_pyg import compile_parts
 from graphmount._dataset.dataset import Dataset
-from graphmount._dataset.typed_dataset import TypedDataset
+from graphmount._sources.objects.pyg_data import HeteroParts
 from graphmount._support.files.lock_file import LockFile
 from graphmount._support.progress import say
 from graphmount._support.sizes import format_bytes
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from graphmount._compile.dataset.compiler import CompiledDataset
-    from graphmount._sources.objects.pyg_data import DataParts, HeteroParts
+    from graphmount._dataset.typed_dataset import TypedDataset
+    from graphmount._sources.objects.pyg_data import DataParts
     from graphmount._support.progress import ProgressOption
 
 _NO_WRITING = (errno.EACCES, errno.EPERM, errno.EROFS)
@@ -37,19 +39,22 @@ _EDGE_BYTES, _VALUE_BYTES, _NODE_BYTES = 16, 12, 48
 
 
 def open_compiled(
-    parts: DataParts,
+    parts: DataParts | HeteroParts,
     *,
     weights: str | None,
     timestamps: str | None,
     folder: str | os.PathLike[str] | None,
     progress: ProgressOption,
-) -> tuple[Dataset, LockFile]:
-    """The dataset of a `Data`, and the lock that keeps it in the cache.
+) -> tuple[Any, LockFile]:
+    """The `Dataset` of a `Data`, or the `TypedDataset` of a `HeteroData`, and its lock.
+
+    It is compiled if it is not in the cache. The lock keeps it there.
 
     Args:
-        parts: The parts of the `Data`.
-        weights: The attribute that is also compiled as weights, or None.
-        timestamps: The attribute that is also compiled as times, or None.
+        parts: The parts of the `Data` or `HeteroData`.
+        weights: The attribute of edges that is also compiled as weights, or None.
+        timestamps: The attribute of edges, or of nodes of a `HeteroData`, that is also compiled as
+            times, or None.
         folder: The folder of the cache; the default one if None.
         progress: The `progress` of `compile_dataset`; False also leaves out the line about it.
 
@@ -59,89 +64,17 @@ def open_compiled(
         OSError: The cache cannot be written to, or its disk is full.
         SourceError: The `Data` is wrong.
     """
-    key = key_of(parts, weights=weights, timestamps=timestamps)
-    dataset, lock = _open_or_compile(
-        f"pyg-{key}",
-        f"compiled of a Data of PyG with the content {key}",
-        _expected_bytes(parts),
-        lambda path, notes: compile_parts(
-            parts,
-            path,
-            weights=weights,
-            timestamps=timestamps,
-            edge_tables=list(parts.edges),
-            splits={},
-            overwrite=True,
-            notes=notes,
-            progress=progress,
-        ),
-        folder=folder,
-        progress=progress,
-    )
-    assert isinstance(dataset, Dataset)  # noqa: S101  (compiled so)
-    return dataset, lock
-
-
-def open_compiled_hetero(
-    parts: HeteroParts,
-    *,
-    weights: str | None,
-    timestamps: str | None,
-    folder: str | os.PathLike[str] | None,
-    progress: ProgressOption,
-) -> tuple[TypedDataset, LockFile]:
-    """The dataset of a `HeteroData`, and the lock that keeps it in the cache.
-
-    Args:
-        parts: The parts of the `HeteroData`.
-        weights: The attribute of edges that is also compiled as weights, or None.
-        timestamps: The attribute of edges or nodes that is also compiled as times, or None.
-        folder: The folder of the cache; the default one if None.
-        progress: The `progress` of `compile_dataset`; False also leaves out the line about it.
-
-    Raises:
-        BudgetError: It takes more than the cache may have.
-        FileExistsError: Something else is in its place.
-        OSError: The cache cannot be written to, or its disk is full.
-        SourceError: The `HeteroData` is wrong.
-    """
-    key = hetero_key_of(parts, weights=weights, timestamps=timestamps)
-    both = (*parts.nodes.values(), *parts.edges.values())
-    tables = [rows for part in both for rows in part.rows.values()]
-    num_edges = sum(part.count for part in parts.edges.values())
-    num_nodes = sum(part.count for part in parts.nodes.values())
-    dataset, lock = _open_or_compile(
-        f"pyg-{key}",
-        f"compiled of a HeteroData of PyG with the content {key}",
-        _graph_bytes(num_edges, num_nodes) + _table_bytes(tables),
-        lambda path, notes: compile_hetero_parts(
-            parts,
-            path,
-            weights=weights,
-            timestamps=timestamps,
-            for_loaders=True,
-            overwrite=True,
-            notes=notes,
-            progress=progress,
-        ),
-        folder=folder,
-        progress=progress,
-    )
-    assert isinstance(dataset, TypedDataset)  # noqa: S101  (compiled so)
-    return dataset, lock
-
-
-def _open_or_compile(
-    name: str,
-    note: str,
-    expected_bytes: int,
-    compile_into: Callable[[str, list[str]], CompiledDataset],
-    *,
-    folder: str | os.PathLike[str] | None,
-    progress: ProgressOption,
-) -> tuple[Dataset | TypedDataset, LockFile]:
-    """An entry of the cache, which is compiled if it is not there."""
-    cache = CacheFolder(folder)
+    attributes = {"weights": weights, "timestamps": timestamps}
+    compile_into: Callable[..., CompiledDataset]
+    if isinstance(parts, HeteroParts):
+        kind, key = "HeteroData", hetero_key_of(parts, **attributes)
+        compile_into = partial(compile_hetero_parts, parts, for_loaders=True)
+    else:
+        kind, key = "Data", key_of(parts, **attributes)
+        edge_tables = list(parts.edges)
+        compile_into = partial(compile_parts, parts, edge_tables=edge_tables, splits={})
+    note = f"compiled of a {kind} of PyG with the content {key}"
+    cache, name = CacheFolder(folder), f"pyg-{key}"
     path = cache.path_of(name)
     with _advice(cache.path):
         try:
@@ -156,8 +89,10 @@ def _open_or_compile(
             change = cache.change(name)
         try:
             if (dataset := _opened(path, note)) is None:
-                cache.make_room(expected_bytes)
-                done = compile_into(path, [note])
+                cache.make_room(_expected_bytes(parts))
+                done = compile_into(
+                    path, **attributes, overwrite=True, notes=[note], progress=progress
+                )
                 size, seconds = format_bytes(done.file_bytes), f"{done.seconds:.1f} s"
                 say(
                     f"compiled this Data into {path} ({size}, {seconds}); later loaders of the "
@@ -188,18 +123,18 @@ def _opened(path: str, note: str) -> Dataset | TypedDataset | None:
     return dataset
 
 
-def _expected_bytes(parts: DataParts) -> int:
-    tables = [*parts.nodes.values(), *parts.edges.values()]
-    num_edges = 0 if parts.edge_index is None else int(parts.edge_index.shape[1])
-    return _graph_bytes(num_edges, parts.num_nodes) + _table_bytes(tables)
-
-
-def _graph_bytes(num_edges: int, num_nodes: int) -> int:
-    return (_EDGE_BYTES + _VALUE_BYTES) * num_edges + _NODE_BYTES * num_nodes
-
-
-def _table_bytes(tables: list[Any]) -> int:
-    return sum(int(rows.nbytes) for rows in tables)
+def _expected_bytes(parts: DataParts | HeteroParts) -> int:
+    if isinstance(parts, HeteroParts):
+        both = (*parts.nodes.values(), *parts.edges.values())
+        tables = [rows for part in both for rows in part.rows.values()]
+        num_edges = sum(part.count for part in parts.edges.values())
+        num_nodes = sum(part.count for part in parts.nodes.values())
+    else:
+        tables = [*parts.nodes.values(), *parts.edges.values()]
+        num_edges = 0 if parts.edge_index is None else int(parts.edge_index.shape[1])
+        num_nodes = parts.num_nodes
+    graph_bytes = (_EDGE_BYTES + _VALUE_BYTES) * num_edges + _NODE_BYTES * num_nodes
+    return graph_bytes + sum(int(rows.nbytes) for rows in tables)
 
 
 @contextmanager

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterable
 
+    from graphmount._dataset.dataset import Dataset
     from graphmount._mount.features import FeatureStore
     from graphmount._sources.objects.pyg_data import DataParts
     from graphmount._support.progress import ProgressOption
@@ -82,6 +83,7 @@ class DataSource:
         self.node_times, timestamps = _whose_times(parts, time_attr)
         if self.node_times is not None:
             parts = with_times_of_nodes(parts, self.node_times, drawn_end)
+        self.dataset: Dataset
         self.dataset, self._lock = open_compiled(
             parts,
             weights=edge_values_of(parts, weight_attr, "weight_attr"),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch_geometric.sampler import NumNeighbors
 
-from graphmount._compile.cache.compiled_data import open_compiled_hetero
+from graphmount._compile.cache.compiled_data import open_compiled
 from graphmount._sources.objects.pyg_data import TypeParts, hetero_parts_of
 from graphmount._support.shown import shown
 from graphmount._support.user_warnings import warn_user
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from torch_geometric.data import HeteroData
 
     from graphmount._dataset.typed.results import EdgeType
+    from graphmount._dataset.typed_dataset import TypedDataset
     from graphmount._mount.sampling_rule import TimeOf
     from graphmount._support.progress import ProgressOption
 
@@ -88,7 +89,8 @@ class HeteroSource:
             parts.edges[self.added] = TypeParts(
                 count=0, edge_index=torch.empty(2, 0, dtype=torch.int64), rows={}, masks={}
             )
-        self.dataset, self._lock = open_compiled_hetero(
+        self.dataset: TypedDataset
+        self.dataset, self._lock = open_compiled(
             parts, weights=weight_attr, timestamps=time_attr, folder=cache, progress=progress
         )
         both: dict[Any, Any] = {**parts.nodes, **parts.edges}

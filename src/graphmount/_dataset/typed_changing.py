@@ -40,22 +40,11 @@ class _Changing:
         source: Any,  # noqa: ANN401
         *,
         overwrite: bool = True,
-        memory: int | str,
-        tmp: str | os.PathLike[str] | None,
-        progress: ProgressOption,
+        **work: Any,  # noqa: ANN401
     ) -> TypedDataset:
         from graphmount._compile.changes import operations
 
-        operations.add_table(
-            self._target(),
-            kind,
-            name,
-            source,
-            overwrite=overwrite,
-            memory=memory,
-            tmp=tmp,
-            progress=progress,
-        )
+        operations.add_table(self._target(), kind, name, source, overwrite=overwrite, **work)
         return self._reopened()
 
     def _remove(self, name: str, kind: str | None, kinds: tuple[str, ...]) -> TypedDataset:

@@ -64,26 +64,20 @@ class Part:
 class Target(ABC):
     """What a change is made to.
 
-    Args:
+    Attributes:
         path: The folder of the dataset.
+        nodes: The nodes that rows and splits are of. A relation has none: tables of nodes are of
+            types.
+        graphs: The graphs whose edges a table of edges is of.
     """
 
-    def __init__(self, path: str) -> None:
-        self.path = path
+    path: str
+    nodes: Graph | NodeSpace
+    graphs: list[Graph]
 
     def folder_of(self, kind: str) -> str:
         """The folder of tables of a kind, in the folder of a part."""
         return kind
-
-    @property
-    @abstractmethod
-    def nodes(self) -> Graph | NodeSpace:
-        """The nodes that rows and splits are of."""
-
-    @property
-    @abstractmethod
-    def graphs(self) -> list[Graph]:
-        """The graphs whose edges a table of edges is of."""
 
     @abstractmethod
     def parts(self, description: dict[str, Any]) -> list[Part]:
@@ -102,18 +96,9 @@ class OneTypeTarget(Target):
     """A dataset of one node type."""
 
     def __init__(self, dataset: Dataset) -> None:
-        super().__init__(dataset.path)
-        self._graph = dataset.graph
-
-    @property
-    def nodes(self) -> Graph:
-        """The graph, which has the nodes."""
-        return self._graph
-
-    @property
-    def graphs(self) -> list[Graph]:
-        """The one graph."""
-        return [self._graph]
+        self.path = dataset.path
+        self.nodes = self._graph = dataset.graph
+        self.graphs = [self._graph]
 
     def parts(self, description: dict[str, Any]) -> list[Part]:
         """The description is the one part."""
@@ -134,7 +119,8 @@ class _TypedTarget(Target):
     """A part of a dataset of many node types."""
 
     def __init__(self, files: TypedFiles) -> None:
-        super().__init__(files.path)
+        self.path = files.path
+        self.graphs = []
         self._files = files
 
     def _graph(self, edge_type: EdgeType) -> Graph:
@@ -170,17 +156,7 @@ class NodesTarget(_TypedTarget):
 
     def __init__(self, files: TypedFiles, space: NodeSpace) -> None:
         super().__init__(files)
-        self._space = space
-
-    @property
-    def nodes(self) -> NodeSpace:
-        """The nodes."""
-        return self._space
-
-    @property
-    def graphs(self) -> list[Graph]:
-        """None: tables of edges are of relations."""
-        return []
+        self.nodes = self._space = space
 
     def parts(self, description: dict[str, Any]) -> list[Part]:
         """What the description says of the type."""
@@ -200,21 +176,12 @@ class EdgesTarget(_TypedTarget):
     def __init__(self, files: TypedFiles, edge_type: EdgeType) -> None:
         super().__init__(files)
         self._edge_type = edge_type
+        parts = self.parts(files.description)
+        self.graphs = [part.graph for part in parts if part.graph is not None]
 
     def folder_of(self, kind: str) -> str:
         """What is in the folder of a relation is of edges."""
         return "features" if kind == "edge_features" else kind
-
-    @property
-    def nodes(self) -> NodeSpace:
-        """Nobody asks: tables of nodes are of types."""
-        raise NotImplementedError
-
-    @property
-    def graphs(self) -> list[Graph]:
-        """The graph of the relation, and that of its reverse."""
-        parts = self.parts(self._files.description)
-        return [part.graph for part in parts if part.graph is not None]
 
     def parts(self, description: dict[str, Any]) -> list[Part]:
         """What the description says of the relation, and of its reverse."""

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from graphmount._sources.contract.batches import EdgeSource, RowSource
+    from graphmount._sources.contract.tables import OnError
 
 
 def check_parts(
@@ -92,6 +93,12 @@ def check_edge_tables(source: EdgeSource, edge_tables: Mapping[str, OpenedTable]
     for table in edge_tables.values():
         check_table(table.rows, table.table)
         _check_edge_rows(table.rows, source)
+
+
+def refuse_skips(on_error: OnError) -> None:
+    """Raises if edges may be left out that have rows in tables."""
+    if on_error == "skip":
+        raise ValueError("edge_features= does not go with on_error='skip': rows would not match")
 
 
 def _check_keys(rows: RowSource, nodes: KnownNodes) -> None:

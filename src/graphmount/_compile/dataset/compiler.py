@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from graphmount._compile.dataset.checks import check_parts
+from graphmount._compile.dataset.checks import check_parts, refuse_skips
 from graphmount._compile.dataset.files import (
     folder_bytes,
     name_of,
@@ -108,8 +108,8 @@ def _check_edges(
     has_tables: bool,
 ) -> None:
     """Raises if rows of edges could not match, and warns if only the edges of a Data are taken."""
-    if _is_any(edge_features) and on_error == "skip":
-        raise ValueError("edge_features= does not go with on_error='skip': rows would not match")
+    if _is_any(edge_features):
+        refuse_skips(on_error)
     if is_pyg(edges) and not has_tables:
         warn_user(
             "edges= takes the edges of a Data, and nothing else of it; gm.from_pyg(data, out) "
@@ -239,7 +239,15 @@ def compile_dataset(
     """
     start = time.monotonic()
     require_choice("overwrite", overwrite, (False, True))
-    require_choice("source_rows", source_rows, (False, True))
+    options = GraphOptions(
+        directed=directed,
+        neighbors=neighbors,
+        num_nodes=num_nodes,
+        dedup=dedup,
+        self_loops=self_loops,
+        index_dtype=index_dtype,
+        source_rows=source_rows,
+    )
     if nodes is not None:
         return _compile_types(
             out,
@@ -261,15 +269,7 @@ def compile_dataset(
             edge_features=edge_features,
             reverse=reverse,
             order=order,
-            options=GraphOptions(
-                directed=True,
-                neighbors=neighbors,
-                num_nodes=None,
-                dedup=dedup,
-                self_loops=self_loops,
-                index_dtype=index_dtype,
-                source_rows=source_rows,
-            ),
+            options=options,
             ids=ids,
             key_type=key_type,
             on_error=on_error,
@@ -306,6 +306,7 @@ def compile_dataset(
         require_keys(rows)
     else:
         num_nodes = count_nodes(num_nodes, keys, rows)
+        options = replace(options, num_nodes=num_nodes)
     known = known_nodes(source, ids, keys, num_nodes)
     read = read_splits(with_column(splits, tables), known)
     check_parts(
@@ -320,15 +321,7 @@ def compile_dataset(
     )
     intake = make_intake(
         source,
-        GraphOptions(
-            directed=directed,
-            neighbors=neighbors,
-            num_nodes=num_nodes,
-            dedup=dedup,
-            self_loops=self_loops,
-            index_dtype=index_dtype,
-            source_rows=source_rows or bool(edge_tables),
-        ),
+        options.with_source_rows() if edge_tables else options,
         ids=ids,
         node_ids=keys,
         on_error=on_error,

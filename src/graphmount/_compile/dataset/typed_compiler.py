@@ -12,7 +12,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from graphmount._compile.dataset.checks import check_edge_tables, check_notes
+from graphmount._compile.dataset.checks import check_edge_tables, check_notes, refuse_skips
 from graphmount._compile.dataset.files import (
     OpenedTable,
     name_of,
@@ -130,10 +130,8 @@ class TypedCompiler:
                 "with nodes=, edge_features= is a dict of tables by relation, not "
                 f"{shown(self.edge_features)}"
             )
-        if self.edge_features and self.on_error == "skip":
-            raise ValueError(
-                "edge_features= does not go with on_error='skip': rows would not match"
-            )
+        if self.edge_features:
+            refuse_skips(self.on_error)
         opened = {}
         for relation, tables in self.edge_features.items():
             if not isinstance(relation, tuple) or relation not in self._sources:

@@ -119,20 +119,17 @@ class RelationIntake:
     def _make_core(
         self, options: GraphOptions, ends: tuple[int | None, int | None], budget: Budget
     ) -> _core.GraphCompiler:
-        dedup = options.dedup
+        has_two_types = self.given.has_two_types
+        lists = options.of_lists(self.source)
+        lists = lists._replace(
+            rectangular=has_two_types,
+            undirected=lists.undirected or self.given.is_merged,
+            drop_self_loops=lists.drop_self_loops and not has_two_types,
+        )
         return _core.GraphCompiler(
             num_nodes=ends[1],
-            rectangular=self.given.has_two_types,
-            num_sources=ends[0] if self.given.has_two_types else None,
-            in_lists=options.neighbors != "out",
-            out_lists=options.neighbors != "in",
-            undirected=self.given.is_merged or self.source.is_symmetric,
-            weights=self.source.has_weights,
-            timestamps=self.source.has_timestamps,
-            dedup=("first" if dedup else "keep") if isinstance(dedup, bool) else dedup,
-            drop_self_loops=options.self_loops == "drop" and not self.given.has_two_types,
-            wide_indices=options.index_dtype == "int64",
-            keep_source_rows=options.source_rows,
+            num_sources=ends[0] if has_two_types else None,
+            **lists._asdict(),
             memory=budget.finishing,
             waiting_memory=budget.waiting,
             folder=os.fsencode(budget.folder),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace as changed_to
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from graphmount._dataset.typed.results import EdgeType, Fanouts
     from graphmount._mount.features import FeatureStore
     from graphmount._mount.graph import Graph
-    from graphmount._mount.sampling_rule import SubgraphType, TemporalStrategy, TimeOf
-    from graphmount._support.direction import Direction
+    from graphmount._mount.sampling_rule import TimeOf
     from graphmount._support.seeds import Seed
 
 
@@ -59,15 +58,10 @@ class TypedSampling:
         seeds: Mapping[str, ArrayLike] | tuple[str, ArrayLike],
         fanouts: Fanouts,
         *,
-        replace: bool = False,
-        weighted: bool = False,
-        disjoint: bool = False,
         time: ArrayLike | Mapping[str, ArrayLike] | None = None,
         time_of: TimeOf | None = None,
-        temporal_strategy: TemporalStrategy = "uniform",
-        subgraph_type: SubgraphType = "directional",
-        direction: Direction = "in",
         seed: Seed = None,
+        **options: Any,  # noqa: ANN401  (of the rule)
     ) -> TypedNeighborSample:
         """What `TypedDataset.sample_neighbors` says, of seeds that are internal ids."""
         relations = self.relations
@@ -75,22 +69,17 @@ class TypedSampling:
         temporal = time is not None or time_of is not None
         rule = SamplingRule(
             fanouts=next(iter(by_relation.values()), []),
-            replace=replace,
-            weighted=weighted,
-            disjoint=disjoint,
             temporal=temporal,
-            temporal_strategy=temporal_strategy,
             time_of="edges" if time_of is None else time_of,
-            subgraph_type=subgraph_type,
-            direction=direction,
+            **options,
         )
-        if temporal_strategy == "last" and not temporal:
+        if rule.temporal_strategy == "last" and not temporal:
             raise ValueError("temporal_strategy='last' needs time=, the time of each seed")
         nodes = relations.seeds(seeds)
         times: Mapping[str, NDArray[np.int64]] = {}
         if temporal:
             if time_of is None:
-                rule = changed_to(rule, time_of=relations.time_of(direction))
+                rule = changed_to(rule, time_of=relations.time_of(rule.direction))
             times = relations.times(nodes, time, rule.time_of)
         none = np.empty(0, np.int64)
         sample = _core.sample_typed(

@@ -14,7 +14,7 @@ import os
 from graphmount._sources.arrays.npz_files import NpzFile
 from graphmount._sources.contract.tables import EdgeTable, Table
 from graphmount._sources.layouts.recognition import DatasetLayout, table_at
-from graphmount._sources.layouts.small_files import unpack
+from graphmount._sources.layouts.small_files import rows_at, splits_at, unpack
 from graphmount._support.shown import shown
 from graphmount.errors import SourceError
 
@@ -75,8 +75,8 @@ def ogb_layout(folder: str) -> DatasetLayout:
         kind="OGB",
         folder=folder,
         edges=EdgeTable(source=os.path.join(raw, "edge.csv.gz"), delimiter=",", header=False),
-        features=_rows(raw, "node-feat.csv.gz", "float32"),
-        labels=_rows(raw, "node-label.csv.gz", "int64"),
+        features=rows_at(os.path.join(raw, "node-feat.csv.gz"), "float32"),
+        labels=rows_at(os.path.join(raw, "node-label.csv.gz"), "int64"),
         splits=splits,
         num_nodes=numbers[0],
         directed=directed,
@@ -113,22 +113,12 @@ def ogb_archive_layout(folder: str) -> DatasetLayout:
     )
 
 
-def _rows(raw: str, name: str, dtype: str) -> Table | None:
-    path = os.path.join(raw, name)
-    return table_at(path, delimiter=",", header=False, source_dtype=dtype)
-
-
 def _splits(folder: str) -> tuple[dict[str, Table], str | None]:
     """The splits, and the name of the scheme by which they were made."""
     parent = os.path.join(folder, "split")
     schemes = sorted(os.listdir(parent)) if os.path.isdir(parent) else []
     for scheme in schemes:
-        found = {
-            name: _rows(os.path.join(parent, scheme), f"{name}.csv.gz", "int64")
-            for name in ("train", "valid", "test")
-        }
-        splits = {name: rows for name, rows in found.items() if rows is not None}
-        if splits:
+        if splits := splits_at(os.path.join(parent, scheme)):
             return splits, scheme
     return {}, None
 

@@ -9,9 +9,8 @@ import csv
 import io
 import os
 
-from graphmount._sources.contract.tables import EdgeTable, Table
-from graphmount._sources.layouts.recognition import table_at
-from graphmount._sources.layouts.small_files import unpack
+from graphmount._sources.contract.tables import EdgeTable
+from graphmount._sources.layouts.small_files import rows_at, splits_at, unpack
 from graphmount._sources.layouts.typed import (
     NodesLayout,
     Triplet,
@@ -35,10 +34,10 @@ def ogb_types(folder: str) -> TypedLayout:
     for name, count in counts.items():
         own = os.path.join(raw, "node-feat", name)
         nodes[name] = NodesLayout(
-            features=_rows(os.path.join(own, "node-feat.csv.gz"), "float32"),
-            labels=_rows(os.path.join(raw, "node-label", name, "node-label.csv.gz"), "int64"),
-            timestamps=_rows(os.path.join(own, "node_year.csv.gz"), "int64"),
-            splits={} if scheme is None else _splits(os.path.join(scheme, name)),
+            features=rows_at(os.path.join(own, "node-feat.csv.gz"), "float32"),
+            labels=rows_at(os.path.join(raw, "node-label", name, "node-label.csv.gz"), "int64"),
+            timestamps=rows_at(os.path.join(own, "node_year.csv.gz"), "int64"),
+            splits={} if scheme is None else splits_at(os.path.join(scheme, name)),
             num_nodes=count,
         )
     edges = {}
@@ -64,18 +63,6 @@ def ogb_types(folder: str) -> TypedLayout:
         ),
         notes=tuple(notes),
     )
-
-
-def _rows(path: str, dtype: str) -> Table | None:
-    return table_at(path, delimiter=",", header=False, source_dtype=dtype)
-
-
-def _splits(folder: str) -> dict[str, Table]:
-    found = {
-        name: _rows(os.path.join(folder, f"{name}.csv.gz"), "int64")
-        for name in ("train", "valid", "test")
-    }
-    return {name: rows for name, rows in found.items() if rows is not None}
 
 
 def _scheme(folder: str) -> str | None:

@@ -30,32 +30,31 @@ def dataset_facts(dataset: gm.Dataset | gm.TypedDataset) -> dict[str, Any]:
     """
     described = dataset.description
     if isinstance(dataset, gm.TypedDataset):
-        return _typed_facts(dataset)
+        parts = _typed_parts(dataset)
+    else:
+        parts = {
+            "features": sorted(described["features"]),
+            "edge_features": sorted(described["edge_features"]),
+            "labels": described["labels"] is not None,
+            "classes": described.get("classes"),
+            "splits": sorted(described["splits"]),
+        }
     return {
         "kind": "dataset",
         "path": dataset.path,
         "num_nodes": dataset.num_nodes,
         "num_edges": dataset.num_edges,
         "order": described.get("order"),
-        "features": sorted(described["features"]),
-        "edge_features": sorted(described["edge_features"]),
-        "labels": described["labels"] is not None,
-        "classes": described.get("classes"),
-        "splits": sorted(described["splits"]),
+        **parts,
         "notes": described.get("notes", []),
         "graphmount": described.get("graphmount"),
         "file_bytes": sum(os.path.getsize(file) for file in files_of(dataset)),
     }
 
 
-def _typed_facts(dataset: gm.TypedDataset) -> dict[str, Any]:
+def _typed_parts(dataset: gm.TypedDataset) -> dict[str, Any]:
     described = dataset.description
     return {
-        "kind": "dataset",
-        "path": dataset.path,
-        "num_nodes": dataset.num_nodes,
-        "num_edges": dataset.num_edges,
-        "order": described.get("order"),
         "node_types": {
             name: {
                 "num_nodes": nodes.num_nodes,
@@ -76,9 +75,6 @@ def _typed_facts(dataset: gm.TypedDataset) -> dict[str, Any]:
             }
             for relation, edges in dataset.edges.items()
         ],
-        "notes": described.get("notes", []),
-        "graphmount": described.get("graphmount"),
-        "file_bytes": sum(os.path.getsize(file) for file in files_of(dataset)),
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
@@ -66,6 +67,25 @@ def several_groups(rank, world_size, port):
         with gm.torch.RankGroup(timeout=20, start_timeout=20) as ranks:
             assert ranks.gather(number) == [number] * world_size
             time.sleep(0.3 if rank == 0 else 0)
+
+
+def begin_anew(rank, world_size, port, who):
+    """One rank fails, and begins anew at once; the others learn of it one after the other."""
+    begin(rank, world_size, port)
+    learned = ZeroDivisionError if rank == who else gm.errors.RankError
+    try:
+        with gm.torch.RankGroup(timeout=20, start_timeout=20) as ranks:
+            if rank == who:
+                raise ZeroDivisionError
+            time.sleep(0.5 + rank)
+            ranks.gather(rank)
+    except learned:
+        pass
+    del ranks  # which may have the last connection
+    gc.collect()
+    time.sleep(0 if rank == who else 1)
+    with gm.torch.RankGroup(timeout=20, start_timeout=20) as ranks:
+        assert ranks.gather(rank) == list(range(world_size))
 
 
 def train(rank, world_size, port, options):

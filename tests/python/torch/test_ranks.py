@@ -221,6 +221,11 @@ def test_a_group_may_begin_before_others_have_left_the_last():
     assert end(start(ranks_program.several_groups, 2)) == ([0, 0], [])
 
 
+@pytest.mark.parametrize("who", [0, 1])
+def test_ranks_that_learn_late_of_an_error_meet_who_began_anew(who):
+    assert end(start(ranks_program.begin_anew, 3, who)) == ([0, 0, 0], [])
+
+
 def test_batch_sizes_follow_the_number_of_ranks():
     group = gm.torch.RankGroup()
     for group.world_size in (1, 2, 3, 4, 12):

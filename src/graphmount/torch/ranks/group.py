@@ -6,7 +6,6 @@ import contextlib
 import itertools
 import os
 import socket
-import time
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Self
 
@@ -18,7 +17,7 @@ from graphmount._support.arguments import as_count, require_type
 from graphmount._support.shown import shown
 from graphmount.errors import DatasetChangedError, RankError
 from graphmount.torch.ranks.in_time import in_time
-from graphmount.torch.ranks.meeting import meet, part, wait_for_all
+from graphmount.torch.ranks.meeting import meet, wait_for_all
 from graphmount.torch.ranks.signs_of_life import SignsOfLife
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ _OF_ENGINE = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
 _LONGEST = 10**8
 #: How many seconds to wait at the end, after an error, until what was set up is gone.
 _LIMIT = 10.0
-#: Groups of this process, one after the other, by which all ranks tell them apart.
+#: Groups around what others have set up, one after the other, by which all ranks tell them apart.
 _groups = itertools.count()
 #: What failures of work in common say, in the words of torch and its libraries.
 _IN_COMMON = ("gloo", "nccl", "connection closed", "connection reset", "timed out", "broken pipe")
@@ -88,15 +87,15 @@ class RankGroup:
             # There is no public way to it.
             store = distributed.distributed_c10d._get_default_store()  # noqa: SLF001
             store = PrefixStore(f"graphmount {next(_groups)}", store)
-            self._begin(store, since=time.monotonic())
+            if self.world_size > 1:
+                limit = self._start_timeout.total_seconds()
+                wait_for_all(store, self.rank, self.world_size, limit)
+            self._begin(store)
             return self
         if not all(name in os.environ for name in _OF_ENGINE):
             return self
-        begin = time.monotonic()
         store, self.rank, self.world_size = meet(self._start_timeout)
-        # A store may outlive a group, and the next one begins anew.
-        store = PrefixStore(f"graphmount {next(_groups)}", store)
-        self._begin(store, since=begin)
+        self._begin(store)
         self._sets_up = True
         try:
             distributed.init_process_group(
@@ -134,17 +133,14 @@ class RankGroup:
         finally:
             if self._sets_up:
                 self._sets_up = False
-                part()
                 # What is still under way in it may keep it from ending.
                 with contextlib.suppress(Exception):
                     in_time(distributed.destroy_process_group, _LIMIT)
 
-    def _begin(self, store: Any, *, since: float) -> None:  # noqa: ANN401
-        """Waits for all, and gives signs of life from then on."""
+    def _begin(self, store: Any) -> None:  # noqa: ANN401
+        """Gives signs of life from now on."""
         if self.world_size == 1:
             return
-        left = since + self._start_timeout.total_seconds() - time.monotonic()
-        wait_for_all(store, self.rank, self.world_size, left)
         # With a connection of its own: others may wait for something there.
         own = store.clone() if hasattr(store, "clone") else store
         self._signs = SignsOfLife(PrefixStore("signs", own), self.rank, self.world_size)

@@ -5,9 +5,12 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import time
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from torch.distributed import PrefixStore  # type: ignore[attr-defined]
 from torch.distributed.rendezvous import rendezvous
 
 from graphmount.errors import RankError
@@ -20,13 +23,27 @@ _ADVICE = "start all of them, and give start_timeout= more seconds if they start
 #: How many seconds to wait for an answer to who is missing.
 _LIMIT = 10.0
 _PLACE = ("MASTER_ADDR", "MASTER_PORT", "RANK", "WORLD_SIZE")
-#: Where this process has met others, which its next groups use again: else one rank could meet the
-#: others at a store of the last group that is about to end, and wait there in vain.
-_met: dict[tuple[str, ...], Any] = {}
+#: Where this process has met others. Its next groups use the same store, also after an error: a new
+#: one would be at the same address, where a rank that comes early meets the others at the old one,
+#: which is about to end, and waits there in vain.
+_met: dict[tuple[str, ...], _Met] = {}
+
+
+@dataclass
+class _Met:
+    """A store that ranks have in common.
+
+    Attributes:
+        store: The store.
+        groups: How many groups have met there, by which all ranks tell them apart.
+    """
+
+    store: Any
+    groups: int = 0
 
 
 def meet(limit: timedelta) -> tuple[Any, int, int]:
-    """What all ranks have in common, the number of this one, and how many there are.
+    """What the ranks of a group have in common, the number of this one, and how many there are.
 
     Args:
         limit: How long to wait for the others.
@@ -35,17 +52,28 @@ def meet(limit: timedelta) -> tuple[Any, int, int]:
         RankError: They cannot be reached, or did not come.
     """
     place = tuple(os.environ[name] for name in _PLACE)
-    if place not in _met:
+    rank, world_size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+    until = time.monotonic() + limit.total_seconds()
+    while True:
+        if place not in _met:
+            left = timedelta(seconds=max(until - time.monotonic(), 0.1))
+            try:
+                _met[place] = _Met(next(iter(rendezvous("env://", timeout=left)))[0])
+            except RuntimeError as error:
+                raise _not_met(str(error), limit.total_seconds()) from error
+        met = _met[place]
+        store = PrefixStore(f"graphmount {met.groups}", met.store)
         try:
-            _met[place] = next(iter(rendezvous("env://", timeout=limit)))[0]
-        except RuntimeError as error:
-            raise _not_met(str(error), limit.total_seconds()) from error
-    return _met[place], int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
-
-
-def part() -> None:
-    """Forgets where others were met, after an error: who is left meets anew."""
-    _met.clear()
+            wait_for_all(store, rank, world_size, until - time.monotonic())
+        except RankError as error:
+            # The process that had the store may have ended: another may take its place.
+            if error.rank is None:
+                del _met[place]
+            if error.rank is not None or time.monotonic() >= until:
+                raise
+        else:
+            met.groups += 1
+            return store, rank, world_size
 
 
 def _not_met(problem: str, seconds: float) -> RankError:

@@ -106,13 +106,13 @@ def run_capped(
     Raises:
         UnavailableError: There is no writable memory control group, or no way to start cold.
     """
-    with _group(limit) as group:
+    with limited_group(limit) as group:
         if not warm:
             drop_caches()
         # The shell joins the group before it becomes the command: nothing runs outside.
         join = f'echo $$ > "$0/cgroup.procs" || exit {UNAVAILABLE_STATUS}; exec "$@"'
         start = time.monotonic()
-        with _AnonymousPeak(group) as anonymous:
+        with AnonymousPeak(group) as anonymous:
             process = subprocess.Popen(
                 ["/bin/sh", "-c", join, str(group), *command],
                 stdin=subprocess.PIPE if talk else None,
@@ -125,7 +125,7 @@ def run_capped(
             else:
                 stdout, _ = process.communicate()
         seconds = time.monotonic() - start
-        events = _read_table(group / "memory.events") or _read_table(group / "memory.oom_control")
+        events = _events(group)
         peak = _read_number(group, "memory.peak", "memory.max_usage_in_bytes")
         hits = events.get("max", _read_number(group, "memory.failcnt"))
         return CappedRun(
@@ -147,12 +147,27 @@ def status_of(process: subprocess.Popen[str]) -> int:
     return code if code >= 0 else 128 - code
 
 
-class _AnonymousPeak:
-    """Looks at a group's anonymous memory again and again: the kernel keeps no peak of it."""
+def oom_kills(group: Path) -> int | None:
+    """How many processes of a group were killed for want of memory; None if nobody tells."""
+    return _events(group).get("oom_kill")
 
-    def __init__(self, group: Path) -> None:
+
+def _events(group: Path) -> dict[str, int]:
+    return _read_table(group / "memory.events") or _read_table(group / "memory.oom_control")
+
+
+class AnonymousPeak:
+    """Looks at a group's anonymous memory again and again: the kernel keeps no peak of it.
+
+    Args:
+        group: The folder of the group.
+        shared: Count memory that processes share, such as that in `/dev/shm`, too.
+    """
+
+    def __init__(self, group: Path, *, shared: bool = False) -> None:
         self.peak_bytes: int | None = None
         self._group = group
+        self._is_shared_counted = shared
         self._done = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
 
@@ -161,6 +176,8 @@ class _AnonymousPeak:
             table = _read_table(self._group / "memory.stat")
             now = table.get("anon", table.get("total_rss"))
             if now is not None:
+                if self._is_shared_counted:
+                    now += table.get("total_shmem", table.get("shmem", 0))
                 self.peak_bytes = max(now, self.peak_bytes or 0)
 
     def __enter__(self) -> Self:
@@ -173,8 +190,12 @@ class _AnonymousPeak:
 
 
 @contextlib.contextmanager
-def _group(limit: int) -> Iterator[Path]:
-    """A control group with this limit and no swap, removed with all that runs in it."""
+def limited_group(limit: int) -> Iterator[Path]:
+    """A control group with this limit and no swap, removed with all that runs in it.
+
+    Raises:
+        UnavailableError: There is no writable memory control group.
+    """
     group = _make_group()
     try:
         try:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -12,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from ray_data import quiet_ray_data
+from run_mode import IS_SANITIZED
 
 import graphmount as gm
 from graphmount.errors import BudgetError, SourceError
@@ -146,6 +149,40 @@ def test_ranges_of_nodes_fit_into_a_task():
     small = limits._replace(memory=900 * 40)
     with pytest.raises(BudgetError, match=r"node 0 has 900 neighbors.*task_memory='1MiB'"):
         node_ranges.cut_nodes(len(degrees), small, count, is_owner=True)
+
+
+TURNING = """
+import sys
+import numpy as np
+from graphmount.ray.data import tasks
+
+def memory_of(name):
+    with open("/proc/self/status") as lines:
+        return next(int(line.split()[1]) << 10 for line in lines if line.startswith(name))
+
+size, task = int(sys.argv[1]), int(sys.argv[2])
+offsets = np.linspace(0, size, size // 8 + 1).astype(np.int64)
+neighbors = np.random.default_rng(0).integers(0, 10**6, size).astype(np.int32)
+before = memory_of("VmRSS")
+ends = np.array([3 * 10**5, 10**6], np.uint64)
+turned = tasks.turn_lists((offsets, neighbors, None, None, None), 5, 70, ends, task)
+assert sum(len(pairs) for some in turned for pairs, *_ in some) == 2 * size
+print(memory_of("VmHWM") - before)
+"""
+
+
+@pytest.mark.skipif(IS_SANITIZED, reason="it measures memory")
+def test_turning_lists_takes_what_a_task_may_take():
+    """All that fit into a task by what lists take while they are made."""
+    pytest.importorskip("ray", reason="Ray is not installed")
+    from graphmount import _core
+
+    kinds = dict.fromkeys(("rows", "weights", "timestamps", "wide_indices"), False)
+    task = 96 << 20
+    size = task // _core.part_bytes_per_entry(**kinds)
+    command = [sys.executable, "-c", TURNING, str(size), str(task)]
+    found = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert int(found) <= task
 
 
 def test_what_does_not_go_together_is_refused(data, tmp_path):

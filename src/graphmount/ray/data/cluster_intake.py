@@ -231,7 +231,13 @@ class ClusterIntake(EdgeIntake):
             starts = [0, *first_ends.tolist()]
             turned = [
                 self._start(
-                    tasks.turn_lists, made, start, begin, second_ends, returns=len(second_ends)
+                    tasks.turn_lists,
+                    made,
+                    start,
+                    begin,
+                    second_ends,
+                    self._task_memory,
+                    returns=len(second_ends),
                 )
                 for (_, made), start, begin in zip(first, starts, begins, strict=False)
             ]

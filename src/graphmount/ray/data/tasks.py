@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from graphmount._support.text_columns import Keys
     from graphmount.ray.data.node_ranges import Window
 
+#: What turning lists takes for an entry with weight and time, in the middle of it: twice.
+_TURNED_BYTES = 80
 #: More than any graph has: where ids are only checked.
 _ALL_NODES = np.array([2**47], np.uint64)
 
@@ -218,10 +220,33 @@ def turn_lists(
     first_node: int,
     first_row: int,
     range_ends: NDArray[np.uint64],
+    memory: int,
 ) -> Any:  # noqa: ANN401
-    """The entries of finished lists, turned round, by ranges of the nodes that own them then."""
-    cut = _core.cut_lists(first_node, first_row, lists, ends=range_ends)
-    return _by_range([cut], len(range_ends))
+    """The entries of finished lists, turned round, by ranges of the nodes that own them then.
+
+    Args:
+        lists: The lists.
+        first_node: The first node that has one.
+        first_row: How many entries are before them.
+        range_ends: Where the ranges of nodes end.
+        memory: What a task may take. Besides what it returns, it has an eighth of that.
+    """
+    offsets, *columns = lists
+    step = max(1, memory // (8 * _TURNED_BYTES))
+
+    def cuts() -> Iterator[Any]:
+        for first in range(0, int(offsets[-1]), step):
+            end = min(first + step, int(offsets[-1]))
+            # Of the nodes whose lists have these entries, or a part of them.
+            node = int(np.searchsorted(offsets, first, side="right")) - 1
+            last = int(np.searchsorted(offsets, end, side="left"))
+            some = (
+                np.clip(offsets[node : last + 1], first, end) - first,
+                *(None if column is None else column[first:end] for column in columns),
+            )
+            yield _core.cut_lists(first_node + node, first_row + first, some, ends=range_ends)
+
+    return _by_range(cuts(), len(range_ends))
 
 
 def _by_range(cuts: Any, num_ranges: int) -> Any:  # noqa: ANN401

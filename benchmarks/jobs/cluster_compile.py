@@ -56,7 +56,9 @@ def compile_on_cluster(options: argparse.Namespace, groups: list[str | None], fo
         quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
         ray.init(address=cluster.address, _node_ip_address=_ADDRESS, **quiet)
         stack.callback(ray.shutdown)
-        ray.data.DataContext.get_current().enable_progress_bars = False
+        context = ray.data.DataContext.get_current()
+        context.enable_progress_bars = False
+        context.target_max_block_size = options.task // 6  # a task takes three times as much
         start = time.perf_counter()
         edges = ClusterEdges(
             dataset=ray.data.read_parquet(options.source), task_memory=options.task

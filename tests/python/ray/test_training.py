@@ -13,6 +13,7 @@ from run_mode import IS_LONG
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 pytest.importorskip("ray", reason="Ray is not installed")
+import left_behind  # noqa: E402
 import ray_program  # noqa: E402
 from rank_processes import end, start  # noqa: E402
 
@@ -59,6 +60,18 @@ def kept(result):
     return sorted(name for name in os.listdir(result.path) if name.startswith("checkpoint_0"))
 
 
+def require_nothing_left(result):
+    """Raises if there is more than the checkpoints that are kept: files, sockets or memory."""
+    for name in kept(result):
+        assert os.listdir(os.path.join(result.path, name)) == ["graphmount.pt"]
+    assert left_behind.files(result.path) == []
+    # The workers of the run end after it.
+    until = time.monotonic() + 30
+    while found := left_behind.held():
+        assert time.monotonic() < until, found
+        time.sleep(0.2)
+
+
 def test_a_worker_that_is_killed_changes_no_loss(fit, ray_data, tmp_path):
     plain = start(ray_program.without_ray, 2, ray_data, 10, str(tmp_path / "losses.json"))
     # Before any checkpoint, and after one.
@@ -71,7 +84,8 @@ def test_a_worker_that_is_killed_changes_no_loss(fit, ray_data, tmp_path):
     # The two that are kept, and nothing of tries that were killed.
     names = ["checkpoint_000000_000000008", "checkpoint_000001_000000001"]
     assert kept(killed) == names
-    assert os.listdir(killed.checkpoint.path) == ["graphmount.pt"]
+    require_nothing_left(killed)
+    assert min(killed.return_value["shared"]) > 0  # so there were sockets and sealed memory
     # It is the same file as that of torchrun, and goes on with another number of ranks.
     file = os.path.join(killed.checkpoint.path, "graphmount.pt")
     alone = ray_program.make_objects(gm.torch.RankGroup(), ray_data)
@@ -118,7 +132,27 @@ def test_kills_of_workers_and_nodes_change_no_loss(fit, nodes, tmp_path):
         killed = running.result()
     assert len(os.listdir(tmp_path / "killed-scratch")) == num_kills
     assert killed.return_value["losses"] == whole.return_value["losses"]
+    assert killed.return_value["state"] == whole.return_value["state"]
     assert kept(killed) == kept(whole)
+    require_nothing_left(killed)
+
+
+@long
+def test_fifty_kills_leave_nothing_behind(fit, tmp_path):
+    num_kills = 50
+    draw = random.Random(6)
+    moments = ["before", "after", "saving", "saved"]
+    deaths = [
+        # Only the first worker writes.
+        (0 if moment == "saving" else draw.randrange(2), step, moment)
+        for step, moment in enumerate(draw.choices(moments, k=num_kills))
+    ]
+    killed = fit("fifty", num_steps=num_kills + 2, every=1, deaths=deaths, failures=num_kills)
+    assert len(os.listdir(tmp_path / "fifty-scratch")) == num_kills
+    assert killed.return_value["losses"][-1] == killed.metrics["loss"]
+    assert min(killed.return_value["shared"]) > 0
+    assert len(kept(killed)) == 2
+    require_nothing_left(killed)
 
 
 @long

@@ -9,11 +9,12 @@ import time
 from pathlib import Path
 
 import torch
-from ranks_program import begin
+from ranks_program import begin, data_parallel
 
 import graphmount as gm
 import graphmount.ray
 import graphmount.torch
+from graphmount.torch.ranks import checkpoint_file
 
 GLOBAL = 12
 
@@ -32,7 +33,7 @@ def make_objects(ranks, folder, **options):
     layers = [torch.nn.Linear(4, 8), torch.nn.Dropout(), torch.nn.Linear(8, 3)]
     model = torch.nn.Sequential(*layers)
     if ranks.world_size > 1:
-        model = torch.nn.parallel.DistributedDataParallel(model)
+        model = data_parallel(model, ranks)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
     return {"model": model, "optimizer": optimizer, "loader": loader, "ranks": ranks}
 
@@ -67,6 +68,14 @@ def plain_losses(ranks, folder, num_steps):
                 return losses
 
 
+def die_in_the_middle(parts, file):
+    """Writes a part of a checkpoint, and is killed."""
+    del parts
+    file.write(b"PK" * 1000)
+    file.flush()
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
 def train(config):
     """Trains from the last checkpoint on, whatever happened before."""
     with gm.ray.RankGroup() as ranks:
@@ -95,7 +104,9 @@ def train_with(ranks, *, folder, num_steps, every=2, deaths=(), pauses=(), scrat
 
     def maybe_die(number, moment):
         if (ranks.rank, number, moment) in deaths and is_first(ranks.rank, number, moment):
-            os.kill(os.getpid(), signal.SIGKILL)
+            if moment != "saving":
+                os.kill(os.getpid(), signal.SIGKILL)
+            checkpoint_file.write_parts = die_in_the_middle
 
     found = gm.ray.load_checkpoint(**objects) or {"losses": [], "seen": [], "worlds": []}
     found["worlds"].append(ranks.world_size)
@@ -110,9 +121,16 @@ def train_with(ranks, *, folder, num_steps, every=2, deaths=(), pauses=(), scrat
             maybe_die(number, "after")
             new = batch.input_ids[: len(batch.input_ids) - batch.num_repeated].tolist()
             found["seen"] += [place for part in ranks.gather(new) for place in part]
+            maybe_die(number, "saving")
             if len(losses) % every == 0 or len(losses) == num_steps:
                 gm.ray.save_checkpoint({"loss": losses[-1]}, **objects, extra=found)
             maybe_die(number, "saved")
             if len(losses) == num_steps:
                 break
+    found["shared"] = ranks.gather(objects["loader"].stats().tables["x"].shared_bytes)
+    found["state"] = [
+        value.tolist()
+        for each in objects["optimizer"].state_dict()["state"].values()
+        for value in each.values()
+    ]
     return found

@@ -18,6 +18,7 @@ from run_mode import IS_SANITIZED
 torch = pytest.importorskip("torch", reason="torch is not installed")
 if not torch.distributed.is_available() or not torch.distributed.is_gloo_available():
     pytest.skip("torch has no gloo here", allow_module_level=True)
+import left_behind  # noqa: E402
 import ranks_program  # noqa: E402
 from rank_processes import end, start  # noqa: E402
 
@@ -92,30 +93,36 @@ def data(tmp_path_factory):
     return str(path)
 
 
-def trained(data, out, num_steps, deaths):
-    """The losses of a training in which ranks die, one after the other."""
+def trained(data, out, num_steps, deaths, world_size):
+    """What comes out of a training in which ranks die, one after the other."""
     out.mkdir()
     for death in [*deaths, None]:
-        processes = start(ranks_program.train, 2, (data, str(out), num_steps, death))
+        processes = start(ranks_program.train, world_size, (data, str(out), num_steps, death))
         codes, stuck = end(processes)
         assert not stuck
         if death is None:
-            assert codes == [0, 0]
+            assert codes == [0] * world_size
         elif not (out / "losses.json").exists():
-            assert codes[death[0]] == -signal.SIGKILL
-            assert codes[1 - death[0]] != 0
+            assert codes.pop(death[0]) == -signal.SIGKILL
+            assert 0 not in codes
     assert set(os.listdir(out)) == {"last.pt", "losses.json"}
-    return json.loads((out / "losses.json").read_text())
+    assert left_behind.held() == left_behind.files(out) == []
+    saved = torch.load(out / "last.pt", weights_only=True)
+    state = [
+        value.tolist() for each in saved["optimizer"]["state"].values() for value in each.values()
+    ]
+    return json.loads((out / "losses.json").read_text()), state
 
 
 @pytest.mark.usefixtures("running")  # which wait meanwhile
-def test_kills_change_no_loss(data, tmp_path, campaign):
+@pytest.mark.parametrize("world_size", [2, 3])
+def test_kills_change_no_loss(data, tmp_path, campaign, world_size):
     num_kills = campaign(1, 20)
     num_steps = campaign(8, 40)
     draw = random.Random(7)
     deaths = [
         (
-            draw.randrange(2),
+            draw.randrange(world_size),
             # Each is a little later than the last, so that all of them come to it.
             min(num_steps - 1, (kill + 1) * num_steps // (num_kills + 1)),
             draw.choice(["before", "after", "saved"]),
@@ -123,9 +130,9 @@ def test_kills_change_no_loss(data, tmp_path, campaign):
         for kill in range(num_kills)
     ]
     with ThreadPoolExecutor() as both:
-        whole = both.submit(trained, data, tmp_path / "whole", num_steps, [])
-        killed = both.submit(trained, data, tmp_path / "killed", num_steps, deaths)
-    assert len(whole.result()) == num_steps
+        whole = both.submit(trained, data, tmp_path / "whole", num_steps, [], world_size)
+        killed = both.submit(trained, data, tmp_path / "killed", num_steps, deaths, world_size)
+    assert len(whole.result()[0]) == num_steps
     assert killed.result() == whole.result()
 
 

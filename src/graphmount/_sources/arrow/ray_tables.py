@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphmount._sources.arrow.column_digest import PassDigests
 from graphmount._sources.arrow.tables import FIRST_ROWS, ArrowTable, pyarrow
+from graphmount._support.threads.lost_interrupts import interrupts_come_again
 from graphmount.errors import SourceError
 
 if TYPE_CHECKING:
@@ -188,17 +189,22 @@ def _ordered(dataset: Any) -> Any:  # noqa: ANN401
 class failures_of:  # noqa: N801  (a context manager, as those of contextlib)
     """Turns what Ray raises inside of it into a `SourceError` about this table.
 
+    Ctrl-C that a destructor of Ray has dropped is raised, too: a dataset that is not read to its
+    end takes seconds to be deleted.
+
     Args:
         table: The table.
     """
 
     def __init__(self, table: ArrowTable) -> None:
         self._table = table
+        self._interrupts = interrupts_come_again()
 
     def __enter__(self) -> None:
-        pass
+        self._interrupts.__enter__()
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        self._interrupts.__exit__(kind, error, trace)
         exceptions: Any = sys.modules.get("ray.exceptions")
         is_rays = exceptions is not None and isinstance(error, exceptions.RayError)
         user_code = getattr(exceptions, "UserCodeException", ())

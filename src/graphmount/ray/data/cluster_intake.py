@@ -25,6 +25,7 @@ from graphmount._compile.edges.key_map import shown_key
 from graphmount._sources.arrow.ray_tables import WholeTable, failures_of
 from graphmount._sources.contract.claims import MOST_NODES, is_plausible
 from graphmount._support.sizes import format_bytes
+from graphmount._support.threads.lost_interrupts import interrupts_come_again
 from graphmount.errors import BudgetError, GraphmountError, SourceError
 from graphmount.ray.data import tasks
 from graphmount.ray.data.node_ranges import Limits, Window, cut_nodes
@@ -382,7 +383,8 @@ class ClusterIntake(EdgeIntake):
         (Ray 2.60, "Tried to complete task that was not pending").
         """
         try:
-            yield
+            with interrupts_come_again():
+                yield
         except BaseException:
             self._blocks.clear()
             raise

@@ -101,6 +101,53 @@ def train(rank, world_size, port, options):
         train_with(ranks, *options)  # so that the model is gone before the group
 
 
+def make_objects(ranks, folder):
+    """What a checkpoint is made of."""
+    torch.manual_seed(1 + ranks.rank)
+    loader = gm.torch.NeighborLoader(
+        gm.Dataset(folder),
+        [3, 2],
+        batch_size=GLOBAL // ranks.world_size,
+        shuffle=True,
+        memory="4MiB",
+        seed=3,
+    )
+    layers = [torch.nn.Linear(4, 8), torch.nn.Dropout(), torch.nn.Linear(8, 3)]
+    model = torch.nn.Sequential(*layers)
+    if ranks.world_size > 1:
+        model = data_parallel(model, ranks)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
+    return {"model": model, "optimizer": optimizer, "loader": loader, "ranks": ranks}
+
+
+def part_of_an_epoch(rank, world_size, port, folder, out, until):  # noqa: PLR0917
+    """Goes on from the last checkpoint up to a step; notes the inputs that all ranks had."""
+    begin(rank, world_size, port)
+    with gm.torch.RankGroup(timeout=20) as ranks:
+        train_part(ranks, folder, out, until)
+
+
+def train_part(ranks, folder, out, until):
+    """This process's part of that."""
+    objects = make_objects(ranks, folder)
+    path = Path(out, "last.pt")
+    found = gm.torch.load_checkpoint(path, **objects) or {"seen": [], "worlds": [], "epochs": []}
+    found["worlds"].append(ranks.world_size)
+    for batch in objects["loader"]:
+        out_of_model = objects["model"](batch.x)[: batch.num_seeds]
+        objects["optimizer"].zero_grad()
+        torch.nn.functional.cross_entropy(out_of_model, batch.labels).backward()
+        objects["optimizer"].step()
+        new = batch.input_ids[: len(batch.input_ids) - batch.num_repeated].tolist()
+        found["seen"] += [place for part in ranks.gather(new) for place in part]
+        if batch.number + 1 == until and until < 9:
+            break
+    found["epochs"].append(objects["loader"].state_dict()["epoch"])
+    gm.torch.save_checkpoint(path, **objects, extra=found)
+    if ranks.rank == 0:
+        Path(out, "seen.json").write_text(json.dumps(found))
+
+
 def train_with(ranks, folder, out, num_steps, death):
     """This process's part."""
     rank, world_size = ranks.rank, ranks.world_size
@@ -109,19 +156,8 @@ def train_with(ranks, folder, out, num_steps, death):
         if death == (rank, step, moment):
             os.kill(os.getpid(), signal.SIGKILL)
 
-    torch.manual_seed(1 + rank)
-    loader = gm.torch.NeighborLoader(
-        gm.Dataset(folder),
-        [3, 2],
-        batch_size=GLOBAL // world_size,
-        shuffle=True,
-        memory="4MiB",
-        seed=3,
-    )
-    layers = [torch.nn.Linear(4, 8), torch.nn.Dropout(), torch.nn.Linear(8, 3)]
-    model = data_parallel(torch.nn.Sequential(*layers), ranks)
-    optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
-    objects = {"model": model, "optimizer": optimizer, "loader": loader, "ranks": ranks}
+    objects = make_objects(ranks, folder)
+    model, optimizer, loader = (objects[name] for name in ("model", "optimizer", "loader"))
     path = Path(out, "last.pt")
     losses = (gm.torch.load_checkpoint(path, **objects) or {"losses": []})["losses"]
     while len(losses) < num_steps:

@@ -136,6 +136,18 @@ def test_kills_change_no_loss(data, tmp_path, campaign, world_size):
     assert killed.result() == whole.result()
 
 
+@pytest.mark.parametrize("worlds", [[4, 2, 3], [1, 4, 2]], ids=str)
+def test_processes_come_and_go_in_an_epoch(data, tmp_path, worlds):
+    # 100 inputs in batches of 12: nine steps are an epoch.
+    for until, world_size in zip([3, 6, 9], worlds, strict=True):
+        processes = start(ranks_program.part_of_an_epoch, world_size, data, str(tmp_path), until)
+        assert end(processes) == ([0] * world_size, [])
+    found = json.loads((tmp_path / "seen.json").read_text())
+    assert sorted(found["seen"]) == list(range(100))
+    assert found["worlds"] == worlds
+    assert found["epochs"] == [0, 0, 1]
+
+
 @pytest.fixture
 def engine(monkeypatch):
     """Sets what an engine sets, for this process."""

@@ -169,6 +169,7 @@ def test_workers_come_and_go_in_an_epoch(fit, nodes, tmp_path):
             num_workers=(1, 3),
             resources={"slot": 1},
             pauses=[3, 6],
+            least=3,
             failures=-1,
         )
         wait_for(tmp_path / "elastic-scratch" / "pause-3")

@@ -1,4 +1,4 @@
-"""What this process and those below it hold of ours that a kill could leave behind.
+"""What the processes that this one has started hold of ours, and a kill could leave behind.
 
 Sealed memory and sockets without a file are gone with the last process that has them, so it is
 processes that are asked. Files are looked for where they would be.
@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
 from pathlib import Path
 
 OURS = "graphmount"
 
 
 def descendants():
-    """This process, and all that it has started, directly or not."""
+    """All processes that this one has started, directly or not."""
     parents = {}
     for place in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
@@ -24,7 +23,7 @@ def descendants():
     found = {os.getpid()}
     while more := {each for each, parent in parents.items() if parent in found} - found:
         found |= more
-    return found
+    return found - {os.getpid()}
 
 
 def held():
@@ -48,9 +47,8 @@ def held():
 
 
 def files(*folders):
-    """Files with names of ours where named memory and temporary files are, and unfinished ones."""
-    places = [Path("/dev/shm"), Path(tempfile.gettempdir())]  # noqa: S108  (of the system)
-    found = [each for place in places for each in place.glob(f"*{OURS}*")]
+    """Named memory of ours, and files in these folders that were never completed."""
+    found = list(Path("/dev/shm").glob(f"*{OURS}*"))  # noqa: S108  (of the system)
     for folder in folders:
         found += Path(folder).rglob("*.unfinished")
     return sorted(str(each) for each in found)

@@ -82,7 +82,14 @@ def train(config):
         return train_with(ranks, **config)
 
 
-def train_with(ranks, *, folder, num_steps, every=2, deaths=(), pauses=(), scratch=None):
+def begin_with(ranks, least):
+    """What nobody has seen yet; with fewer ranks it waits until Ray ends this process."""
+    if ranks.world_size < least:
+        time.sleep(300)
+    return {"losses": [], "seen": [], "worlds": []}
+
+
+def train_with(ranks, *, folder, num_steps, every=2, deaths=(), pauses=(), least=1, scratch=None):
     """This worker's part: the losses of all steps, the inputs that were seen, and by how many.
 
     Args:
@@ -92,6 +99,8 @@ def train_with(ranks, *, folder, num_steps, every=2, deaths=(), pauses=(), scrat
         every: Steps between checkpoints.
         deaths: (rank, step, moment): that rank kills itself, once.
         pauses: Steps before which rank 0 waits until it is killed, once.
+        least: With fewer workers it does not begin: Ray has not seen all nodes yet, and starts it
+            again when it has.
         scratch: Where it is noted what has happened.
     """
     objects = make_objects(ranks, folder)
@@ -108,7 +117,7 @@ def train_with(ranks, *, folder, num_steps, every=2, deaths=(), pauses=(), scrat
                 os.kill(os.getpid(), signal.SIGKILL)
             checkpoint_file.write_parts = die_in_the_middle
 
-    found = gm.ray.load_checkpoint(**objects) or {"losses": [], "seen": [], "worlds": []}
+    found = gm.ray.load_checkpoint(**objects) or begin_with(ranks, least)
     found["worlds"].append(ranks.world_size)
     losses = found["losses"]
     while len(losses) < num_steps:

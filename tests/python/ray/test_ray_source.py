@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import threading
 from pathlib import Path
 
@@ -124,6 +125,53 @@ def test_what_makes_the_rows_fails(data, tmp_path):
     with pytest.raises(SourceError, match=r"what makes its rows failed .*no such day"):
         gm.compile_graph(edges, tmp_path / "bad.gl")
     assert list(tmp_path.iterdir()) == []
+
+
+class DiesInTheMiddle:
+    """An actor whose process is killed at the third block: once, or whenever it comes there."""
+
+    def __init__(self, folder, always):
+        self.folder, self.always = folder, always
+
+    def __call__(self, batch):
+        died = Path(self.folder, "died")
+        if batch["s"][0] == 2 and (self.always or not died.exists()):
+            died.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return batch
+
+
+@pytest.mark.filterwarnings("ignore:`ray_remote_args` is deprecated")
+@pytest.mark.parametrize("always", [False, True])
+@pytest.mark.parametrize("on_cluster", [False, True])
+def test_an_actor_that_is_lost_in_the_middle(data, tmp_path, on_cluster, always):
+    blocks = [pa.table({"s": [number] * 3, "d": [0, 1, 2]}) for number in range(5)]
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    options = {"max_restarts": 0, "max_task_retries": 0} if always else {}
+    edges = data.from_arrow(blocks).map_batches(
+        DiesInTheMiddle,
+        fn_constructor_args=(str(scratch), always),
+        concurrency=1,
+        num_cpus=0.5,
+        **options,
+    )
+    source = gm.ray.ClusterEdges(dataset=edges, task_memory="64MiB") if on_cluster else edges
+    made = tmp_path / "made"
+
+    def compile_all(out, source):
+        features = {"x": np.ones((5, 2), np.float32)}
+        gm.compile_dataset(out, edges=source, num_nodes=5, features=features)
+
+    if always:
+        with pytest.raises(SourceError, match="what makes its rows failed"):
+            compile_all(made, source)
+        assert os.listdir(tmp_path) == ["scratch"]
+        return
+    compile_all(made, source)
+    compile_all(tmp_path / "local", pa.concat_tables(blocks))
+    assert same_bytes(made / "graph.gl", tmp_path / "local" / "graph.gl")
+    assert (scratch / "died").exists()
 
 
 def test_a_second_pass_with_other_rows_is_refused(data, tmp_path):

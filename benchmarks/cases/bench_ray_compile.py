@@ -114,12 +114,12 @@ def bench(report: Report, folder: str, options: argparse.Namespace) -> None:
 def main() -> int:
     parser = argument_parser(__doc__ or "")
     parser.add_argument("--edges", type=int, help="of the graph (100 million)")
-    add_size(parser, "--store", "of the object store of a node (500 MiB)")
-    add_size(parser, "--task", "task_memory, and memory= of the process that calls (500 MiB)")
+    add_size(parser, "--store", "of the object store of a node (280 MiB)")
+    add_size(parser, "--task", "task_memory, and memory= of the process that calls (280 MiB)")
     add_size(parser, "--limit", "of all that runs on a node (2 GiB)")
     options = parser.parse_args()
     defaults(options, edges=(100_000_000, 1_000_000))
-    defaults(options, store=(500 << 20, 100 << 20), task=(500 << 20, 400 << 20))
+    defaults(options, store=(280 << 20, 100 << 20), task=(280 << 20, 280 << 20))
     defaults(options, limit=(2 << 30, 2 << 30))
     with scratch_folder(options.folder, options.edges * _DISK_BYTES) as folder:
         report = Report("ray_compile", options, folder)

@@ -189,7 +189,7 @@ def main() -> int:
     parser.add_argument("--global-batch", type=int, help="seeds of all ranks (1,024)")
     parser.add_argument("--width", type=int, help="of the layer between, for its gradient")
     options = parser.parse_args()
-    defaults(options, scale=(18, 14), steps=(30, 5), global_batch=(1024, 256), width=(512, 512))
+    defaults(options, scale=(18, 14), steps=(200, 5), global_batch=(1024, 256), width=(512, 512))
     num_nodes = 1 << options.scale
     require_memory(num_nodes * DEGREE * 48, "making the graph")
     with scratch_folder(options.folder, num_nodes * (12 * DEGREE + 8 * COLUMNS)) as folder:

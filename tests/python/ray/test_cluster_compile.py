@@ -280,6 +280,24 @@ def test_a_node_that_is_lost(cluster, data, tmp_path):
         assert (tmp_path / "cluster.gl").read_bytes() == (tmp_path / "local.gl").read_bytes()
 
 
+def test_a_block_that_was_made_anew_with_other_rows_is_refused(data, tmp_path, monkeypatch):
+    from graphmount.ray.data.cluster_intake import ClusterIntake
+
+    write = ClusterIntake._write
+
+    def write_what_was_lost(self, *args):
+        first = self._blocks[0]
+        before = first.place._replace(digest=first.place.digest ^ 1)  # other rows, as many
+        self._blocks[0] = first._replace(place=before)
+        return write(self, *args)
+
+    monkeypatch.setattr(ClusterIntake, "_write", write_what_was_lost)
+    table = random_edges(np.random.default_rng(5), 50, 9)
+    with pytest.raises(SourceError, match=r"block 0 was lost and made anew, with other rows"):
+        gm.compile_graph(on_cluster(data, table), tmp_path / "g.gl")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_an_error_in_the_middle_leaves_nothing(data, tmp_path, monkeypatch):
     from graphmount import _core
 

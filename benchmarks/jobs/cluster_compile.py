@@ -31,6 +31,7 @@ def join(group: str | None) -> None:
 
 def compile_on_cluster(options: argparse.Namespace, groups: list[str | None], folder: str) -> float:
     """How long it took, without starting the cluster."""
+    join(groups[0])  # before anything large is imported
     import ray
     import ray.data
     from ray.cluster_utils import Cluster
@@ -45,7 +46,6 @@ def compile_on_cluster(options: argparse.Namespace, groups: list[str | None], fo
         "include_dashboard": False,
     }
     with contextlib.ExitStack() as stack:
-        join(groups[0])
         cluster = Cluster(initialize_head=True, head_node_args={**node, "temp_dir": folder})
         stack.callback(cluster.shutdown)
         for group in groups[1:]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import shutil
 import signal
@@ -64,6 +65,7 @@ def cluster():
         quiet = {"log_to_driver": False, "logging_level": "ERROR"}
         ray.init(address=made.address, _node_ip_address=NODE["node_ip_address"], **quiet)
         stack.callback(ray.shutdown)
+        stack.callback(gc.collect)  # what is deleted later would ask a cluster that is gone
         # Ray prints a stack on it, also in processes that other tests fork.
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         yield made

@@ -338,11 +338,13 @@ def end_by_ctrl_c(data, path, seconds):
     return time.monotonic() - begin
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_ends_it_and_leaves_nothing(data, tmp_path):
     assert end_by_ctrl_c(data, tmp_path / "g.gl", 2.0) < 40
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_while_ray_lets_go_of_something_ends_it(data, tmp_path, monkeypatch):
     """Python drops what is raised there; once, a compile went on for that."""
     from ray.data._internal.execution.streaming_executor import _ClosingIterator

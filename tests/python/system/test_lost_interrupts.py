@@ -10,6 +10,8 @@ import pytest
 
 from graphmount._support.threads.lost_interrupts import interrupts_come_again
 
+pytestmark = pytest.mark.usefixtures("ctrl_c")
+
 
 class Interrupted:
     """Ctrl-C comes while it is deleted, and Python drops what that raises."""

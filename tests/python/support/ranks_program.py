@@ -13,6 +13,7 @@ import torch
 
 import graphmount as gm
 import graphmount.torch
+from graphmount.torch.ranks import meeting
 
 GLOBAL = 12
 
@@ -92,6 +93,26 @@ def begin_anew(rank, world_size, port, who):
     time.sleep(0 if rank == who else 1)
     with gm.torch.RankGroup(timeout=20, start_timeout=20) as ranks:
         assert ranks.gather(rank) == list(range(world_size))
+
+
+def fewer_and_all_again(rank, world_size, port):
+    """Groups of all ranks, of all but the last, and of all again."""
+    begin(rank, world_size, port)
+    for count in (world_size, world_size - 1, world_size, world_size - 1):
+        os.environ["WORLD_SIZE"] = str(count)
+        if rank < count:
+            with gm.torch.RankGroup(timeout=20, start_timeout=20) as ranks:
+                assert ranks.gather(rank) == list(range(count))
+
+
+def come_back(rank, world_size, port):
+    """One rank connects anew, as a process does that takes its place; the others stay."""
+    begin(rank, world_size, port)
+    for _ in range(3):
+        with gm.torch.RankGroup(timeout=20, start_timeout=20) as ranks:
+            assert ranks.gather(rank) == list(range(world_size))
+        if rank == 1:
+            meeting._stores.clear()
 
 
 def train(rank, world_size, port, options):

@@ -26,7 +26,7 @@ import graphmount as gm  # noqa: E402
 import graphmount.torch  # noqa: E402
 from graphmount.errors import RankError  # noqa: E402
 from graphmount.torch.ranks import signs_of_life  # noqa: E402
-from graphmount.torch.ranks.meeting import wait_for_all  # noqa: E402
+from graphmount.torch.ranks.meeting import meet_at  # noqa: E402
 
 pytestmark = pytest.mark.skipif(IS_SANITIZED, reason="new interpreters take too long")
 
@@ -177,10 +177,30 @@ def test_a_rank_that_does_not_come_is_an_error(engine):
 
 def test_ranks_that_are_missing_in_the_store_are_named():
     store = torch.distributed.HashStore()
-    store.set("here/2", "yes")
-    with pytest.raises(RankError, match=r"rank 0 waited for 4 ranks, and \[1, 3\] did") as raised:
-        wait_for_all(store, 0, 4, 0.1)
+    with ThreadPoolExecutor() as threads:
+        second = threads.submit(meet_at, store, 2, 4, 2)
+        with pytest.raises(RankError, match=r"rank 0 waited for 4 .* \[1, 3\] did not") as raised:
+            meet_at(store, 0, 4, 0.5)
+        with pytest.raises(RankError, match="rank 2 waited"):
+            second.result()
     assert raised.value.rank == 1
+    # Who did not wait any more is not taken for somebody who does.
+    with pytest.raises(RankError, match=r"\[0, 1, 2\] did not come"):
+        meet_at(store, 3, 4, 0.1)
+
+
+class Slow(torch.distributed.HashStore):
+    """A store in which the time is over when the last has come."""
+
+    def wait(self, *_):
+        raise RuntimeError("time is over")
+
+
+def test_a_rank_that_comes_when_the_time_is_over_is_there():
+    store = Slow()
+    group = meet_at(store, 0, 1, 0.1)
+    group.set("key", "value")
+    assert not meet_at(store, 0, 1, 0.1).check(["key"])
 
 
 def test_an_error_leaves_no_group_behind(engine):
@@ -243,6 +263,14 @@ def test_a_group_may_begin_before_others_have_left_the_last():
 @pytest.mark.parametrize("who", [0, 1])
 def test_ranks_that_learn_late_of_an_error_meet_who_began_anew(who):
     assert end(start(ranks_program.begin_anew, 3, who)) == ([0, 0, 0], [])
+
+
+def test_groups_of_other_sizes_meet_at_the_same_place():
+    assert end(start(ranks_program.fewer_and_all_again, 3)) == ([0, 0, 0], [])
+
+
+def test_a_rank_that_comes_back_finds_the_group_that_waits_for_it():
+    assert end(start(ranks_program.come_back, 3)) == ([0, 0, 0], [])
 
 
 def test_batch_sizes_follow_the_number_of_ranks():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 import os
 import socket
 from datetime import timedelta
@@ -17,7 +16,7 @@ from graphmount._support.arguments import as_count, require_type
 from graphmount._support.shown import shown
 from graphmount.errors import DatasetChangedError, RankError
 from graphmount.torch.ranks.in_time import in_time
-from graphmount.torch.ranks.meeting import meet, wait_for_all
+from graphmount.torch.ranks.meeting import meet, meet_at
 from graphmount.torch.ranks.signs_of_life import SignsOfLife
 
 if TYPE_CHECKING:
@@ -30,8 +29,6 @@ _OF_ENGINE = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
 _LONGEST = 10**8
 #: How many seconds to wait at the end, after an error, until what was set up is gone.
 _LIMIT = 10.0
-#: Groups around what others have set up, one after the other, by which all ranks tell them apart.
-_groups = itertools.count()
 #: What failures of work in common say, in the words of torch and its libraries.
 _IN_COMMON = ("gloo", "nccl", "connection closed", "connection reset", "timed out", "broken pipe")
 
@@ -86,11 +83,8 @@ class RankGroup:
             self.rank, self.world_size = distributed.get_rank(), distributed.get_world_size()
             # There is no public way to it.
             store = distributed.distributed_c10d._get_default_store()  # noqa: SLF001
-            store = PrefixStore(f"graphmount {next(_groups)}", store)
-            if self.world_size > 1:
-                limit = self._start_timeout.total_seconds()
-                wait_for_all(store, self.rank, self.world_size, limit)
-            self._begin(store)
+            limit = self._start_timeout.total_seconds()
+            self._begin(meet_at(store, self.rank, self.world_size, limit))
             return self
         if not all(name in os.environ for name in _OF_ENGINE):
             return self

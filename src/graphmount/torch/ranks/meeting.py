@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 import time
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -22,24 +20,13 @@ if TYPE_CHECKING:
 _ADVICE = "start all of them, and give start_timeout= more seconds if they start slowly"
 #: How many seconds to wait for an answer to who is missing.
 _LIMIT = 10.0
+#: How many seconds to wait before another try.
+_PAUSE = 0.2
 _PLACE = ("MASTER_ADDR", "MASTER_PORT", "RANK", "WORLD_SIZE")
-#: Where this process has met others. Its next groups use the same store, also after an error: a new
-#: one would be at the same address, where a rank that comes early meets the others at the old one,
-#: which is about to end, and waits there in vain.
-_met: dict[tuple[str, ...], _Met] = {}
-
-
-@dataclass
-class _Met:
-    """A store that ranks have in common.
-
-    Attributes:
-        store: The store.
-        groups: How many groups have met there, by which all ranks tell them apart.
-    """
-
-    store: Any
-    groups: int = 0
+#: The stores at which this process has met others. Its next groups use the same one, also after an
+#: error: a new one would be at the same address, where a rank that comes early meets the others at
+#: the old one, which is about to end, and waits there in vain.
+_stores: dict[tuple[str, ...], Any] = {}
 
 
 def meet(limit: timedelta) -> tuple[Any, int, int]:
@@ -55,24 +42,23 @@ def meet(limit: timedelta) -> tuple[Any, int, int]:
     rank, world_size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
     until = time.monotonic() + limit.total_seconds()
     while True:
-        if place not in _met:
+        if place not in _stores:
             left = timedelta(seconds=max(until - time.monotonic(), 0.1))
             try:
-                _met[place] = _Met(next(iter(rendezvous("env://", timeout=left)))[0])
+                _stores[place] = next(iter(rendezvous("env://", timeout=left)))[0]
             except RuntimeError as error:
                 raise _not_met(str(error), limit.total_seconds()) from error
-        met = _met[place]
-        store = PrefixStore(f"graphmount {met.groups}", met.store)
         try:
-            wait_for_all(store, rank, world_size, until - time.monotonic())
+            store = meet_at(_stores[place], rank, world_size, until - time.monotonic())
         except RankError as error:
-            # The process that had the store may have ended: another may take its place.
-            if error.rank is None:
-                del _met[place]
-            if error.rank is not None or time.monotonic() >= until:
+            if error.rank is not None:
                 raise
+            # The process that had the store may have ended: another may take its place.
+            del _stores[place]
+            if time.monotonic() >= until:
+                raise
+            time.sleep(_PAUSE)
         else:
-            met.groups += 1
             return store, rank, world_size
 
 
@@ -91,35 +77,53 @@ def _not_met(problem: str, seconds: float) -> RankError:
     )
 
 
-def wait_for_all(store: Any, rank: int, world_size: int, seconds: float) -> None:  # noqa: ANN401
-    """Waits until all ranks have come here.
+def meet_at(store: Any, rank: int, world_size: int, seconds: float) -> Any:  # noqa: ANN401
+    """Waits until all ranks of the next group have come to a store.
+
+    The store itself counts the groups that each rank has met there. So a process that has taken the
+    place of another, or has lost its connection meanwhile, comes to the group that the others wait
+    for.
 
     Args:
-        store: What they have in common.
+        store: What the processes have in common, before this group and after it.
         rank: The number of this one.
         world_size: How many there are.
         seconds: How long to wait.
 
+    Returns:
+        What the processes of this group have in common, and those of no other.
+
     Raises:
-        RankError: Some did not come, or the store is gone. It names them.
+        RankError: Some did not come, and it names them; or the store is gone.
     """
+    met = f"graphmount met/{world_size}/{rank}"
     names = [f"here/{each}" for each in range(world_size)]
+    missing: list[int] = []
     try:
-        store.set(names[rank], "yes")
-        store.wait(names, timedelta(seconds=max(seconds, 0.1)))
-    except RuntimeError as error:
-        missing: list[int] | None = None
-        with contextlib.suppress(Exception):
-            missing = in_time(lambda: _missing(store, names), _LIMIT)
-        found = (
-            "what they have in common cannot be reached any more"
-            if missing is None
-            else f"{missing} did not come"
-        )
-        late = RankError(f"rank {rank} waited for {world_size} ranks, and {found}; {_ADVICE}")
-        late.rank = missing[0] if missing else None
-        raise late from error
+        group = PrefixStore(f"graphmount {world_size}/{store.add(met, 0)}", store)
+        group.set(names[rank], "yes")
+        try:
+            group.wait(names, timedelta(seconds=max(seconds, 0.1)))
+        except RuntimeError:
+            missing = in_time(lambda: _missing(group, names, rank), _LIMIT)
+        if not missing:  # the last may have come just now
+            store.add(met, 1)
+            return group
+    except (RuntimeError, TimeoutError) as error:
+        problem = "what they have in common cannot be reached any more"
+        raise _late(rank, world_size, problem) from error
+    late = _late(rank, world_size, f"{missing} did not come")
+    late.rank = missing[0]
+    raise late
 
 
-def _missing(store: Any, names: Sequence[str]) -> list[int]:  # noqa: ANN401
-    return [rank for rank, name in enumerate(names) if not store.check([name])]
+def _late(rank: int, world_size: int, problem: str) -> RankError:
+    return RankError(f"rank {rank} waited for {world_size} ranks, and {problem}; {_ADVICE}")
+
+
+def _missing(group: Any, names: Sequence[str], rank: int) -> list[int]:  # noqa: ANN401
+    """Who has not come; if somebody has not, this rank does not wait any more."""
+    found = [each for each, name in enumerate(names) if not group.check([name])]
+    if found:
+        group.delete_key(names[rank])
+    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import queue
 import signal
 import sys
 import time
@@ -56,6 +57,61 @@ def test_it_comes_again_soon(dropped):
     assert dropped == []
 
 
+def test_it_wakes_who_waits(dropped):
+    def delete_and_wait():
+        with interrupts_come_again():
+            Interrupted()
+            queue.SimpleQueue().get(timeout=30)
+
+    begin = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        delete_and_wait()
+    assert time.monotonic() - begin < 20
+    assert dropped == []
+
+
+def test_it_is_raised_at_the_end_if_a_handler_does_nothing_with_the_second(dropped):
+    seen = []
+
+    def handle(*_):
+        seen.append("Ctrl-C")
+        if len(seen) == 1:
+            raise KeyboardInterrupt
+
+    def delete_and_go_on():
+        with interrupts_come_again():
+            Interrupted()
+            while len(seen) < 2:
+                time.sleep(0.01)
+
+    signal.signal(signal.SIGINT, handle)  # the fixture puts back what was there
+    with pytest.raises(KeyboardInterrupt):
+        delete_and_go_on()
+    assert dropped == []
+
+
+def test_it_comes_after_a_generator_has_been_deleted(dropped):
+    def generator():
+        with interrupts_come_again():
+            try:
+                yield
+            finally:
+                Interrupted()
+
+    def delete_and_wait():
+        with interrupts_come_again():
+            each = generator()
+            next(each)
+            del each
+            time.sleep(30)
+
+    begin = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        delete_and_wait()
+    assert time.monotonic() - begin < 20
+    assert dropped == []
+
+
 def test_it_comes_at_the_end_if_that_is_sooner(dropped):
     with pytest.raises(KeyboardInterrupt), interrupts_come_again():
         Interrupted()
@@ -90,3 +146,16 @@ def test_who_came_later_stays(dropped):
     with interrupts_come_again():
         sys.unraisablehook = mine = dropped.append
     assert sys.unraisablehook is mine
+
+
+def test_a_hook_that_calls_the_one_before_ends(dropped):
+    with interrupts_come_again():
+        before = sys.unraisablehook
+
+        def chained(each):
+            before(each)
+
+        sys.unraisablehook = chained
+    with interrupts_come_again():
+        Failing()
+    assert dropped == [ZeroDivisionError]

@@ -1,12 +1,13 @@
 """Ctrl-C while a destructor runs: Python prints it there and drops it. Here it comes again.
 
 Libraries whose destructors take long, such as Ray's, would keep it to themselves otherwise, and the
-work that was to end goes on.
+work that was to end goes on. What comes again is the signal, so that it also wakes a thread that
+waits: a handler of the user's sees it a second time.
 """
 
 from __future__ import annotations
 
-import _thread
+import signal
 import sys
 import threading
 from typing import TYPE_CHECKING, Any
@@ -27,7 +28,7 @@ class _Watch:
         self.lock = ProcessLock()
         self.uses = 0
         self.is_lost = False
-        self.before: Callable[[Any], object] = sys.unraisablehook
+        self.before = self.look = sys.unraisablehook
 
 
 _watch = _Watch()
@@ -39,38 +40,46 @@ class interrupts_come_again:  # noqa: N801  (a context manager, as those of cont
     def __enter__(self) -> None:
         with _watch.lock:
             if _watch.uses == 0:
+                _watch.is_lost = False
                 _watch.before = sys.unraisablehook
-                sys.unraisablehook = _look
+                _watch.look = sys.unraisablehook = _looking(_watch.before)
             _watch.uses += 1
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        is_main = threading.current_thread() is threading.main_thread()
         with _watch.lock:
             _watch.uses -= 1
-            if _watch.uses == 0 and sys.unraisablehook is _look:
+            if _watch.uses == 0 and sys.unraisablehook is _watch.look:
                 sys.unraisablehook = _watch.before
-        is_main = threading.current_thread() is threading.main_thread()
-        if is_main and _take() and error is None:
+            # A generator that is deleted has nobody to raise it to: it comes again after that.
+            is_taken = is_main and _watch.is_lost and not isinstance(error, GeneratorExit)
+            if is_taken:
+                _watch.is_lost = False
+        if is_taken and error is None:
             raise KeyboardInterrupt
 
 
-def _take() -> bool:
-    """Whether one was lost; the next who asks is told that none was."""
-    with _watch.lock:
-        found, _watch.is_lost = _watch.is_lost, False
-        return found
+def _looking(before: Callable[[Any], object]) -> Callable[[Any], object]:
+    """What Python is to call with an exception that it drops: `before`, but for Ctrl-C."""
 
+    def look(unraisable: Any) -> None:  # noqa: ANN401
+        if not issubclass(unraisable.exc_type, KeyboardInterrupt):
+            before(unraisable)
+            return
+        _watch.is_lost = True
+        again = threading.Timer(_PAUSE, _come_again)
+        again.daemon = True
+        again.start()
 
-def _look(unraisable: Any) -> None:  # noqa: ANN401
-    """What Python calls with an exception that it drops."""
-    if not issubclass(unraisable.exc_type, KeyboardInterrupt):
-        _watch.before(unraisable)
-        return
-    _watch.is_lost = True
-    again = threading.Timer(_PAUSE, _come_again)
-    again.daemon = True
-    again.start()
+    return look
 
 
 def _come_again() -> None:
-    if _take():
-        _thread.interrupt_main()
+    with _watch.lock:
+        if not _watch.is_lost:
+            return
+        # It may be lost once more, or a handler may do nothing: then it is raised at the end.
+        _watch.is_lost = _watch.uses > 0
+        main = threading.main_thread().ident
+        if main is not None:
+            signal.pthread_kill(main, signal.SIGINT)

@@ -54,8 +54,8 @@ struct MadeOfParts {
 namespace nanobind::detail {
 
 /// The memory of the caller, as `to_span` gives it; tests/python/project/test_caller_arrays.py says
-/// of each why that is safe. What is converted first lives until the call ends; what the core
-/// writes to is never a copy.
+/// of each why that is safe. It lives until the call ends, also what is converted first, and what a
+/// list has that is emptied meanwhile. What the core writes to is never a copy.
 template <graphmount::bindings::ColumnItem Item>
 struct type_caster<std::span<Item>> {
   using Array = make_caster<
@@ -66,6 +66,7 @@ struct type_caster<std::span<Item>> {
     if constexpr (!std::is_const_v<Item>) flags &= ~static_cast<uint32_t>(cast_flags::convert);
     if (!array_.from_python(source, flags, cleanup)) return false;
     value = {reinterpret_cast<Item*>(array_.value.data()), array_.value.size()};
+    if (cleanup) cleanup->append(source.inc_ref().ptr());
     return true;
   }
 

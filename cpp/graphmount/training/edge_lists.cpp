@@ -33,8 +33,8 @@ bool are_sound(const EdgeLists& lists) {
 
 void turn_round(const EdgeLists& lists, std::span<std::int64_t> starts,
                 std::span<std::int64_t> owners, std::span<std::int64_t> places) {
-  if (starts.size() != lists.num_others() + 1 || owners.size() != lists.num_entries() ||
-      places.size() != lists.num_entries())
+  if (starts.empty() || starts.size() - 1 != lists.num_others() ||
+      owners.size() != lists.num_entries() || places.size() != lists.num_entries())
     throw std::invalid_argument("the lists need a start for each row, and a place for each entry");
   // A copy: the second pass must find what the first has counted.
   std::vector<std::uint64_t> others(lists.num_entries());

@@ -61,6 +61,8 @@ TEST(wrong_lists_are_refused) {
   CHECK_THROWS(turn_round({Ids{0, 1, 0}, one, 1}, starts, owners, places), std::invalid_argument);
   CHECK_THROWS(turn_round({Ids{0, 0}, one, 1}, starts, owners, places), std::invalid_argument);
   CHECK_THROWS(turn_round({Ids{0, 1}, one, 2}, starts, owners, places), std::invalid_argument);
+  CHECK_THROWS(turn_round({Ids{0, 1}, one, ~std::uint64_t{0}}, {}, owners, places),
+               std::invalid_argument);
   Ids others(3);
   Ids more(3);
   CHECK_THROWS(add_self_loops({Ids{0, 1, 1}, one, 1}, more, others), std::invalid_argument);

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import platform
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -150,6 +151,24 @@ def test_a_layer_with_its_activation_is_the_layer_and_relu(normalize):
     for a, b in zip(plain_layer.parameters(), layer.parameters(), strict=True):
         torch.testing.assert_close(a.grad, b.grad)
     assert repr(layer).startswith("SAGEConv(\n  6, 5, aggr='mean', activation='relu'")
+
+
+class MadeAnew(Sequence):
+    """Parts whose arrays nobody else has."""
+
+    def __len__(self):
+        return 4
+
+    def __getitem__(self, place):
+        if place >= len(self):
+            raise IndexError
+        return np.full(4, 10.0**place, np.float32), np.ones(4, np.float32), 4
+
+
+def test_parts_that_nobody_else_has_live_until_the_call_ends():
+    out = np.zeros(1, np.float32)
+    _core.apply_weights(MadeAnew(), np.zeros(0, np.float32), 1, relu=False, out=out)
+    assert out == 4444
 
 
 def test_other_activations_are_refused():

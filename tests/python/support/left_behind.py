@@ -1,16 +1,22 @@
 """What the processes that this one has started hold of ours, and a kill could leave behind.
 
 Sealed memory and sockets without a file are gone with the last process that has them, so it is
-processes that are asked. Files are looked for where they would be.
+processes that are asked: those that this one has started, and what those have started, also if they
+were killed since. Files are looked for where they would be.
 """
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 from pathlib import Path
 
 OURS = "graphmount"
+PR_SET_CHILD_SUBREAPER = 36
+
+# From now on, a process whose parent is killed has this one as its parent, and not that of all.
+ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def descendants():

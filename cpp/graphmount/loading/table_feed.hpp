@@ -3,8 +3,8 @@
 //
 // Part of the budget permanently holds the hottest rows; the rest is a row cache, which knows what
 // the next batches need. All other rows are read from the file, many at a time and in its order,
-// while hot rows are copied. The cache has slots for rows that come and go. If every batch needs a
-// large part of a table, the table is swept instead (feed_budget.hpp).
+// while hot rows are copied. The cache has slots for rows that come and go. If the batches of a
+// window together need a large part of a table, the table is swept instead (feed_budget.hpp).
 //
 // A feed may aggregate: a batch gets the rows of its targets, and sums or means of the rows of
 // their neighbors. Hot rows are summed where they lie then, and only cold ones are put together.

@@ -1,5 +1,5 @@
 // Reads the rows of many batches by sweeping over a file again and again. This is for batches that
-// each need so many rows that together they need some of nearly every block.
+// together need rows in most parts of it.
 //
 // Threads go through the file in chunks. A chunk is read once for all batches that are in the sweep
 // at that moment, in few and long requests, and each batch keeps its rows. A batch may come in at

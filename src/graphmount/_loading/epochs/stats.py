@@ -41,7 +41,7 @@ class TableStats(Displayed):
         shared_bytes: How much memory the hot rows take that this process shares with the others of
             its machine; 0 if they are its own.
         is_swept: Whether the file is read from end to end again and again, for many batches at
-            once. That is done if each batch needs a large part of the file.
+            once. That is done if the batches of a window together need a large part of the file.
 
     Examples:
         >>> import graphmount as gm

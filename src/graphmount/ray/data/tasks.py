@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from graphmount._support.text_columns import Keys
     from graphmount.ray.data.node_ranges import Window
 
-#: What turning lists takes for an entry with weight and time, in the middle of it: twice.
+#: How many bytes turning lists round takes for each entry: both ends, row, weight and time, which
+#: are there twice while they are moved to their ranges.
 _TURNED_BYTES = 80
 #: More than any graph has: where ids are only checked.
 _ALL_NODES = np.array([2**47], np.uint64)

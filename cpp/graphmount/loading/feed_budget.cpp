@@ -44,14 +44,15 @@ constexpr std::uint64_t kLeastSweepWindow = 4;
 constexpr std::uint64_t kMostChunkBytes = 8 << 20;
 constexpr std::size_t kMostChunkRows = 16384;
 
-/// Whether the batches that share a sweep need, together, a row of nearly every stretch of the table
-/// that one read covers. Those of the window share it, as far as there is room for their cold rows:
-/// for all rows of two batches, while batches in a sweep have half of their cold ones on average.
+/// Whether batches need a row of nearly every stretch of the table that one read covers: each by
+/// itself; or, if two thirds of a batch are hot, those that share a sweep together. There is room
+/// for all rows of two batches, and batches in a sweep have half of their cold ones on average. If
+/// less is hot, few batches share a read, and slots keep more than the same memory of hot rows.
 bool is_dense(const FeedNeeds& needs, std::uint64_t num_hot) {
   const std::uint64_t rows_at_once = needs.read_bytes / std::max<std::uint64_t>(needs.row_bytes, 1);
-  const std::uint64_t cold_together =
-      std::min(count_cold(needs, num_hot) * needs.window, 4 * needs.ranks.size());
-  return cold_together * rows_at_once >= needs.num_rows - num_hot;
+  const std::uint64_t cold = count_cold(needs, num_hot), rows = needs.ranks.size();
+  const std::uint64_t together = 3 * cold <= rows ? std::min(cold * needs.window, 4 * rows) : cold;
+  return together * rows_at_once >= needs.num_rows - num_hot;
 }
 
 }  // namespace

@@ -4,9 +4,9 @@
 // threads; and that a sweep has bookkeeping for `kLeastChunkRows` at least. Where processes share
 // the hot rows, there are as many times more of them in the same memory.
 //
-// If the batches of a window need so many rows that nearly every long request finds some, reading
-// them in the order of the file takes fewer requests than slots can save. Such a table is swept
-// (row_sweep.hpp), without slots.
+// If a batch, or those of a window together, need so many rows that nearly every long request finds
+// some, reading them in the order of the file takes fewer requests than slots can save. Such a
+// table is swept (row_sweep.hpp), without slots.
 #pragma once
 
 #include <cstddef>

@@ -73,7 +73,7 @@ TEST(batches_that_are_dense_together_are_swept) {
                   .long_read_bytes = kLongReadBytes,
                   .ranks = {}};
   // A read brings 64 rows, so batches are dense that have, together, one row of 64 that are not
-  // hot. The hot rows of a batch make room for the cold ones of others.
+  // hot. Those of a window count if two thirds of each are hot.
   const auto is_swept = [&](std::uint64_t one_of, std::size_t num_hottest = 0) {
     needs.ranks.assign(num_hottest, 0);
     for (std::uint64_t rank = 0; rank < needs.num_rows; rank += one_of) needs.ranks.push_back(rank);
@@ -83,10 +83,12 @@ TEST(batches_that_are_dense_together_are_swept) {
     return budget.chunk_rows != 0;
   };
   CHECK(is_swept(8));
-  CHECK(is_swept(250));  // there is room for four batches, and an eighth of their rows is hot
-  CHECK(!is_swept(300));
-  CHECK(is_swept(1000, 1 << 14));  // room for all that are known
-  CHECK(!is_swept(1050, 1 << 14));
+  CHECK(is_swept(63));
+  CHECK(!is_swept(66));
+  CHECK(is_swept(100, 18'000));
+  CHECK(!is_swept(100, 16'000));
+  CHECK(is_swept(1000, 18'000));
+  CHECK(!is_swept(1050, 18'000));
   needs.window = 3;
   CHECK(!is_swept(8));
   needs.window = 4;
